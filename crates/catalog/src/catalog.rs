@@ -55,7 +55,7 @@ impl<T: ?Sized> Catalog<T> {
             return Err(AdditionError::Closed { axis, kind });
         }
         let mut taken = self.built_in.iter().chain(added.iter().copied());
-        if taken.any(|other| other.kind == kind || other.old_kinds.contains(&kind)) {
+        if taken.any(|other| other.kind == kind) {
             return Err(AdditionError::Taken { axis, kind });
         }
         added.push(variant);
@@ -105,6 +105,35 @@ impl<T: ?Sized> Catalog<T> {
         })
     }
 
+    /// Checks that no added variant has the code of a variant of another crate, where `code` is the number by which files
+    /// name a variant. Variants that cannot be built with their defaults are not checked. Closes the catalog.
+    ///
+    /// # Errors
+    /// Two variants of different crates have one code.
+    pub fn check_codes(&self, code: impl Fn(&T) -> Option<u8>) -> Result<(), AdditionError> {
+        if self.added().is_empty() {
+            return Ok(());
+        }
+        let code_of = |variant: &&'static Variant<T>| {
+            let code = code(&*variant.build(variant.defaults()).ok()?)?;
+            Some((*variant, code))
+        };
+        let codes: Vec<_> = self.variants().iter().filter_map(code_of).collect();
+        for (place, (variant, code)) in codes.iter().enumerate() {
+            let is_taken_by = |(other, taken): &&(&Variant<T>, u8)| {
+                taken == code && self.origin_of(other).package != self.origin_of(variant).package
+            };
+            if let Some((other, _)) = codes[..place].iter().find(is_taken_by) {
+                return Err(AdditionError::SameCode {
+                    axis: self.axis,
+                    kinds: [other.kind, variant.kind],
+                    code: *code,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The crate that a variant of this catalog comes from.
     pub fn origin_of(&self, variant: &Variant<T>) -> Origin {
         variant.origin.unwrap_or(self.origin)
@@ -116,8 +145,6 @@ impl<T: ?Sized> Catalog<T> {
     /// No variant has the name. The message names the most similar variant and lists all.
     pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
         let named = self.variants().iter().find(|variant| variant.kind == kind);
-        let named =
-            named.or_else(|| self.variants().iter().find(|variant| variant.old_kinds.contains(&kind)));
         named.copied().ok_or_else(|| {
             if let Some((axis, _, feature)) =
                 OPTIONAL.iter().find(|(axis, name, _)| *axis == self.axis && *name == kind)
@@ -170,9 +197,7 @@ impl<T: ?Sized> Catalog<T> {
                 return Err(ChoiceError::whole(message));
             }
         };
-        let variant = self.variant(&kind)?;
-        let choice = variant.choose(self.axis, given, others)?;
-        Ok(if variant.kind == kind { choice } else { choice.written_as(self.axis, kind) })
+        self.variant(&kind)?.choose(self.axis, given, others)
     }
 
     /// Builds the component of a choice.

@@ -43,6 +43,16 @@ pub enum AdditionError {
         /// The name of the variant.
         kind: &'static str,
     },
+    /// A variant of another crate has the same code, by which files name the variant.
+    #[error("{axis}: \"{}\" and \"{}\" both have the code {code} in files; give one of them another code", .kinds[0], .kinds[1])]
+    SameCode {
+        /// The axis.
+        axis: &'static str,
+        /// The names of the variants.
+        kinds: [&'static str; 2],
+        /// The code.
+        code: u8,
+    },
     /// The catalog is closed because of an earlier lookup.
     #[error(
         "{axis}: variant \"{kind}\" comes too late; add it before the first lookup of a variant of the axis"
@@ -59,7 +69,7 @@ pub enum AdditionError {
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
+        .filter(|(distance, name)| (1..=1 + name.len() / 4).contains(distance))
         .min()
         .map(|(_, name)| format!("did you mean \"{name}\"? "))
         .unwrap_or_default()

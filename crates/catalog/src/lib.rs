@@ -21,7 +21,7 @@ mod variant;
 
 pub use axis::{Axis, VariantInfo};
 pub use catalog::Catalog;
-pub use choice::{Choice, OldName};
+pub use choice::Choice;
 pub use error::{AdditionError, ChoiceError, suggestion};
 pub use handle::CatalogHandle;
 pub use origin::Origin;

@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::choice::OldName;
 use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
@@ -75,10 +74,6 @@ pub struct Variant<T: ?Sized> {
     pub limits: &'static [Limit],
     /// The crate that it comes from; `None` means the crate of its catalog.
     pub origin: Option<Origin>,
-    /// Earlier names of the variant, which TOML still accepts with a deprecation message.
-    pub old_kinds: &'static [&'static str],
-    /// Earlier names of parameters with the names that replaced them: `("seek_price", "read_triggered")`.
-    pub old_parameters: &'static [(&'static str, &'static str)],
     build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
     defaults: fn() -> Table,
@@ -99,8 +94,6 @@ impl<T: ?Sized> Variant<T> {
             selector: false,
             limits: &[],
             origin: None,
-            old_kinds: &[],
-            old_parameters: &[],
             build: Constructor::FromParameters(|params| {
                 B::build(read_params(params).map_err(|error| params_error(&error))?)
                     .map_err(ChoiceError::whole)
@@ -120,8 +113,6 @@ impl<T: ?Sized> Variant<T> {
             selector: false,
             limits: &[],
             origin: None,
-            old_kinds: &[],
-            old_parameters: &[],
             build: Constructor::Plain(build),
             normalize: |params| Ok(write_params(&read_params::<NoParams>(params)?)),
             defaults: Table::new,
@@ -157,28 +148,13 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Declares earlier names of the variant.
-    #[must_use]
-    pub const fn formerly(mut self, old_kinds: &'static [&'static str]) -> Self {
-        self.old_kinds = old_kinds;
-        self
-    }
-
-    /// Declares earlier names of parameters, each with the name that replaced it.
-    #[must_use]
-    pub const fn renamed(mut self, old_parameters: &'static [(&'static str, &'static str)]) -> Self {
-        self.old_parameters = old_parameters;
-        self
-    }
-
-    /// Reads the parameters of a choice on `axis`. Missing parameters take their defaults, and earlier names become
-    /// current names. The component is built once as a test, so every choice that exists can be built. `others` are
-    /// keys that the same table may have; they are only listed in the message about an unknown key.
+    /// Reads the parameters of a choice on `axis`. Missing parameters take their defaults. The component is built once
+    /// as a test, so every choice that exists can be built. `others` are keys that the same table may have; they are only
+    /// listed in the message about an unknown key.
     ///
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
     pub fn choose(&self, axis: &'static str, given: Table, others: &[&str]) -> Result<Choice, ChoiceError> {
-        let (given, old_names) = self.with_new_names(axis, given)?;
         let defaults = self.defaults();
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
             return Err(self.unknown_parameter(axis, key, others));
@@ -190,27 +166,9 @@ impl<T: ?Sized> Variant<T> {
                 ChoiceError::at(key, format!("{axis}: {}: {key}: {message}", self.kind))
             })?;
         }
-        let choice = Choice::new(self.kind, self.normalize(given)?, defaults).with_old_names(old_names);
+        let choice = Choice::new(self.kind, self.normalize(given)?, defaults);
         self.build_of(axis, &choice)?;
         Ok(choice)
-    }
-
-    /// Replaces earlier names of parameters by current names. Returns the parameters and the replaced names.
-    fn with_new_names(
-        &self,
-        axis: &'static str,
-        mut given: Table,
-    ) -> Result<(Table, Vec<OldName>), ChoiceError> {
-        let mut old_names = Vec::new();
-        for (old, new) in self.old_parameters {
-            let Some(value) = given.remove(*old) else { continue };
-            if given.insert((*new).to_owned(), value).is_some() {
-                let twice = format!("\"{old}\" is the earlier name of \"{new}\"; give it once");
-                return Err(ChoiceError::at(*old, format!("{axis}: {}: {twice}", self.kind)));
-            }
-            old_names.push(OldName { axis, old: (*old).to_owned(), new });
-        }
-        Ok((given, old_names))
     }
 
     fn unknown_parameter(&self, axis: &str, key: &str, others: &[&str]) -> ChoiceError {

@@ -1,9 +1,9 @@
-//! Variants of other crates: where they stand in a catalog, when they come too late, and earlier names in TOML.
+//! Variants of other crates: their place in a catalog, and why they are rejected.
 
 use catalog::{AdditionError, Build, Catalog, Origin, Variant, laws, origin};
 use lsmbench_catalog as catalog;
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Value;
 
 /// A made-up component.
 trait Shape {
@@ -77,44 +77,26 @@ fn a_catalog_is_closed_by_the_first_look_up() {
 }
 
 #[test]
+fn one_code_of_two_crates_is_rejected() {
+    static ALONE: Catalog<dyn Shape> =
+        Catalog::new(origin!(), "shape", "a made-up axis", &[polygon("first"), polygon("second")]);
+    static TOGETHER: Catalog<dyn Shape> =
+        Catalog::new(origin!(), "shape", "a made-up axis", &[polygon("first")]);
+    let code = |shape: &(dyn Shape + 'static)| u8::try_from(shape.corners()).ok();
+    assert_eq!(ALONE.check_codes(code), Ok(()), "variants of one crate may share a code");
+    TOGETHER.add(&YOURS).unwrap();
+    let error = TOGETHER.check_codes(code).unwrap_err();
+    let text = "shape: \"first\" and \"yours\" both have the code 3 in files; give one of them another code";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(TOGETHER.check_codes(|_| None), Ok(()));
+}
+
+#[test]
 fn an_oracle_at_the_head_stays_there() {
     static CATALOG: Catalog<dyn Shape> =
         Catalog::new(origin!(), "shape", "a made-up axis", &[polygon("none").oracle(), polygon("textbook")]);
     CATALOG.add(&MINE).unwrap();
     assert_eq!(CATALOG.kinds().collect::<Vec<_>>(), ["none", "textbook", "mine"]);
-}
-
-#[test]
-fn earlier_names_are_read_and_reported() {
-    static CATALOG: Catalog<dyn Shape> = Catalog::new(
-        origin!(),
-        "shape",
-        "a made-up axis",
-        &[polygon("triangle")
-            .formerly(&["three-sided"])
-            .renamed(&[("edges", "corners"), ("sides", "corners")])],
-    );
-    let today = CATALOG.choose(&Value::from("triangle(corners=4)")).unwrap();
-    assert!(today.old_names().is_empty());
-    let old = CATALOG.choose(&Value::from("three-sided(edges=4)")).unwrap();
-    assert_eq!(old, today);
-    assert_eq!(old.label(), "triangle(corners=4)");
-    let reported: Vec<String> = old.old_names().iter().map(ToString::to_string).collect();
-    assert_eq!(
-        reported,
-        [
-            "shape: \"edges\" is deprecated; write \"corners\"",
-            "shape: \"three-sided\" is deprecated; write \"triangle\""
-        ]
-    );
-    let both = Table::from_iter([
-        ("kind".to_owned(), Value::from("triangle")),
-        ("corners".to_owned(), Value::from(5)),
-        ("sides".to_owned(), Value::from(6)),
-    ]);
-    let error = CATALOG.choose(&Value::Table(both)).unwrap_err();
-    assert_eq!(error.message, "shape: triangle: \"sides\" is the earlier name of \"corners\"; give it once");
-    assert_eq!(error.key.as_deref(), Some("sides"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What stands behind an experiment for the report: `[source]` and `[[claim]]`. A run does not read it.
+//! The tables of an experiment for the report: `[source]` and `[[claim]]`. A run does not read them.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 pub struct AnswerFile {
     /// The file.
     pub path: PathBuf,
-    /// What it answers, and how.
+    /// Its figures and its claims, with the way each is judged.
     pub sheet: Sheet,
     /// All claims of the document.
     pub claims: Claims,
@@ -27,7 +27,7 @@ pub struct AnswerFile {
 }
 
 impl AnswerFile {
-    /// Reads a file, and the claims beside it; nothing where it answers nothing.
+    /// Reads a file and the claims next to it. `None` for a file without figures and claims.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;
@@ -48,7 +48,7 @@ impl AnswerFile {
     }
 }
 
-/// What a file answers, and how.
+/// Reads the figures and claims of a file.
 pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     let sheet = Sheet {
         sources: tables::<FigureSource>(file, "source", &FigureSource::KEYS, &[])?,
@@ -75,7 +75,7 @@ fn tables<T: DeserializeOwned>(
         None => Vec::new(),
         Some(Value::Table(table)) => vec![table],
         Some(Value::Array(tables)) => tables.iter().filter_map(Value::as_table).collect(),
-        Some(_) => return Err(file.problem(&[name], format!("{name} is a table: [[{name}]]"))),
+        Some(_) => return Err(file.problem(&[name], format!("expected tables: [[{name}]]"))),
     };
     let read = |(number, table)| {
         let read = reading::read(name, table, keys, needed);
@@ -108,18 +108,24 @@ mod tests {
             "question = \"?\"\n[source]\ndocument = \"d\"\nfigure = \"E1\"\ntitle = \"t\"\n[[claim]]\n";
         let good = "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"value\"\n";
         let cases: BTreeMap<&str, &str> = BTreeMap::from([
-            ("idz = \"d-1\"", ":7: claim has no \"idz\"; did you mean \"ids\"?"),
+            ("idz = \"d-1\"", ":7: claim.idz: unknown key \"idz\"; did you mean \"ids\"?"),
             ("ids = \"d\"", ":7: claim.ids: \"d\" is no name of a claim"),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"ratoi\"",
                 ":9: claim.compare: unknown name \"ratoi\"; did you mean \"ratio\"?",
             ),
-            ("ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"", "x.toml:6: what is measured?"),
+            (
+                "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"",
+                "x.toml:6: claim.column: what is measured?",
+            ),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncolumn = \"ops\"\ncompare = \"ratio\"",
-                "x.toml:6: compared with what?",
+                "x.toml:6: claim.to: compared with what?",
             ),
-            ("ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"", ":9: the claims are untestable"),
+            (
+                "ids = \"d-1\"\nuntestable = \"so\"\ncolumn = \"ops\"",
+                ":9: claim.column: the claims are untestable",
+            ),
         ]);
         for (claim, said) in cases {
             std::fs::write(&path, format!("{head}{claim}\n")).unwrap();

@@ -12,7 +12,7 @@ use super::engine::{Absence, engine};
 pub struct Cell {
     /// Its number, in the order of the sweep.
     pub number: u64,
-    /// What sets it apart, in short.
+    /// Its label: the swept values that set it apart.
     pub label: String,
     /// The value of every swept path, as the sweep gives it; empty where a path does not apply.
     pub swept: Vec<String>,
@@ -20,12 +20,12 @@ pub struct Cell {
     pub engine: Choice,
     /// The design.
     pub design: Design,
-    /// What is done with it.
+    /// Its work.
     pub task: Task,
 }
 
 impl Cell {
-    /// What is driven, as text that no two different stores share: the engine, and what it reads of the design.
+    /// The store as text that no two different stores share: the engine, and the part of the design that it reads.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),

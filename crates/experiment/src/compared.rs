@@ -1,20 +1,22 @@
-//! Which cells of an experiment are compared with each other, and what they are called there: those that agree in all
-//! swept values that a verdict is within, so that like is compared with like.
+//! The groups of configurations that are compared with each other, and their names in a comparison. Configurations of
+//! one group agree in the swept values that a verdict keeps fixed.
 
+use results::{ConfigPath, Root};
 use types::quantity;
 
 use super::cell::Cell;
 use super::engine::{ENGINE, default_engine, engine_label};
-use super::paths;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// The places of the swept paths in which cells that are compared agree: those that the verdict names, of an
-    /// experiment on a component all but its kind, and beside other engines those of the workload.
+    /// The positions of the swept paths in which compared configurations agree: the paths that the verdict names. By
+    /// default, an experiment on a component keeps everything but its kind fixed, and one on several engines the
+    /// workload.
     pub(crate) fn compared_within(&self) -> Vec<usize> {
-        let own = self.task.component().map(|component| format!("design.{}", component.axis()));
+        let own = self.task.component().map(|component| ConfigPath::of_axis(component.axis()));
         let has_engines = self.sweep.factors.iter().any(|factor| factor.path == ENGINE);
-        let is_of_workload = |path: &str| !["engine", "design"].contains(&paths::split(path)[0]);
+        let is_of_workload =
+            |path: &str| !matches!(ConfigPath::new(path).root(), Root::Engine | Root::Design);
         let agrees = |path: &String| match (&self.verdict.within, &own) {
             (Some(named), _) => named.contains(path),
             (None, Some(own)) => own != path,
@@ -24,8 +26,8 @@ impl Experiment {
         paths.filter(|(_, path)| agrees(path)).map(|(place, _)| place).collect()
     }
 
-    /// What a cell is called among those it is compared with: as the one path that tells them apart has it, where
-    /// that is a name; else a component by its choice, and any other cell by its label.
+    /// The name of a configuration in a comparison: the value of the one path that differs, if it is a name; or else
+    /// the choice of a component, or the label of the configuration.
     pub(crate) fn name_within(&self, cell: &Cell) -> String {
         let within = self.compared_within();
         let compared: Vec<usize> = (0..cell.swept.len()).filter(|place| !within.contains(place)).collect();
@@ -39,8 +41,8 @@ impl Experiment {
         }
     }
 
-    /// All names by which a verdict may mean a cell as its baseline; a component also by its choice or its kind, and
-    /// beside other engines a cell by its engine.
+    /// All names by which a verdict may name a configuration as its baseline: also a component by its choice or kind,
+    /// and a configuration of several engines by its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);
@@ -50,7 +52,7 @@ impl Experiment {
     }
 }
 
-/// Whether a swept value says by itself what it is: a number, a size or a time does not.
+/// Whether a swept value is a name. A number, a size or a time is not.
 fn is_name(value: &str) -> bool {
     let is_quantity = [quantity::parse_count, quantity::parse_bytes, quantity::parse_nanoseconds]
         .iter()

@@ -1,7 +1,11 @@
 //! The deprecated names that an experiment uses.
 
+use std::borrow::Cow;
+use std::path::Path;
+
+use results::{ConfigPath, Root};
 use toml::{Table, Value};
-use tree::Deprecation;
+use tree::{DEPRECATIONS, Deprecation};
 use types::Outcome;
 
 use super::design_file::extended_tables;
@@ -9,22 +13,46 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// The deprecated names in the `[design]` tables of an experiment and of the files that it extends, and in `--set`; each
-/// once, as a sentence that says which name to use.
-pub(super) fn deprecations(file: &SourceFile, sets: &Sets) -> Outcome<Vec<String>> {
+/// The deprecated names in an experiment, each once, as a sentence with the name to use: those in its `[design]` table
+/// and its sweep, in the design file that it extends or that replaces this one, and in `--set`.
+pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
-    tables.extend(extended_tables(&file.path)?);
+    match replacing {
+        Some(design) => {
+            tables.push(SourceFile::read(design)?.table);
+            tables.extend(extended_tables(design)?);
+        }
+        None => tables.extend(extended_tables(&file.path)?),
+    }
     let mut designs: Vec<Table> =
         tables.iter().filter_map(|table| table.get("design").and_then(Value::as_table).cloned()).collect();
     designs.extend(sets.under("design").map(|(path, set)| paths::nested(&path, set.value.clone())));
+    let swept = file.table.get("sweep").and_then(Value::as_table).into_iter().flatten();
+    designs.extend(swept.filter_map(|(path, value)| swept_design(path, value)));
+    let set = sets.under("sweep").map(|(path, set)| (path.join("."), &set.value));
+    designs.extend(set.filter_map(|(path, value)| swept_design(&path, value)));
     let mut sentences = Vec::new();
     for Deprecation { table, old, new } in designs.iter().flat_map(tree::deprecations) {
         let sentence = format!(
-            "design.{table}.{old} is deprecated, the next version will not read it; write design.{table}.{new}"
+            "design.{table}.{old} is deprecated, and the next version does not read it; use design.{table}.{new}"
         );
         if !sentences.contains(&sentence) {
             sentences.push(sentence);
         }
     }
     Ok(sentences)
+}
+
+/// A `[design]` table that holds the values of a swept path. `None` of a path elsewhere.
+fn swept_design(path: &str, value: &Value) -> Option<Table> {
+    let path = ConfigPath::new(path);
+    path.axis().map(|_| paths::nested(path.below(), value.clone()))
+}
+
+/// A swept path under its new name, if it has a deprecated one.
+pub(super) fn new_name(path: &str) -> Cow<'_, str> {
+    let parsed = ConfigPath::new(path);
+    let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };
+    let renamed = DEPRECATIONS.iter().find(|name| name.table == table && name.old == key);
+    renamed.map_or(path.into(), |name| format!("{}.{}", ConfigPath::of_axis(table), name.new).into())
 }

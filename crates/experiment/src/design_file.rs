@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::suggestion;
+use results::ConfigPath;
 use toml::{Table, Value};
 use tree::{Design, DesignError};
 use types::{Outcome, Problem};
 
 use super::file::SourceFile;
 use super::overrides::split_set;
-use super::paths;
+use super::{paths, wording};
 
 /// The keys of a design file.
 const KEYS: [&str; 3] = ["about", "extends", "design"];
@@ -22,9 +22,7 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
 /// The design of a file that is extended by the files in `above`, given by their identities.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let hint = suggestion(key, KEYS.into_iter());
-        let message = format!("a design file has no \"{key}\"; {hint}it has about, extends and [design]");
-        return Err(file.problem(&[key], message));
+        return Err(file.problem(&[key], wording::unknown("key of a design file", key, KEYS)));
     }
     let base = match file.table.get("extends") {
         None => Design::default(),
@@ -33,7 +31,7 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
             let chain = [above, &[file.identity()]].concat();
             if chain.contains(&base.identity()) {
                 let message =
-                    format!("the designs extend each other in a circle: {} again", base.path.display());
+                    format!("design files extend each other in a circle, back to {}", base.path.display());
                 return Err(file.problem(&["extends"], message));
             }
             read_extended(&base, &chain)?
@@ -41,13 +39,13 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     };
     match file.table.get("design") {
         Some(Value::Table(design)) => base.with(design).map_err(|error| design_problem(file, &error)),
-        Some(_) => Err(file.problem(&["design"], "design is a table: [design]")),
-        None => Err(file.problem(&[], "a design file has a [design] table")),
+        Some(_) => Err(file.problem(&["design"], "expected a table: [design]")),
+        None => Err(file.problem(&[], "the [design] table of the design file is missing")),
     }
 }
 
-/// The tables of the design files that an experiment or design file extends, the nearest first, without what they say
-/// about themselves.
+/// The tables of the design files that an experiment or design file extends, the nearest first, without their
+/// `about`.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
     let mut seen = Vec::new();
@@ -68,23 +66,23 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
 /// The file that `extends` names.
 pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFile> {
     let Value::String(name) = name else {
-        let message = "extends names a design file: extends = \"designs/default.toml\"";
+        let message = "expected the name of a design file, as extends = \"designs/default.toml\"";
         return Err(file.problem(&["extends"], message));
     };
     referred(file, "extends", name)
 }
 
-/// Another file that a file names under `key`: beside it, or in a folder `configs` above it.
+/// Another file that a file names under `key`: next to it, or in a folder `configs` above it.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
-        let message = format!("there is no file {name}, neither beside this file nor in configs/");
+        let message = format!("there is no file {name} next to this file or in configs/");
         return Err(file.problem(&[key], message));
     };
     SourceFile::read(&path)
 }
 
-/// A file by the name that another one gives it: beside that file, or in a folder `configs` at or above it,
-/// or below the current folder.
+/// Finds a file by the name that another file gives it: next to that file, in a folder `configs` at or above it, or
+/// in `configs` below the current folder.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {
@@ -103,7 +101,11 @@ pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem 
 /// A design with one value changed, given as `bloom.bits_per_key=12`.
 pub fn set_design(design: &Design, text: &str) -> Outcome<Design> {
     let (path, value) = split_set(text, "wal=sync")?;
-    let path = path.strip_prefix("design.").unwrap_or(&path);
-    let changed = design.with(&paths::nested(&paths::split(path), value));
-    changed.map_err(|error| Problem::new(format!("--set {text}: {}", error.message)))
+    let path = ConfigPath::new(&path);
+    let inner = if path.axis().is_some() { path.below() } else { path.parts() };
+    let changed = design.with(&paths::nested(inner, value));
+    changed.map_err(|error| {
+        let message = wording::without_key(&error.path.join("."), &error.message);
+        Problem::new(format!("--set {text}: {message}"))
+    })
 }

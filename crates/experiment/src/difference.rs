@@ -1,4 +1,4 @@
-//! What sets two cells apart: how many factors a comparison of them has.
+//! The differences between two configurations: the number of factors of their comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -22,14 +22,14 @@ pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let (one, other) = (a.task.to_toml(), b.task.to_toml());
     match &a.task {
         Task::Workload(_) => {
-            collect("workload", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
+            collect("", Some(&Value::Table(one)), Some(&Value::Table(other)), &mut found);
         }
         Task::Component(_) => collect(COMPONENT, one.get(COMPONENT), other.get(COMPONENT), &mut found),
     }
     found
 }
 
-/// Adds what the designs of two trees differ in.
+/// Adds the differences between the designs of two trees.
 fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     for axis in AXES {
         choices(axis, a.design.choice(axis.name()), b.design.choice(axis.name()), found);
@@ -45,7 +45,7 @@ fn designs(a: &Cell, b: &Cell, found: &mut Vec<String>) {
     }
 }
 
-/// Adds what two choices on an axis differ in.
+/// Adds the differences between two choices on an axis.
 fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     let name = axis.name();
     let defaults = |choice: &Choice| {
@@ -81,17 +81,21 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ.
+/// Adds the paths below `path` at which two values differ. A table of a list goes by its name, as `phase.load`, or else
+/// by its number.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
         (Some(Value::Table(a)), Some(Value::Table(b))) => {
             for key in keys(a, b) {
-                collect(&format!("{path}.{key}"), a.get(key), b.get(key), found);
+                collect(&below(key), a.get(key), b.get(key), found);
             }
         }
         (Some(Value::Array(a)), Some(Value::Array(b))) if a.len() == b.len() => {
             for (number, (a, b)) in a.iter().zip(b).enumerate() {
-                collect(&format!("{path}.{number}"), Some(a), Some(b), found);
+                let name =
+                    a.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
+                collect(&below(&name), Some(a), Some(b), found);
             }
         }
         _ if a != b => found.push(path.to_owned()),
@@ -138,13 +142,13 @@ mod tests {
             ("memtable = { capacity = \"1MiB\" }\nmemory = \"1GiB\"", 1, &["memtable.capacity", "memory"]),
             ("memtable = { entries = 9, key_range = true }", 1, &["memtable.entries", "memtable.key_range"]),
             ("memtable = { filter = \"4KiB\" }", 1, &["memtable.filter"]),
-            ("", 2, &["workload.phase.0.threads"]),
+            ("", 2, &["phase.load.threads"]),
         ] {
             assert_eq!(differences(&base, &cell(design, threads)), expected, "{design}");
         }
     }
 
-    /// Where engines differ, what only our own tree has is part of that one difference.
+    /// Where engines differ, settings that only our own tree reads are part of that one difference.
     #[test]
     fn another_engine_is_one_factor_and_each_term_another() {
         let rocksdb = |design: &str| Cell {

@@ -1,4 +1,4 @@
-//! The engines that experiments name: reading them, building them, and what they are called in results.
+//! The engines that experiments name: their parsing, construction, and names in results.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
 
-/// What an engine is called in results: the label that it was given, or its choice.
+/// The name of an engine in results: its `label`, or else its choice.
 pub fn engine_label(engine: &Choice) -> String {
     let given = engine.params().get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
     given.map_or_else(|| engine.label(), str::to_owned)
@@ -56,7 +56,7 @@ pub fn engine_label(engine: &Choice) -> String {
 /// An engine that is not on this machine or not in this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
-    /// What it is called in results.
+    /// Its name in results.
     pub engine: String,
     /// How to get it.
     missing: Missing,
@@ -72,7 +72,7 @@ impl Absence {
 
 impl fmt::Display for Absence {
     fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(text, "engine {} is not here: {}", self.engine, self.missing)
+        write!(text, "engine \"{}\" is not installed: {}", self.engine, self.missing)
     }
 }
 

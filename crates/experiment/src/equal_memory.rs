@@ -1,8 +1,8 @@
-//! One budget of memory for all cells of a sweep: `memory = "equal"`.
+//! One memory budget for all configurations of a sweep: `memory = "equal"`.
 //!
-//! The budget is `design.memory`. Of it two memtables are set aside, filters and fences take what they take, and the
-//! cache gets the rest: so a larger filter is paid for with a smaller cache. What each side really held is measured,
-//! and a comparison where that differs is flagged.
+//! The budget is `design.memory`. Two memtables are set aside, filters and fences take the memory that they need, and
+//! the cache gets the rest. So a larger filter means a smaller cache. The memory of each side is measured, and a
+//! comparison with different memory is flagged.
 
 use toml::Value;
 
@@ -16,8 +16,8 @@ impl Experiment {
     }
 }
 
-/// Refuses a capacity of the cache beside a budget, which gives the cache what the others leave: a sentence. `named` are
-/// the values of the design that the experiment itself names, by their paths in it.
+/// Rejects a capacity of the cache together with a budget, because the budget decides the capacity: a sentence.
+/// `named` are the values of the design that the experiment itself sets, by their paths in the design.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -32,30 +32,32 @@ pub(super) fn check_capacity<'a>(
     let has_budget = cells.iter().any(|cell| cell.design.options.memory.is_some());
     match has_budget && named.any(sets_capacity) {
         true => {
-            Err("design.memory gives the cache what memtables, filters and fences leave, so nothing reads \
-                     cache.capacity: leave one of the two out"
+            Err("design.memory gives the cache the memory that memtables, filters and fences leave; remove design.memory \
+                     or design.cache.capacity"
                 .to_owned())
         }
         false => Ok(()),
     }
 }
 
-/// Refuses cells that do not share one budget: a sentence.
+/// Rejects configurations that do not share one budget: a sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {
         if cell.task.component().is_some() {
-            return Err("it is about trees; components are compared by what they hold themselves".to_owned());
+            return Err("an experiment with a subject has no tree to share memory; remove it".to_owned());
         }
         let design = &cell.design;
         let Some(own) = design.options.memory else {
-            let message =
-                "it shares out a budget: say how large it is in design.memory, as memory = \"64MiB\"";
+            let message = "the budget is missing; set design.memory, as memory = \"64MiB\"";
             return Err(message.to_owned());
         };
         match budget {
             Some(other) if other != own => {
-                return Err(format!("{} has a budget of {own}, others have {other}", cell.label));
+                return Err(format!(
+                    "\"{}\" has a budget of {own}, others have {other}; set one for all",
+                    cell.label
+                ));
             }
             _ => budget = Some(own),
         }

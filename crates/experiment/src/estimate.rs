@@ -1,4 +1,4 @@
-//! What a trial will take: bytes of storage and memory, and about how long.
+//! The estimated cost of a trial: bytes of storage and memory, and seconds.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
 
 use super::cell::Cell;
 
-/// How much more than its tables a tree may take for a while: a merge of everything has its input and its
-/// output on storage at once, and the log stands beside them.
+/// The most storage of a tree in multiples of its SSTables: a compaction of everything has its input and its output
+/// on storage at once, next to the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
 /// Versions of every key that may be on storage at once where the policy names no size ratio.
@@ -23,13 +23,13 @@ const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 /// Memtables that may be in memory at once: the active one and two that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
-/// The bits per key of filters that are not told by that name.
+/// The bits per key of filters that have no parameter of that name.
 const MOST_FILTER_BITS: f64 = 32.0;
 
-/// What the model that answers are checked against takes per key, in bytes.
+/// The bytes per key of the model that checks answers.
 const MODEL_BYTES: f64 = 8.0;
 
-/// What it takes per key besides, while keys of a format without order are sorted, in bytes.
+/// Further bytes per key of the model while keys of a format without order are sorted.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
@@ -44,7 +44,7 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
     (Kind::MultiGet, 10e3),
 ];
 
-/// What one trial of one cell takes.
+/// The estimated cost of one trial of one configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes of storage at the worst moment.
@@ -57,7 +57,7 @@ pub struct Estimate {
     pub phase_keys: Vec<f64>,
 }
 
-/// What a phase does to the store.
+/// The work of a phase on the store.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
     /// Keys that are added.
@@ -101,7 +101,7 @@ impl Estimate {
         estimate.stored_by(&cell.design)
     }
 
-    /// With what is stored counted as memory, where the design keeps it there.
+    /// Counts the stored bytes as memory, if the storage of the design is in memory.
     fn stored_by(mut self, design: &Design) -> Self {
         if in_memory(design) {
             self.memory_bytes += std::mem::take(&mut self.storage_bytes);
@@ -109,7 +109,7 @@ impl Estimate {
         self
     }
 
-    /// The estimate of a trial that starts behind so many phases.
+    /// The estimate of a trial that starts after so many phases.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
@@ -120,13 +120,13 @@ impl Estimate {
         self.phase_seconds.iter().sum()
     }
 
-    /// Refuses what does not fit on the file system of `folder` or in memory, in a sentence.
+    /// Rejects a trial that does not fit on the file system of `folder` or in memory: a sentence.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
-        let what = format!("cell {} ({})", cell.number, cell.label);
+        let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
             Some(free) if self.storage_bytes > free as f64 => {
                 return Err(format!(
-                    "{what} may need {} of storage, but {} has {} free; insert fewer keys, or give --out another disk",
+                    "{name} may need {} of storage, but {} has {} free; insert fewer keys, or set --out to another disk",
                     rounded(self.storage_bytes),
                     folder.display(),
                     rounded(free as f64)
@@ -136,7 +136,7 @@ impl Estimate {
         }
         match measure::probe::available_memory_bytes() {
             Some(available) if self.memory_bytes > available as f64 => Err(format!(
-                "{what} may need {} of memory, but {} are available; insert fewer keys or lower the capacities",
+                "{name} may need {} of memory, but {} are available; insert fewer keys, or lower the capacities",
                 rounded(self.memory_bytes),
                 rounded(available as f64)
             )),
@@ -179,27 +179,27 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// Versions of a key that may be on storage at once: without compaction all of them, else a run or a level for
-/// each of what the policy merges together.
+/// Versions of a key that may be on storage at once: all of them without compaction, or else one per run or level
+/// that the policy compacts together.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
         ("none", _) => f64::INFINITY,
-        // What has a capacity keeps all of them up to it.
+        // A policy with a capacity keeps all versions up to it.
         _ if capacity(design, "compaction").is_some() => f64::INFINITY,
         (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
     }
 }
 
-/// What memtables take at most: those that there are anyway, and those that pile up before writers have to wait,
-/// which hold no more than is written.
+/// The most bytes of memtables: the usual ones, and those that accumulate before writers stall. The latter hold no
+/// more than the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// What filters take: their bits for every entry, and for every table what they begin with.
+/// The bytes of filters: their bits for every entry, and their initial size for every SSTable.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {
@@ -308,7 +308,10 @@ mod tests {
         let cell = Cell { number: 7, label: "x".to_owned(), swept: Vec::new(), engine, design, task };
         let estimate = Estimate { storage_bytes: 1e18, ..Estimate::default() };
         let message = estimate.check(&cell, Path::new("/")).unwrap_err();
-        assert!(message.contains("cell 7 (x) may need") && message.contains("of storage"), "{message}");
+        assert!(
+            message.contains("configuration 7 (x) may need") && message.contains("of storage"),
+            "{message}"
+        );
         let estimate = Estimate { memory_bytes: 1e18, ..Estimate::default() };
         assert!(estimate.check(&cell, Path::new("/")).unwrap_err().contains("of memory"));
         let estimate = Estimate { memory_bytes: 1e300, ..Estimate::default() };

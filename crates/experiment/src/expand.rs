@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use catalog::{Choice, Limit, suggestion};
 use engines::EngineOptions;
-use results::RunMode;
-use subject::{COMPONENT, Task};
+use results::{ConfigPath, Root, RunMode};
+use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
 use workload::{CacheState, Phase, Work};
@@ -13,9 +13,9 @@ use workload::{CacheState, Phase, Work};
 use super::cell::{Cell, LeftOut, absences};
 use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
 use super::sweep::{Factor, Sweep, SweepError};
-use super::{fits, paths};
+use super::{fits, paths, wording};
 
-/// What a sweep starts from.
+/// The base of a sweep.
 pub(super) struct Base<'a> {
     /// The name of the experiment.
     pub(super) name: &'a str,
@@ -45,7 +45,7 @@ impl Sweep {
             let text = format!("{}\n{}", cell.subject(), cell.task.to_toml());
             let same = || {
                 let same: &Cell = &cells[*numbers.get(&text)?];
-                Some(format!("it is the same as cell {}, {}", same.number, same.label))
+                Some(format!("same as configuration {}, \"{}\"", same.number, same.label))
             };
             if let Some(reason) = fits::hindrance(base.mode, &cell).filter(|_| !may_lack) {
                 return Err(SweepError::new(ENGINE, reason));
@@ -90,7 +90,7 @@ impl Sweep {
         let mut parts =
             Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
         let mut swept = vec![String::new(); self.factors.len()];
-        // Kinds before their parameters, whatever their order in the file.
+        // Kinds before their parameters, in any order of the file.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {
@@ -112,7 +112,7 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// What sets a cell apart: the choice on each swept axis, and the other swept values by name.
+    /// The label of a configuration: the choice on each swept axis, and the other swept values by name.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -122,11 +122,16 @@ impl Sweep {
     ) -> String {
         let mut parts: Vec<String> = Vec::new();
         for (at, factor) in self.factors.iter().enumerate() {
-            let part = match paths::split(&factor.path)[..] {
-                [ENGINE, ..] => engine_label(engine),
-                ["design", ..] if !reads_all(engine) && swept[at].is_empty() => continue,
-                ["design", axis, key] if is_own_key(axis, key) => format!("{}={}", names[at], swept[at]),
-                ["design", axis_name, ..] if axis(axis_name).is_some() => design.choice(axis_name).label(),
+            let path = ConfigPath::new(&factor.path);
+            let part = match (path.root(), path.below()) {
+                (Root::Engine, _) => engine_label(engine),
+                (Root::Design, _) if !reads_all(engine) && swept[at].is_empty() => continue,
+                (Root::Design, [axis, key]) if is_own_key(axis, key) => {
+                    format!("{}={}", names[at], swept[at])
+                }
+                (Root::Design, [axis_name, ..]) if axis(axis_name).is_some() => {
+                    design.choice(axis_name).label()
+                }
                 _ if !swept[at].is_empty() => format!("{}={}", names[at], swept[at]),
                 _ => continue,
             };
@@ -141,50 +146,55 @@ impl Sweep {
 impl Base<'_> {
     /// The base's own value at a path.
     fn value(&self, path: &str) -> Option<Value> {
-        match &paths::split(path)[..] {
-            [ENGINE] => Some(Value::String(self.engine.label())),
-            [ENGINE, parameter] => self.engine.params().get(*parameter).cloned(),
-            ["design", name] if axis(name).is_some() => Some(Value::String(self.design.choice(name).label())),
-            ["design", rest @ ..] => paths::get(&self.design.to_toml(), rest).cloned(),
-            path => paths::get(&self.task.to_toml(), path).cloned(),
+        let path = ConfigPath::new(path);
+        match (path.root(), path.below()) {
+            (Root::Engine, []) => Some(Value::String(self.engine.label())),
+            (Root::Engine, [parameter]) => self.engine.params().get(*parameter).cloned(),
+            (Root::Design, [name]) if axis(name).is_some() => {
+                Some(Value::String(self.design.choice(name).label()))
+            }
+            (Root::Design, rest) => paths::get(&self.design.to_toml(), rest).cloned(),
+            _ => paths::get(&self.task.to_toml(), path.parts()).cloned(),
         }
     }
 
-    /// Refuses a path that leads into nothing that is read.
+    /// Rejects a path that leads to nothing.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
-        let parts = paths::split(path);
+        let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
         let roots = ["design"].into_iter().chain(of_workloads).chain(self.task.roots().iter().copied());
         let roots: Vec<&str> = roots.collect();
-        match parts.split_first() {
-            Some((&ENGINE, _)) if of_workloads.is_some() => Ok(()),
-            Some((&"design", rest)) if !rest.is_empty() => match self.task.unread(rest) {
-                Some(reason) => Err(SweepError::new(path, format!("\"{path}\" is swept, but {reason}"))),
+        let first = parsed.parts()[0];
+        match (parsed.root(), parsed.below()) {
+            (Root::Engine, _) if of_workloads.is_some() => Ok(()),
+            (Root::Design, rest @ [_, ..]) => match self.task.unread(rest) {
+                Some(reason) => Err(SweepError::new(path, reason)),
                 None => Ok(()),
             },
-            Some((root, rest)) if roots.contains(root) && !rest.is_empty() => Ok(()),
+            (_, [_, ..]) if roots.contains(&first) => Ok(()),
+            (_, []) if roots.contains(&first) => {
+                Err(SweepError::new(path, "this is a whole table; name a key in it"))
+            }
             _ => {
-                let hint = suggestion(parts[0], roots.iter().copied());
-                let known: Vec<String> = roots.iter().map(|root| format!("{root}.")).collect();
-                let message =
-                    format!("\"{path}\" is no path to sweep; {hint}paths begin with {}", known.join(" or "));
-                Err(SweepError::new(path, message))
+                Err(SweepError::new(path, wording::unknown("start of a path", first, roots.iter().copied())))
             }
         }
     }
 
     /// A swept path that changes nothing in any cell.
     fn applies_nowhere(&self, path: &str) -> SweepError {
-        let parts = paths::split(path);
-        let (name, of) = (parts[parts.len() - 1], &parts[..parts.len() - 1]);
-        let hint = match parts[..] {
-            [ENGINE, name] => {
+        let parsed = ConfigPath::new(path);
+        let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
+        let hint = match (parsed.root(), parsed.below()) {
+            (Root::Engine, [name]) => {
                 let variants = catalog::Axis::variants(&engines::CATALOG);
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned()).collect();
                 parameters(ENGINE, name, known)
             }
-            ["design", axis_name, "kind"] => format!("; sweep \"design.{axis_name}\" over kinds"),
-            ["design", axis_name, ..] => {
+            (Root::Design, [axis_name, "kind"]) => {
+                format!("sweep \"{}\" over kinds", ConfigPath::of_axis(axis_name))
+            }
+            (Root::Design, [axis_name, ..]) => {
                 let variants = axis(axis_name).map(catalog::Axis::variants).unwrap_or_default();
                 let known = variants.iter().flat_map(|variant| variant.defaults.keys().cloned());
                 let own = own_keys(axis_name).map(str::to_owned);
@@ -197,45 +207,45 @@ impl Base<'_> {
                 parameters(&of.join("."), name, known.cloned().collect())
             }
         };
-        SweepError::new(path, format!("\"{path}\" is swept, but no cell has such a parameter{hint}"))
+        SweepError::new(path, format!("no configuration has the parameter \"{name}\"; {hint}"))
     }
 }
 
-/// Refuses what was to compare engines and has none left: those that were named are not here.
+/// Rejects a comparison of engines of which none is installed.
 fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
         return Ok(());
     }
-    let all = "[sweep] \"engine\" = \"all\" runs those that are";
+    let all = "use [sweep] \"engine\" = \"all\" to run those that are";
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// What `of` has parameters for, with the one that `name` may have meant.
+/// Advice for a parameter that no swept kind has: the parameters of its table.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
     let hint = suggestion(name, known.iter().map(String::as_str));
     match known.is_empty() {
-        true => format!("; {of} takes none"),
-        false => format!("; {hint}parameters of {of} are {}", known.join(", ")),
+        true => format!("{of} has no parameters"),
+        false if known.iter().any(|known| known == name) => format!("only other kinds of {of} have it"),
+        false => format!("{hint}{}", wording::valid(known.iter().map(String::as_str))),
     }
 }
 
-/// The end of each path that tells it from the others: `theta`, or `load.threads` where another phase's threads
-/// are swept too.
+/// The shortest unique end of each path: `theta`, or `load.threads` where the threads of another phase are swept too.
 fn short_names(factors: &[Factor]) -> Vec<String> {
-    let paths: Vec<Vec<&str>> = factors.iter().map(|factor| paths::split(&factor.path)).collect();
+    let paths: Vec<ConfigPath<'_>> = factors.iter().map(|factor| ConfigPath::new(&factor.path)).collect();
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
-    let name = |path: &Vec<&str>| {
-        // The last part of an option of the design is too little: `size` of what?
-        let least = if path[0] == "design" { path.len().min(2) } else { 1 };
-        let alone = |length: &usize| {
-            let same =
-                |other: &&Vec<&str>| other.len() >= *length && tail(other, *length) == tail(path, *length);
-            paths.iter().filter(same).count() == 1
+    let name = |path: &ConfigPath<'_>| {
+        let parts = path.parts();
+        // The last part of an option of the design is ambiguous, as `size`.
+        let least = if path.root() == Root::Design { parts.len().min(2) } else { 1 };
+        let is_unique = |length: &usize| {
+            let others = paths.iter().map(ConfigPath::parts).filter(|other| other.len() >= *length);
+            others.filter(|other| tail(other, *length) == tail(parts, *length)).count() == 1
         };
-        tail(path, (least..path.len()).find(alone).unwrap_or(path.len()))
+        tail(parts, (least..parts.len()).find(is_unique).unwrap_or(parts.len()))
     };
     paths.iter().map(name).collect()
 }
@@ -263,7 +273,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
     let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
     if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
-        return Some(format!("phase {} begins with cold caches, but {axis} = {choice} {limit}", phase.name));
+        return Some(format!("phase {} starts with cold caches, but {axis} = {choice} {limit}", phase.name));
     }
     if mode == RunMode::Timed {
         return None;
@@ -277,15 +287,15 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
         Task::Workload(workload) => &workload.phases,
         Task::Component(component) => {
             let threads = component.subject().threads();
-            let reason = format!("counted mode: component.threads is {threads}, and 1 is the most");
+            let reason = format!("counted mode: component.threads = {threads} exceeds the maximum of 1");
             return (threads > 1).then_some(reason);
         }
     };
     phases.iter().find_map(|phase| {
         let reason = match &phase.work {
-            _ if phase.threads > 1 => format!("has {} threads, and 1 is the most", phase.threads),
+            _ if phase.threads > 1 => format!("has {} threads (maximum 1)", phase.threads),
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
-                "ends after a time; give it operations, and no seconds".to_owned()
+                "ends after a time; set operations in place of seconds".to_owned()
             }
             _ => return None,
         };
@@ -293,7 +303,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// What a cell is put together from, one swept value after the other.
+/// The parts of a configuration, changed by one swept value after the other.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -304,18 +314,20 @@ impl Parts {
     /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`, and other
     /// engines read nothing of a design but its terms.
     fn has(&self, path: &str) -> bool {
-        let path = paths::split(path);
-        match path[..] {
-            [ENGINE, parameter] => self.engine.params().contains_key(parameter),
-            ["design", ref rest @ ..] if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
-            ["design", axis, key] if is_own_key(axis, key) => true,
-            ["design", axis_name, parameter, ..] if axis(axis_name).is_some() => {
-                self.design.choice(axis_name).params().contains_key(parameter)
+        let path = ConfigPath::new(path);
+        match (path.root(), path.below()) {
+            (Root::Engine, [parameter]) => self.engine.params().contains_key(*parameter),
+            (Root::Design, rest) if !reads_all(&self.engine) && !EngineOptions::depend_on(rest) => false,
+            (Root::Design, [axis, key]) if is_own_key(axis, key) => true,
+            (Root::Design, [axis_name, parameter, ..]) if axis(axis_name).is_some() => {
+                self.design.choice(axis_name).params().contains_key(*parameter)
             }
-            ["phase" | "key" | COMPONENT, .., parameter] => {
-                let choice = paths::get(&self.task, &path[..path.len() - 1]).and_then(Value::as_table);
-                let kind = if path[0] == "key" { "format" } else { "kind" };
-                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(parameter))
+            (Root::Phase | Root::Component | Root::Other, [.., parameter]) => {
+                let (_, of) = path.parts().split_last().expect("a path has at least one part");
+                let choice = paths::get(&self.task, of).and_then(Value::as_table);
+                // A key of the workload has a format, every other choice a kind.
+                let kind = if path.root() == Root::Other { "format" } else { "kind" };
+                choice.is_none_or(|choice| !choice.contains_key(kind) || choice.contains_key(*parameter))
             }
             _ => true,
         }
@@ -323,19 +335,19 @@ impl Parts {
 
     /// Puts a value at a path whose first word is one that is read.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
-        let parts = paths::split(path);
-        match parts[..] {
-            [ENGINE, ref rest @ ..] => {
+        let parsed = ConfigPath::new(path);
+        match (parsed.root(), parsed.below()) {
+            (Root::Engine, rest) => {
                 self.engine = with_engine(&self.engine, rest, value)
                     .map_err(|error| SweepError::new(path, error.message))?;
             }
-            ["design", ref rest @ ..] => {
+            (Root::Design, rest) => {
                 let changed = self.design.with(&paths::nested(rest, value));
                 self.design = changed.map_err(|error| SweepError::new(path, error.message))?;
             }
             _ => {
-                let missing = |message| SweepError::new(path, format!("\"{path}\" leads nowhere: {message}"));
-                paths::set(&mut self.task, &parts, value).map_err(missing)?;
+                let missing = |message: String| SweepError::new(path, message);
+                paths::set(&mut self.task, parsed.parts(), value).map_err(missing)?;
                 self.task = read_task(&self.task, path)?.to_toml();
             }
         }
@@ -357,8 +369,9 @@ fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
     }
-    let choice = match paths::split(path)[..] {
-        ["design", axis_name] => {
+    let path = ConfigPath::new(path);
+    let choice = match (path.root(), path.below()) {
+        (Root::Design, [axis_name]) => {
             axis(axis_name).filter(|_| value.is_table()).and_then(|axis| axis.choose(value).ok())
         }
         _ => None,
@@ -441,15 +454,15 @@ mod tests {
         let swept: Vec<_> = cells.iter().map(|cell| cell.swept.join(" ")).collect();
         assert_eq!(swept, ["uniform ", "zipfian 0.5", "zipfian 0.9"]);
         assert_eq!(left_out.len(), 1);
-        assert_eq!(left_out[0].reason, "it is the same as cell 0, keys=uniform");
+        assert_eq!(left_out[0].reason, "same as configuration 0, \"keys=uniform\"");
         for (path, hint) in [
-            ("design.bloom.bits_per_ky", "did you mean \"bits_per_key\"?"),
-            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
             (
-                "phase.look.keys.thta",
-                "did you mean \"theta\"? parameters of phase.look.keys are contiguous, theta",
+                "design.bloom.bits_per_ky",
+                "no configuration has the parameter \"bits_per_ky\"; did you mean \"bits_per_key\"?",
             ),
-            ("design.hash.seed", "no cell has such a parameter; hash takes none"),
+            ("design.bloom.kind", "sweep \"design.bloom\" over kinds"),
+            ("phase.look.keys.thta", "did you mean \"theta\"? Valid: \"contiguous\", \"theta\""),
+            ("design.hash.seed", "no configuration has the parameter \"seed\"; hash has no parameters"),
         ] {
             let error = expand(&format!("\"{path}\" = [1, 2]"), RunMode::Timed).unwrap_err();
             assert!(error.contains(hint), "{error}");
@@ -485,7 +498,7 @@ mod tests {
         let sweep =
             format!("\"engine\" = [\"lsmbench\", {rocksdb}]\n\"design.fence\" = [\"binary\", \"eytzinger\"]");
         let named = expand(&sweep, RunMode::Timed).unwrap_err();
-        assert!(named.contains("engine other is not here"), "no engine is left beside ours: {named}");
+        assert!(named.contains("engine \"other\" is not installed"), "no other engine is left: {named}");
         let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
         let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
@@ -497,7 +510,7 @@ mod tests {
         assert!(error.contains("did you mean \"library\"?"), "{error}");
         let (_, left_out) = expand("\"engine\" = \"all\"", RunMode::Counted).unwrap();
         assert!(
-            left_out[0].reason.starts_with("counted mode: engine = rocksdb depends on time"),
+            left_out[0].reason.starts_with("engine \"rocksdb\" cannot run in counted mode"),
             "{left_out:?}"
         );
     }

@@ -1,9 +1,10 @@
-//! What verdicts must know of an experiment, as plain data.
+//! The facts of an experiment that verdicts need, as plain data.
 
 use std::collections::BTreeMap;
 
 use engines::CATALOG;
 use plot::Order;
+use results::ConfigPath;
 use results::columns::ENGINE;
 use tree::{AXES, axis};
 use verdict::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
@@ -72,7 +73,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Whether a cell has an oracle where the baseline has another variant.
+/// Whether a configuration has an ideal bound where the baseline has another variant.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -88,7 +89,7 @@ pub fn catalog_order() -> Order {
     AXES.iter().fold(order, |order, axis| {
         let variants = axis.variants();
         order.with(
-            format!("design.{}", axis.name()),
+            ConfigPath::of_axis(axis.name()),
             variants.iter().map(|variant| (variant.kind, variant.oracle)),
         )
     })

@@ -6,6 +6,8 @@ use toml::Table;
 use toml::de::{DeTable, DeValue};
 use types::{Outcome, Problem};
 
+use super::wording;
+
 /// A TOML file with its text, so that an error about a key can name its line.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
@@ -33,7 +35,10 @@ impl SourceFile {
     /// A problem at a key, given from the top down; a `[[phase]]` table is named by its name, a `[[chart]]` by
     /// its number from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
-        Problem::at(&self.path, self.line(key), message)
+        // Tables of an array are numbered where they have no name, and the number is none of the reader's.
+        let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
+        let name = parts.copied().collect::<Vec<_>>().join(".");
+        Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
     /// The line of a key, or of the innermost table on the way to it that is there.
@@ -84,15 +89,15 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// What a reader of TOML says; of a whole number that there is no room for it says so in types of the program.
+/// A message of the TOML parser. A whole number out of range is named without the types of the program.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {
         Some((number, _)) => {
-            format!("{number} is no whole number of TOML; they go from {} to {}", i64::MIN, i64::MAX)
+            format!("{number} is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
         }
         None if message == "integer number overflowed" => {
-            format!("a whole number of TOML goes from {} to {}", i64::MIN, i64::MAX)
+            format!("a number is out of range; whole numbers in TOML are {} to {}", i64::MIN, i64::MAX)
         }
         None => message.to_owned(),
     }

@@ -8,6 +8,9 @@ use workload::Rate;
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 
+/// The reason why an engine with threads of its own has no counted mode.
+const COUNTED: &str = "background threads are timing-dependent";
+
 /// The number of terms of the design that cannot be made equal in the engine of a cell.
 pub(super) fn unequal_terms(cell: &Cell) -> usize {
     let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
@@ -19,11 +22,7 @@ pub(super) fn unequal_terms(cell: &Cell) -> usize {
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     (mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic)).then(|| {
-        format!(
-            "trials.mode = \"counted\" runs our own tree alone: {name} {}; say mode = \"timed\", or engine = \
-             \"lsmbench\"",
-            Limit::NotDeterministic
-        )
+        format!("engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\"")
     })
 }
 
@@ -31,19 +30,19 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
-        return Some(format!("counted mode: engine = {engine} {}", Limit::NotDeterministic));
+        return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
     }
     if !built.reads_whole_design() {
         let limits = cell.design.limits();
         if let Some((axis, choice, _)) = limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
         {
             return Some(format!(
-                "engine {engine} keeps files, and {axis} = {choice} none: give both real storage"
+                "engine \"{engine}\" keeps files, but {axis} = \"{choice}\" does not; use storage that keeps files"
             ));
         }
         if cell.design.to_toml().contains_key("memory") {
             return Some(format!(
-                "engine {engine} has no terms for design.memory: give memtable.capacity and cache.capacity"
+                "engine \"{engine}\" has no equivalent of design.memory; set memtable.capacity and cache.capacity"
             ));
         }
     }
@@ -56,7 +55,7 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     if let Some(phase) = asking.filter(|_| !built.reports_levels_and_stalls()) {
         let name = &phase.name;
         return Some(format!(
-            "engine {engine}: the objective of phase {name} is about stalls or runs, which only our own tree tells"
+            "engine \"{engine}\" does not report stalls or runs, which the objective of phase \"{name}\" needs"
         ));
     }
     built.identify().err().map(|missing| missing.to_string())

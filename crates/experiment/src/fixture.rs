@@ -1,12 +1,13 @@
-//! Which phases of an experiment are a fixture, and what cannot be one.
+//! The phases of an experiment that are a fixture, and their restrictions.
 
-use catalog::{Limit, suggestion};
+use catalog::Limit;
 use subject::Task;
 use workload::{Before, Rate, Work};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label};
 use super::resolved::Experiment;
+use super::wording;
 
 impl Experiment {
     /// How many phases of a task are a fixture, from the first one on.
@@ -17,56 +18,59 @@ impl Experiment {
     }
 }
 
-/// Refuses a fixture that cannot be: a sentence.
+/// Rejects phases that cannot be a fixture: a sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
-        return Err("there is no store to keep where a component is put to the test by itself".to_owned());
+        return Err("an experiment with a subject has no store to keep; remove trials.fixture".to_owned());
     };
     let phases = task.phases();
     let Some(place) = phases.iter().position(|phase| phase == last) else {
-        let hint = suggestion(last, phases.iter().map(String::as_str));
-        return Err(format!("there is no phase \"{last}\"; {hint}there are {}", phases.join(", ")));
+        return Err(wording::unknown("phase", last, phases.iter().map(String::as_str)));
     };
     if place + 1 == phases.len() {
-        return Err(format!("\"{last}\" is the last phase, so nothing would be measured"));
+        return Err(format!(
+            "\"{last}\" is the last phase, so no phase would be measured; name an earlier one"
+        ));
     }
     let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Text(_)));
     if let Some(phase) = replay {
         let name = &phase.name;
-        return Err(format!("phase \"{name}\" replays a text file, so what it leaves is in no plan"));
+        return Err(format!(
+            "phase \"{name}\" replays a text file, so its final state is not known in advance"
+        ));
     }
     let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));
     if let Some(phase) = searching {
         let name = &phase.name;
-        return Err(format!("phase \"{name}\" searches for a rate, and does something else each time"));
+        return Err(format!("phase \"{name}\" searches for a rate, so its operations differ between trials"));
     }
     if let Some(phase) = workload.phases[..=place].iter().find(|phase| phase.before != Before::default()) {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" is not measured, so nothing reads its cache and its warm_up; leave them out"
+            "phase \"{name}\" is part of the fixture and not measured; remove its cache and warm_up"
         ));
     }
     if let Some(cell) = cells.iter().find(|cell| !engine(&cell.engine).stores_can_be_cloned()) {
         let name = engine_label(&cell.engine);
-        return Err(format!("engine = {name}: only files of our own tree are known to stay as they are"));
+        return Err(format!("engine \"{name}\" cannot start from a fixture; its files may change in place"));
     }
     let not_durable = cells.iter().find_map(|cell| {
         let limits = cell.design.limits();
         limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
     });
     not_durable.map_or(Ok(()), |(axis, choice, limit)| {
-        Err(format!("{axis} = {choice} {limit}: there is nothing to clone"))
+        Err(format!("{axis} = \"{choice}\" {limit}, so it leaves no files to clone"))
     })
 }
 
-/// Refuses a phase of the fixture where a measured one is meant: a sentence.
+/// Rejects a phase of the fixture in the place of a measured one: a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);
     match fixture.and_then(place).zip(place(phase)) {
         Some((last, place)) if place <= last => Err(format!(
-            "phase \"{phase}\" is part of the fixture, which is built once and not measured; there are {}",
-            phases[last + 1..].join(", ")
+            "phase \"{phase}\" is part of the fixture, which is not measured. {}",
+            wording::valid(phases[last + 1..].iter().map(String::as_str))
         )),
         _ => Ok(()),
     }

@@ -1,19 +1,20 @@
-//! What kinds that are swept by their bare names take over from the base design: the settings that it changes and that
-//! they have too, so that kinds are compared alike. It is told, since a reader may take a bare name for its defaults.
+//! The settings that kinds of a sweep inherit from the base design: those that the base changes and that the kinds
+//! also have, so that kinds are compared alike. A run prints them, because a reader may expect the defaults of a
+//! kind.
 
 use catalog::Axis;
+use results::ConfigPath;
 use tree::axis;
 
 use super::cell::Cell;
-use super::paths;
 use super::resolved::Experiment;
 
 impl Experiment {
     /// A sentence for each swept axis of which some cell has a setting that the base gives to another kind.
     pub fn inherited(&self) -> Vec<String> {
-        let swept = self.sweep.factors.iter().filter_map(|factor| match paths::split(&factor.path)[..] {
-            ["design", name] => axis(name),
-            _ => None,
+        let swept = self.sweep.factors.iter().filter_map(|factor| {
+            let path = ConfigPath::new(&factor.path);
+            path.axis().filter(|_| path.below().len() == 1).and_then(axis)
         });
         swept.filter_map(|axis| self.inherited_on(axis)).collect()
     }

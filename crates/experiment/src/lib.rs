@@ -1,8 +1,8 @@
-//! Experiment files: from TOML to the cells that will run, with nothing left to look up.
+//! Experiment files: from TOML to the configurations that will run.
 //!
-//! [`Experiment::load`] reads a file with everything it refers to, applies the [`Overrides`] of the command line, expands
-//! the sweep into [`Cell`]s, and rejects what could not run, with file, line and key. [`Experiment::facts`] tells verdicts
-//! what they must know of it. Nothing here runs.
+//! [`Experiment::load`] reads a file and everything that it refers to, applies the [`Overrides`] of the command line,
+//! and expands the sweep into [`Cell`]s. It rejects experiments that cannot run, with file, line and key.
+//! [`Experiment::facts`] gives verdicts the facts that they need. Nothing here runs.
 
 mod answers;
 mod cell;
@@ -29,6 +29,7 @@ mod resolved;
 mod sweep;
 mod trials;
 mod verdict_spec;
+mod wording;
 
 pub use answers::AnswerFile;
 pub use cell::{Cell, LeftOut, absences};

@@ -1,12 +1,12 @@
-//! Reading an experiment file, with everything it refers to, into what will run.
+//! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
 
 mod task;
 
 use std::collections::HashSet;
 use std::path::Path;
 
-use catalog::{Choice, ChoiceError, suggestion};
-use results::{RunMode, Schema};
+use catalog::{Choice, ChoiceError};
+use results::{ConfigPath, RunMode, Schema};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
 use toml::{Table, Value};
@@ -15,7 +15,7 @@ use types::{Outcome, Problem};
 use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
 
 use super::cell::Cell;
-use super::deprecations::deprecations;
+use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
 use super::expand::Base;
@@ -26,7 +26,7 @@ use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, paths, reading};
+use super::{answers, equal_memory, fixture, paths, reading, wording};
 
 /// The keys of an experiment file.
 const KEYS: [&str; 17] = [
@@ -56,7 +56,7 @@ impl Experiment {
     /// Reads an experiment and checks everything that can be checked before it runs.
     ///
     /// # Errors
-    /// The first thing that is wrong with the file, with what it refers to or with an override, with file, line and key.
+    /// The first error in the file, in a file that it refers to, or in an override, with file, line and key.
     pub fn load(path: &Path, overrides: &Overrides) -> Outcome<Self> {
         Loader::new(path, overrides)?.load()
     }
@@ -75,12 +75,10 @@ impl<'a> Loader<'a> {
     fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
         let file = SourceFile::read(path)?;
         if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = suggestion(key, KEYS.into_iter());
-            let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
-            return Err(file.problem(&[key], message));
+            return Err(file.problem(&[key], wording::unknown("key of an experiment", key, KEYS)));
         }
         if answers::is_computed(&file) {
-            let message = "nothing in this file runs: its claims are computed, which `lsmbench report` does";
+            let message = "nothing in this file runs; `lsmbench report` computes its claims";
             return Err(file.problem(&[], message));
         }
         let sets = Sets::collect(&file, overrides)?;
@@ -88,7 +86,7 @@ impl<'a> Loader<'a> {
             None => None,
             Some(Value::String(name)) => Some(referred(&file, "workload", name)?),
             Some(_) => {
-                let message = "workload names a file: workload = \"workloads/ycsb-a.toml\"";
+                let message = "expected the name of a file, as workload = \"workloads/ycsb-a.toml\"";
                 return Err(file.problem(&["workload"], message));
             }
         };
@@ -116,12 +114,15 @@ impl<'a> Loader<'a> {
         if cells.is_empty() {
             let mut reasons: Vec<&str> = left_out.iter().map(|left| left.reason.as_str()).collect();
             reasons.dedup();
-            let message = format!("nothing is left to run: {}", reasons.join("; "));
+            let message = format!("no configuration can run: {}", reasons.join("; "));
             return Err(self.file.problem(&["sweep"], message));
         }
         let mut labels = HashSet::new();
         if let Some(twice) = cells.iter().find(|cell| !labels.insert(&cell.label)) {
-            let message = format!("two cells are called \"{}\": give one of them another label", twice.label);
+            let message = format!(
+                "two configurations are called \"{}\"; set another label for one of them",
+                twice.label
+            );
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
@@ -138,7 +139,7 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
-            deprecations: deprecations(&self.file, &self.sets)?,
+            deprecations: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),
@@ -163,7 +164,7 @@ impl<'a> Loader<'a> {
         match self.file.table.get("question") {
             Some(Value::String(question)) if !question.trim().is_empty() => Ok(question.clone()),
             _ => {
-                let message = "an experiment asks a question: question = \"Which …?\"";
+                let message = "the question of the experiment is missing, as question = \"Which …?\"";
                 Err(self.file.problem(&["question"], message))
             }
         }
@@ -185,7 +186,7 @@ impl<'a> Loader<'a> {
                 (own, factors) = self.split_swept(table)?;
                 design = design.with(&own).map_err(|error| design_problem(&self.file, &error))?;
             }
-            Some(_) => return Err(self.file.problem(&["design"], "design is a table: [design]")),
+            Some(_) => return Err(self.file.problem(&["design"], "expected a table: [design]")),
         }
         for (path, set) in self.sets.under("design") {
             if let Some(reason) = task.unread(&path) {
@@ -208,7 +209,7 @@ impl<'a> Loader<'a> {
         }
         let mut sets = self.sets.under(ENGINE).peekable();
         if task.component().is_some() && (self.file.table.contains_key(ENGINE) || sets.peek().is_some()) {
-            let message = "an experiment with a subject runs no engine: leave engine out";
+            let message = "an experiment with a subject runs no engine; remove engine";
             return Err(self.file.problem(&[ENGINE], message));
         }
         for (path, set) in sets {
@@ -218,7 +219,7 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Refuses what a `[design]` table says of components that nothing would read.
+    /// Rejects keys of a `[design]` table that nothing would read.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -239,7 +240,7 @@ impl<'a> Loader<'a> {
         for (key, value) in table {
             let is_axis = AXES.iter().any(|axis| axis.name() == key);
             if is_axis && (value.is_array() || value.as_str() == Some("all")) {
-                let factor = read_factor(&format!("design.{key}"), value);
+                let factor = read_factor(&ConfigPath::of_axis(key), value);
                 factors.push(factor.map_err(|error| self.file.problem(&["design", key], error.message))?);
             } else {
                 own.insert(key.clone(), value.clone());
@@ -248,18 +249,18 @@ impl<'a> Loader<'a> {
         Ok((own, factors))
     }
 
-    /// Refuses a mode in which there is nothing to measure.
+    /// Rejects a mode in which nothing is measured.
     fn check_mode(&self, task: &Task, trials: &Trials) -> Outcome<()> {
         let Some(component) = task.component() else { return Ok(()) };
         let modes = component.subject().modes();
         if modes.contains(&trials.mode) {
             return Ok(());
         }
-        let what = if trials.mode == RunMode::Counted { "time alone" } else { "counters alone" };
+        let only = if trials.mode == RunMode::Counted { "times" } else { "counters" };
         let message = format!(
-            "trials.mode is \"{}\", but of subject = \"{}\" {what} is measured; say mode = \"{}\"",
-            trials.mode.name(),
+            "subject \"{}\" measures only {only}, which mode \"{}\" does not; use trials.mode = \"{}\"",
             component.kind(),
+            trials.mode.name(),
             modes[0].name()
         );
         Err(self.table_problem("trials", "mode", message))
@@ -299,7 +300,7 @@ impl<'a> Loader<'a> {
         let mut table = match self.file.table.get(name) {
             None => Table::new(),
             Some(Value::Table(table)) => table.clone(),
-            Some(_) => return Err(self.file.problem(&[name], format!("{name} is a table: [{name}]"))),
+            Some(_) => return Err(self.file.problem(&[name], format!("expected a table: [{name}]"))),
         };
         for (path, set) in self.sets.under(name) {
             table.insert(path.join("."), set.value.clone());
@@ -316,12 +317,12 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then what is set of it.
+    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then the overrides of it.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
             Some(Value::Table(table)) => table.clone(),
-            Some(_) => return Err(self.file.problem(&["sweep"], "sweep is a table: [sweep]")),
+            Some(_) => return Err(self.file.problem(&["sweep"], "expected a table: [sweep]")),
         };
         for (path, set) in self.sets.under("sweep") {
             table.insert(path.join("."), set.value.clone());
@@ -330,7 +331,7 @@ impl<'a> Loader<'a> {
         let mut sweep = Sweep::read(&table).map_err(|error| self.sweep_problem(&error))?;
         sweep.factors.splice(..0, in_design.into_iter().filter(|factor| !is_set(factor)));
         if sweep.factors.is_empty() && self.file.table.contains_key("sweep") {
-            let message = "the sweep is empty; name a path with its values: \
+            let message = "the sweep is empty; add a path with its values, as \
                            \"design.bloom\" = [\"none\", \"standard\"]";
             return Err(self.file.problem(&["sweep"], message));
         }
@@ -338,8 +339,7 @@ impl<'a> Loader<'a> {
         for factor in &sweep.factors {
             if let Some(set) = self.sets.exactly(&factor.path) {
                 let message = format!(
-                    "\"{path}\" is swept, so setting it does nothing; set the sweep: \
-                     \"sweep.{path}\" = [ … ]",
+                    "this path is swept, so a single value has no effect; set \"sweep.{path}\" = [ … ]",
                     path = factor.path
                 );
                 return Err(set.problem(&self.file, message));
@@ -350,9 +350,9 @@ impl<'a> Loader<'a> {
 
     fn sweep_problem(&self, error: &SweepError) -> Problem {
         let in_design = || {
-            let (root, key) = error.key.split_once('.')?;
-            let table = self.file.table.get(root)?;
-            (root == "design" && table.get(key).is_some_and(|value| !value.is_table())).then_some([root, key])
+            let key = ConfigPath::new(&error.key).axis()?;
+            let value = self.file.table.get("design")?.get(key)?;
+            (!value.is_table()).then_some(["design", key])
         };
         let swept = self.file.table.get("sweep").is_some_and(|sweep| sweep.get(&error.key).is_some());
         let setter = self.sets.setter(&format!("sweep.{}", error.key));
@@ -369,7 +369,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Refuses budgets of memory that are none.
+    /// Rejects impossible memory budgets.
     fn check_memory(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<()> {
         if sweep.equal_memory {
             equal_memory::check(cells).map_err(|message| {
@@ -380,25 +380,28 @@ impl<'a> Loader<'a> {
         let in_file = in_file.map(|(key, value)| (vec![key.as_str()], value));
         let set = self.sets.under("design").map(|(path, set)| (path, &set.value));
         let swept = sweep.factors.iter().flat_map(|factor| {
-            let path = paths::split(&factor.path)[1..].to_vec();
+            let path = ConfigPath::new(&factor.path).below().to_vec();
             factor.values.iter().map(move |value| (path.clone(), value))
         });
         equal_memory::check_capacity(in_file.chain(set).chain(swept), cells)
             .map_err(|message| self.file.problem(&["design", "cache", "capacity"], message))
     }
 
-    /// Refuses a fixture that cannot be.
+    /// Rejects an impossible fixture.
     fn check_fixture(&self, trials: &Trials, task: &Task, cells: &[Cell]) -> Outcome<()> {
         let Some(last) = &trials.fixture else { return Ok(()) };
         fixture::check(last, task, cells)
             .map_err(|message| self.table_problem("trials", "fixture", format!("trials.fixture: {message}")))
     }
 
-    /// Reads how results are shown and judged, held to what there will be.
+    /// Reads the charts and the verdict, and checks their columns and names.
     fn present(&self, experiment: &mut Experiment) -> Outcome<()> {
         let schema = Schema::runs(&experiment.swept())
             .map_err(|error| self.file.problem(&["sweep"], error.to_string()))?;
         experiment.verdict = self.table("verdict", &VerdictSpec::KEYS)?;
+        for path in experiment.verdict.within.iter_mut().flatten() {
+            *path = new_name(path).into_owned();
+        }
         let (verdict, fixture) = (&experiment.verdict, experiment.trials.fixture.as_deref());
         let problem =
             |(key, message)| self.table_problem("verdict", key, format!("verdict.{key}: {message}"));

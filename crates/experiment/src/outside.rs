@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Parameters that name a shared library, or a program with its arguments.
 const NAMING: [&str; 2] = ["library", "command"];
 
-/// A line for each file that a component of the design is made of, with a hash of what is in it; empty for designs of
-/// built-in components. A file that changes under its name makes another component.
+/// A line for each file that implements a component of the design, with a hash of its content. Empty for designs of
+/// built-in components. A file that changes makes another component.
 pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {

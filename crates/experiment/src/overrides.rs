@@ -1,4 +1,4 @@
-//! What changes an experiment from outside: the command line, and the tables `[set]` and `[quick]`.
+//! The overrides of an experiment: the command line, and the tables `[set]` and `[quick]`.
 
 use std::path::PathBuf;
 
@@ -12,11 +12,12 @@ use super::file::SourceFile;
 use super::paths;
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
+use super::wording;
 
 /// The first parts of paths that may be set.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
-/// What the command line changes.
+/// The overrides of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Paths and values, as `design.bloom.bits_per_key=12`.
@@ -73,15 +74,14 @@ impl Sets {
             let root = paths::split(&set.path)[0];
             if set.path == root && ROOTS.contains(&root) && root != ENGINE {
                 let message = format!(
-                    "\"{root}\" is a whole table; set a value inside it, as {}; `lsmbench describe` shows what there is",
+                    "\"{root}\" is a whole table; set a value in it, as {}; `lsmbench describe` prints all values",
                     example(root)
                 );
                 return Err(set.problem(file, message));
             }
             if !ROOTS.contains(&root) {
                 let hint = inner_path(&set.path).unwrap_or_else(|| suggestion(root, ROOTS.into_iter()));
-                let roots = ROOTS.map(|root| format!("{root}.")).join(", ");
-                let message = format!("\"{}\" is no path to set; {hint}paths begin with {roots}", set.path);
+                let message = format!("unknown path \"{}\"; {hint}{}", set.path, wording::valid(ROOTS));
                 return Err(set.problem(file, message));
             }
         }
@@ -97,14 +97,12 @@ impl Sets {
                 self.0.extend(entries.iter().map(set));
                 Ok(())
             }
-            Some(_) => Err(file.problem(
-                &[name],
-                format!("{name} is a table of paths and values: \"phase.load.insert\" = 1000"),
-            )),
+            Some(_) => Err(file
+                .problem(&[name], "expected a table of paths and values, as \"phase.load.insert\" = 1000")),
         }
     }
 
-    /// Those whose path begins with `root`, in order, each with the parts behind it.
+    /// The overrides whose path begins with `root`, in order, each with the rest of its path.
     pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
         self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
             Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
@@ -149,10 +147,7 @@ impl Set {
             SetBy::File => "set",
             SetBy::Quick => "quick",
             SetBy::CommandLine => {
-                let message = message.into();
-                // Where the path is said in front, it is not said again.
-                let said = message.strip_prefix(&format!("{}: ", self.path)).unwrap_or(&message);
-                return Problem::new(format!("--set {}: {said}", self.path));
+                return Problem::new(format!("--set {}", wording::keyed(&self.path, &message.into())));
             }
         };
         file.problem(&[table, &self.path], message)
@@ -172,8 +167,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// What a path may mean that lacks its first part: `mode` is `trials.mode`, `cache.capacity` is
-/// `design.cache.capacity`.
+/// The path that a path without its first part may mean: `trials.mode` for `mode`, `design.cache.capacity` for
+/// `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();
@@ -192,6 +187,6 @@ pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
             let value = value.map_err(|message| Problem::new(format!("--set {}: {message}", path.trim())))?;
             Ok((paths::unquoted(path.trim()), value))
         }
-        _ => Err(Problem::new(format!("--set {text}: write it as path=value, as --set {example}"))),
+        _ => Err(Problem::new(format!("--set {text}: expected path=value, as --set {example}"))),
     }
 }

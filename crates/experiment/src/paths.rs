@@ -2,13 +2,15 @@
 
 use toml::{Table, Value};
 
+use super::wording;
+
 /// Splits a path at its dots.
 pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
-/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`. What
-/// TOML does not take for a key stays as it is.
+/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`.
+/// Text that is not a key of TOML stays unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let parsed = || format!("{path} = 0").parse::<Table>().ok();
     let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
@@ -58,14 +60,11 @@ pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), 
             let known: Vec<String> = items.iter().filter_map(name_of).map(str::to_owned).collect();
             match items.iter_mut().find(|item| name_of(item) == Some(rest[0])) {
                 Some(Value::Table(item)) if rest.len() > 1 => set(item, &rest[1..], value),
-                Some(_) => Err(format!("\"{first}.{}\" is a whole table; name a key inside it", rest[0])),
-                None => {
-                    let hint = catalog::suggestion(rest[0], known.iter().map(String::as_str));
-                    Err(format!("there is no {first} \"{}\"; {hint}there are {}", rest[0], known.join(", ")))
-                }
+                Some(_) => Err(format!("\"{first}.{}\" is a whole table; name a key in it", rest[0])),
+                None => Err(wording::unknown(first, rest[0], known.iter().map(String::as_str))),
             }
         }
-        _ => Err(format!("\"{first}\" holds no \"{}\"", rest[0])),
+        _ => Err(format!("\"{first}\" is a value, so it has no key \"{}\"", rest[0])),
     }
 }
 
@@ -73,21 +72,20 @@ fn name_of(item: &Value) -> Option<&str> {
     item.get("name")?.as_str()
 }
 
-/// Reads what stands behind `=` on the command line: a TOML value, or else a string.
+/// Reads the value after `=` on the command line: a TOML value, or else a string.
 ///
 /// # Errors
-/// Says what is wrong with a text that begins as a value of TOML and is none, or with a number that is too large.
+/// The text begins as a TOML value and is not one, or a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {
         Ok(Some(value)) => Ok(value),
         Err(error) if text.starts_with(['"', '\'', '[', '{']) => Err(format!(
-            "{text} is no value of TOML: {}; strings inside it stand between two quotes, and a shell takes away \
-             those that are not quoted themselves",
+            "{text} is not a TOML value: {}; quote each string in it, and protect the quotes from the shell",
             error.message().lines().next().unwrap_or_default()
         )),
         _ if is_too_large(text) => {
-            Err(format!("{text} is too large; the largest whole number in TOML is {}", i64::MAX))
+            Err(format!("{text} exceeds the largest whole number in TOML, {}", i64::MAX))
         }
         Ok(None) | Err(_) => Ok(Value::String(text.to_owned())),
     }
@@ -117,7 +115,7 @@ mod tests {
         assert_eq!(table["design"]["bloom"]["kind"].as_str(), Some("blocked"));
         assert_eq!(table["phase"][0]["insert"].as_str(), Some("5k"));
         let error = set(&mut table, &split("phase.lode.insert"), Value::Integer(1)).unwrap_err();
-        assert_eq!(error, "there is no phase \"lode\"; did you mean \"load\"? there are load");
+        assert_eq!(error, "unknown phase \"lode\"; did you mean \"load\"? Valid: \"load\"");
         assert!(set(&mut table, &split("phase.load.insert.deep"), Value::Integer(1)).is_err());
         assert_eq!(get(&table, &["phase", "load", "order"]), None);
         for (quoted, path) in [
@@ -130,10 +128,10 @@ mod tests {
             assert_eq!(unquoted(quoted), path);
         }
         for (text, expected) in [
-            ("99999999999999999999", "is too large; the largest whole number in TOML is 9223372036854775807"),
-            ("\"blocked", "is no value of TOML: "),
-            ("[none, standard]", "is no value of TOML: "),
-            ("{kind=\"blocked\"", "is no value of TOML: "),
+            ("99999999999999999999", "exceeds the largest whole number in TOML, 9223372036854775807"),
+            ("\"blocked", "is not a TOML value: "),
+            ("[none, standard]", "is not a TOML value: "),
+            ("{kind=\"blocked\"", "is not a TOML value: "),
         ] {
             assert!(read_value(text).unwrap_err().contains(expected), "{text}");
         }

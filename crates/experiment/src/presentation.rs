@@ -1,8 +1,5 @@
 //! How results are shown and judged: the `[verdict]` and the `[[chart]]`s of an experiment.
 
-use std::fmt::Write as _;
-
-use catalog::suggestion;
 use plot::{ChartFile, ChartSpec, Form};
 use results::columns::ALL;
 use results::{Schema, columns as c};
@@ -11,18 +8,20 @@ use toml::Value;
 use types::Outcome;
 use workload::Kind;
 
+use super::deprecations::new_name;
 use super::file::SourceFile;
 use super::fixture::check_measured;
 use super::reading;
 use super::resolved::Experiment;
 use super::verdict_spec::VerdictSpec;
+use super::wording;
 
 /// The keys of a `[[chart]]`.
 const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Refuses names of what is not there in the experiment that has this verdict: the key at fault and a sentence.
+    /// Rejects unknown names in the verdict of an experiment: the key at fault and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -42,19 +41,18 @@ impl VerdictSpec {
             known("swept path", Some(path), &swept).map_err(|message| ("within", message))?;
         }
         if self.within.is_some() && !swept.is_empty() && experiment.compared_within().len() == swept.len() {
-            let message =
-                "cells that agree in all that is swept are one: leave a path out, and it is compared";
+            let message = "all swept paths are named, so no configurations are left to compare; remove one";
             return Err(("within", message.to_owned()));
         }
         let mut baselines: Vec<String> =
             experiment.cells.iter().flat_map(|cell| experiment.names_of(cell)).collect();
         let mut seen = std::collections::HashSet::new();
         baselines.retain(|name| seen.insert(name.clone()));
-        known("cell", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))
+        known("configuration", self.baseline.as_deref(), &baselines).map_err(|message| ("baseline", message))
     }
 }
 
-/// Reads the charts of an experiment and holds their columns and filters to what there will be.
+/// Reads the charts of an experiment, and checks their columns and filters.
 pub(super) fn read_charts(
     file: &SourceFile,
     schema: &Schema,
@@ -64,7 +62,7 @@ pub(super) fn read_charts(
     let tables = match file.table.get("chart") {
         None => return Ok(Vec::new()),
         Some(Value::Array(tables)) => tables,
-        Some(_) => return Err(file.problem(&["chart"], "every chart is a table: [[chart]]")),
+        Some(_) => return Err(file.problem(&["chart"], "expected tables: [[chart]]")),
     };
     let mut charts: Vec<ChartSpec> = Vec::new();
     for (number, table) in tables.iter().enumerate() {
@@ -73,9 +71,14 @@ pub(super) fn read_charts(
             let key: Vec<&str> = ["chart", &number].into_iter().chain(key.split('.')).collect();
             file.problem(&key, message)
         };
-        let chart = read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        let mut chart =
+            read_chart(table).map_err(|error| at(&error.key.unwrap_or_default(), error.message))?;
+        for column in [&mut chart.x, &mut chart.y, &mut chart.series].into_iter().flatten() {
+            *column = new_name(column).into_owned();
+        }
         if charts.iter().any(|other| other.file_stem() == chart.file_stem()) {
-            let message = format!("two charts would be called {}; give one a name", chart.file_stem());
+            let message =
+                format!("two charts would be called \"{}\"; set name in one of them", chart.file_stem());
             return Err(at("name", message));
         }
         check_chart(&chart, schema, task, fixture).map_err(|(key, message)| at(key, message))?;
@@ -86,14 +89,14 @@ pub(super) fn read_charts(
 
 fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     let whole = |message: &str| reading::ReadingError { key: None, message: message.to_owned() };
-    let table = table.as_table().ok_or_else(|| whole("every chart is a table: [[chart]]"))?;
+    let table = table.as_table().ok_or_else(|| whole("expected tables: [[chart]]"))?;
     if !table.contains_key("kind") {
-        return Err(whole("a chart has a kind: kind = \"line\""));
+        return Err(whole("the kind of the chart is missing, as kind = \"line\""));
     }
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Refuses columns, phases and operations that there are not: the key at fault and a sentence.
+/// Rejects unknown columns, phases and operations: the key at fault and a sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -101,22 +104,22 @@ fn check_chart(
     fixture: Option<&str>,
 ) -> Result<(), (&'static str, String)> {
     if task.component().is_some() && is_own_table(chart.form()) {
-        let message = "a component is timed in slices: it has no timeline and no distribution of latencies";
+        let message = "an experiment with a subject has no timeline and no latency distribution";
         return Err(("kind", message.to_owned()));
     }
     if chart.file.is_some() && (task.component().is_some() || is_own_table(chart.form())) {
-        let message = "file = \"levels\" is for charts of a workload that are no timeline and no cdf";
+        let message = "file = \"levels\" needs a workload and a chart that is not a timeline or cdf";
         return Err(("file", message.to_owned()));
     }
     let of_levels = Schema::levels(&schema.swept().collect::<Vec<_>>());
     let of_levels = of_levels.map_err(|error| ("file", error.to_string()))?;
     let schema = if chart.file == Some(ChartFile::Levels) { &of_levels } else { schema };
     if let (Form::Cdf, Some(y)) = (chart.form(), &chart.y) {
-        return Err(("y", format!("a cdf shows shares of latencies; leave out y = \"{y}\"")));
+        return Err(("y", format!("a cdf has no y column; remove y = \"{y}\"")));
     }
     let phases = task.phases();
     let (none, timeline) = ([], [c::SECOND.name]);
-    // What a column is called in these kinds that is none of `runs.csv`.
+    // The columns of these kinds that are not in `runs.csv`.
     let own: &[&str] = match chart.form() {
         Form::Timeline => &timeline,
         Form::Cdf => &["service", "response"],
@@ -156,16 +159,9 @@ pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     }
 }
 
-/// Refuses a name that is not among those there are.
-fn known(what: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
+/// Rejects a name that is not among the known ones.
+fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };
-    let hint = suggestion(name, names.iter().copied());
-    let mut message = format!("there is no {what} \"{name}\"; {hint}there are ");
-    let most = 12;
-    let _ = write!(message, "{}", names[..names.len().min(most)].join(", "));
-    if names.len() > most {
-        let _ = write!(message, " and {} more; `lsmbench describe` lists them", names.len() - most);
-    }
-    Err(message)
+    Err(wording::unknown(noun, name, names))
 }

@@ -1,8 +1,10 @@
 //! Plain tables of an experiment file, read key by key, so that an error can say which key is at fault.
 
-use catalog::{read_value, suggestion};
+use catalog::read_value;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
+
+use super::wording;
 
 /// A table that cannot be read: the key at fault where it is one, and why.
 pub(super) struct ReadingError {
@@ -18,13 +20,12 @@ pub(super) fn read<T: DeserializeOwned>(
     needed: &[&str],
 ) -> Result<T, ReadingError> {
     if let Some(key) = table.keys().find(|key| !keys.contains(&key.as_str())) {
-        let hint = suggestion(key, keys.iter().copied());
-        let message = format!("{name} has no \"{key}\"; {hint}it has {}", keys.join(", "));
+        let message = wording::unknown("key", key, keys.iter().copied());
         return Err(ReadingError { key: Some(key.clone()), message });
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
-    // Those first that all others are read with: what is wrong with one of them is not for another key to tell.
+    // The needed keys first: an error of theirs is not reported for another key.
     let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| needed.contains_key(*key));
     for (key, value) in first.into_iter().chain(rest) {
         let alone = |value| {

@@ -38,17 +38,17 @@ pub struct Experiment {
     pub(super) design: Design,
     /// The task that the sweep starts from.
     pub task: Task,
-    /// What is swept, and how.
+    /// The sweep.
     pub(super) sweep: Sweep,
-    /// What runs.
+    /// The configurations that run.
     pub cells: Vec<Cell>,
-    /// What does not, and why.
+    /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
     /// The deprecated names that its design uses, each as a sentence with the name to use. A run warns of them.
     pub deprecations: Vec<String>,
     /// How often, from which seed.
     pub trials: Trials,
-    /// What decides.
+    /// The deciding metric.
     pub(crate) verdict: VerdictSpec,
     /// The charts.
     pub charts: Vec<ChartSpec>,
@@ -69,7 +69,7 @@ impl Experiment {
         plan.map(Some).map_err(|error| Problem::new(error.to_string()))
     }
 
-    /// What a trial of a cell takes.
+    /// The estimated cost of a trial of a configuration.
     pub fn estimate(&self, cell: &Cell) -> Outcome<Estimate> {
         Ok(match (self.plan(cell)?, &cell.task) {
             (Some(plan), _) => Estimate::of(cell, &plan).without_phases(self.fixture_phases(&cell.task)),
@@ -82,7 +82,7 @@ impl Experiment {
     pub fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
-        // What is no table stands first, or TOML would take it for a part of the last one.
+        // Plain values stand before tables, or TOML would read them as part of the last table.
         let mut task = with_absolute_files(self.task.to_toml(), &self.base);
         table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
         if self.engine != default_engine() {
@@ -101,7 +101,7 @@ impl Experiment {
         table.to_string()
     }
 
-    /// A hash of what is measured and how. It is the same wherever the experiment's files lie.
+    /// A hash of the measurement. It does not depend on the folder of the experiment.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());

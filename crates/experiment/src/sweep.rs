@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use catalog::Axis;
+use results::{ConfigPath, Root};
 use toml::{Table, Value};
 use tree::{SECOND_NAMES, axis};
 
+use super::deprecations::new_name;
 use super::engine::ENGINE;
-use super::paths;
+use super::wording;
 
-/// The most cells: more were hardly meant.
+/// The most configurations of a sweep.
 const MOST_CELLS: usize = 10_000;
 
 /// How the values of several factors are combined.
@@ -71,7 +73,7 @@ impl Combine {
     fn read(value: &Value) -> Result<Self, SweepError> {
         let named = Self::ALL.into_iter().find(|combine| value.as_str() == Some(combine.name()));
         named.ok_or_else(|| {
-            let message = format!("combine is {value}; it is \"cartesian\", \"zip\" or \"ablate\"");
+            let message = format!("unknown value {value}. {}", wording::valid(Self::ALL.map(Self::name)));
             SweepError::new("combine", message)
         })
     }
@@ -87,7 +89,7 @@ impl Sweep {
             } else if key == "memory" {
                 if value.as_str() != Some("equal") {
                     let message =
-                        format!("memory is {value}; it is \"equal\", and the budget is design.memory");
+                        format!("unknown value {value}. Valid: \"equal\", with design.memory as the budget");
                     return Err(SweepError::new("memory", message));
                 }
                 sweep.equal_memory = true;
@@ -114,18 +116,21 @@ impl Sweep {
         table
     }
 
-    /// Refuses paths that are swept twice, lists of different lengths in a zip, and more cells than anyone
-    /// means.
+    /// Rejects paths that are swept twice, lists of different lengths in a zip, and sweeps with too many
+    /// configurations.
     pub(super) fn check(&self) -> Result<(), SweepError> {
         let Some(first) = self.factors.first() else { return Ok(()) };
         for (at, factor) in self.factors.iter().enumerate() {
             if self.factors[..at].iter().any(|earlier| first_name(&earlier.path) == first_name(&factor.path))
             {
-                return Err(SweepError::new(&factor.path, format!("\"{}\" is swept twice", factor.path)));
+                return Err(SweepError::new(
+                    &factor.path,
+                    "this path is swept twice; remove one of the two".to_owned(),
+                ));
             }
             if self.combine == Combine::Zip && factor.values.len() != first.values.len() {
                 let message = format!(
-                    "zip takes lists of one length: {} has {} values, {} has {}",
+                    "combine = \"zip\" needs lists of one length; \"{}\" has {} values, \"{}\" has {}",
                     first.path,
                     first.values.len(),
                     factor.path,
@@ -137,13 +142,13 @@ impl Sweep {
         match self.count() {
             Some(cells) if cells <= MOST_CELLS => Ok(()),
             _ => {
-                let message = format!("the sweep has more than {MOST_CELLS} cells, which was hardly meant");
-                Err(SweepError::new(&first.path, message))
+                let message = format!("has more than {MOST_CELLS} configurations (maximum {MOST_CELLS})");
+                Err(SweepError::new("", message))
             }
         }
     }
 
-    /// The number of combinations, where it can be told.
+    /// The number of combinations. `None` where it overflows.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {
@@ -190,17 +195,22 @@ impl Sweep {
 
 /// The path of an axis under the first of its names; any other path as it is.
 fn first_name(path: &str) -> Cow<'_, str> {
-    match paths::split(path)[..] {
-        ["design", group, key] if SECOND_NAMES.contains(&(group, key)) => Cow::Owned(format!("design.{key}")),
+    let parsed = ConfigPath::new(path);
+    match (parsed.root(), parsed.below()) {
+        (Root::Design, &[group, key]) if SECOND_NAMES.contains(&(group, key)) => {
+            Cow::Owned(ConfigPath::of_axis(key))
+        }
         _ => Cow::Borrowed(path),
     }
 }
 
 /// Reads the values of one factor.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
-    let swept_axis = match paths::split(&first_name(path))[..] {
-        ["design", name] => axis(name),
-        [ENGINE] => Some(&engines::CATALOG as &dyn Axis),
+    let first_name = first_name(path);
+    let parsed = ConfigPath::new(&first_name);
+    let swept_axis = match (parsed.root(), parsed.below()) {
+        (Root::Design, [name]) => axis(name),
+        (Root::Engine, []) => Some(&engines::CATALOG as &dyn Axis),
         _ => None,
     };
     let all = matches!((value, swept_axis), (Value::String(all), Some(_)) if all == "all");
@@ -210,14 +220,14 @@ pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepErro
         }
         (Value::Array(values), _) => values.clone(),
         _ => {
-            let message = format!("\"{path}\" takes a list of values: \"{path}\" = [ … ]");
+            let message = format!("expected a list of values: \"{path}\" = [ … ]");
             return Err(SweepError::new(path, message));
         }
     };
     if values.is_empty() {
-        return Err(SweepError::new(path, format!("\"{path}\" has no values; a sweep needs at least one")));
+        return Err(SweepError::new(path, "the list is empty; a sweep needs at least one value"));
     }
-    Ok(Factor { path: path.to_owned(), values, all })
+    Ok(Factor { path: new_name(path).into_owned(), values, all })
 }
 
 #[cfg(test)]
@@ -253,14 +263,14 @@ mod tests {
     #[test]
     fn impossible_sweeps_say_why() {
         for (text, message) in [
-            ("combine = \"zap\"\n\"a\" = [1]", "combine is \"zap\"; it is \"cartesian\""),
-            ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "a has 1 values, b has 2"),
-            ("\"a\" = []", "\"a\" has no values"),
-            ("\"a\" = 3", "\"a\" takes a list of values"),
-            ("\"design.wal.period\" = \"all\"", "takes a list of values"),
+            ("combine = \"zap\"\n\"a\" = [1]", "unknown value \"zap\". Valid: \"cartesian\""),
+            ("combine = \"zip\"\n\"a\" = [1]\n\"b\" = [1, 2]", "\"a\" has 1 values, \"b\" has 2"),
+            ("\"a\" = []", "the list is empty"),
+            ("\"a\" = 3", "expected a list of values: \"a\" = [ … ]"),
+            ("\"design.wal.period\" = \"all\"", "expected a list of values"),
             (
                 "\"design.format\" = [\"plain\"]\n\"design.block.format\" = \"all\"",
-                "\"design.block.format\" is swept twice",
+                "this path is swept twice",
             ),
         ] {
             let error = read(text).unwrap_err();
@@ -268,6 +278,6 @@ mod tests {
         }
         let values = format!("[{}]", ["1"; 30].join(","));
         let text: String = ["a", "b", "c"].map(|path| format!("{path} = {values}\n")).concat();
-        assert!(read(&text).unwrap_err().contains("more than 10000 cells"));
+        assert!(read(&text).unwrap_err().contains("more than 10000 configurations"));
     }
 }

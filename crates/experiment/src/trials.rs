@@ -1,11 +1,11 @@
-//! How often cells run, from which seed, and what is recorded.
+//! The number of trials, their seed, and the recorded data.
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
 use results::RunMode;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: how often every cell runs and what is recorded.
+/// `[trials]`: the number of trials, their seed, and the recorded data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {
@@ -19,7 +19,7 @@ pub struct Trials {
     pub sampling: u64,
     /// Every how many operations the answer is kept, to be checked after the phase; 0 checks none.
     pub check: u64,
-    /// Whether baselines run twice in every block where time is measured, to know what is noise.
+    /// Whether baselines run twice in every round of a timed experiment, to measure the noise.
     pub noise: bool,
     /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
     /// either side: 0.01 for 1 %.
@@ -56,7 +56,7 @@ impl Default for Trials {
     }
 }
 
-/// The most trials: more were hardly meant.
+/// The most trials of a configuration.
 const MOST_TRIALS: u64 = 1000;
 
 /// The largest whole number in TOML: the resolved experiment names the seed.
@@ -88,49 +88,44 @@ impl Trials {
         "timeline",
     ];
 
-    /// Refuses what cannot be: the key at fault and a sentence.
+    /// Rejects impossible values: the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
-            return Err(("count", "count is 0; every cell runs at least once".to_owned()));
+            return Err(("count", "0 is too small; every configuration runs at least once".to_owned()));
         }
         if count > MOST_TRIALS {
-            return Err((
-                "count",
-                format!("count is {count}; that many were hardly meant, {MOST_TRIALS} is the most"),
-            ));
+            return Err(("count", format!("{count} exceeds the maximum of {MOST_TRIALS}")));
         }
         if seed > LARGEST_SEED {
-            return Err((
-                "seed",
-                format!("seed is {seed}; the largest whole number in TOML is {LARGEST_SEED}"),
-            ));
+            return Err(("seed", format!("{seed} exceeds the largest whole number in TOML, {LARGEST_SEED}")));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
-            let message = "precision is the relative half-width of an interval, more than 0 and less than 1";
+            let message = "expected the relative half-width of an interval, more than 0 and less than 1";
             return Err(("precision", message.to_owned()));
         }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
-            let message = "a process of a trial needs some memory to begin with; 16MiB is the least";
+            let message = "a trial process needs memory to start; the minimum is 16MiB";
             return Err(("memory_limit", message.to_owned()));
         }
         if self.memory_limit.is_some() && self.warm_memory.is_some() {
-            let message = "what is touched would count against memory_limit: leave one of the two out";
+            let message = "the touched memory would count against trials.memory_limit; remove one of the two";
             return Err(("warm_memory", message.to_owned()));
         }
         if self.warm_memory.is_some() && !cfg!(target_os = "linux") {
-            let message = "free memory is touched on Linux alone: without warm_memory";
+            let message = "this option needs Linux; remove it";
             return Err(("warm_memory", message.to_owned()));
         }
-        // Rounds of whole seconds are told by the intervals too.
+        // Rounds of whole seconds are computed from the intervals too.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
-            let message = "a row of the timeline covers a second or an even part of it, down to 10 milliseconds: \"1s\", \"100ms\", \"20ms\"";
+            let message =
+                "expected a second or an even part of it, at least 10 ms, as \"1s\", \"100ms\" or \"20ms\"";
             return Err(("timeline", message.to_owned()));
         }
         if sampling == 0 {
             return Err((
                 "sampling",
-                "sampling is 0; 1 times every operation, 100 one in a hundred".to_owned(),
+                "0 is too small; use 1 to time every operation, or 100 to time one in a hundred".to_owned(),
             ));
         }
         Ok(())
@@ -141,7 +136,7 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Whether baselines run twice in every block: counters have no noise, and few blocks do not tell it.
+    /// Whether baselines run twice in every round. Counters have no noise, and few rounds do not show it.
     pub fn measures_noise(&self) -> bool {
         self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
     }

@@ -12,7 +12,7 @@ use results::columns::ALL;
 use toml::{Table, Value};
 use workload::Kind;
 
-/// The variants of the documents are in the catalogs, as they are in the program.
+/// Registers the variants of the `study` crate, as the program does.
 static STUDY: LazyLock<()> = LazyLock::new(|| study::register().unwrap());
 
 /// The files of experiments on documents.

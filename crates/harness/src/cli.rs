@@ -244,6 +244,9 @@ pub(crate) struct RunArguments {
     /// Run timed experiments in a debug build, whose times mean nothing
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
+    /// Print a line per trial, not only per round
+    #[arg(long)]
+    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }

@@ -102,7 +102,11 @@ impl Workbench {
 
     /// Does what the command line asks for and returns the exit code. A variant that could not be added is an error
     /// of the program; it is printed, and the exit code is 2.
-    pub fn main(self) -> ExitCode {
+    pub fn main(mut self) -> ExitCode {
+        if self.rejected.is_empty() {
+            self.rejected.extend(compression::CATALOG.check_codes(|codec| codec.tag()).err());
+            self.rejected.extend(tree::block::CATALOG.check_codes(|format| Some(format.code())).err());
+        }
         for rejected in &self.rejected {
             output::line(&format!("error: {rejected}"));
         }

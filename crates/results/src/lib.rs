@@ -19,6 +19,7 @@ mod manifest;
 mod measurements;
 mod metric;
 mod mode;
+mod path;
 pub mod reference;
 mod row;
 mod schema;
@@ -43,6 +44,7 @@ pub use manifest::{
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};
 pub use mode::RunMode;
+pub use path::{ConfigPath, Root};
 pub use row::{Group, Row};
 pub use schema::{Column, Schema};
 pub use seal::Seal;

@@ -7,7 +7,7 @@ use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Metric, Unit};
-use crate::{ResultsError, Value};
+use crate::{ConfigPath, ResultsError, Value};
 
 /// One column of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,7 @@ impl Column {
     pub fn title(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.title,
-            Self::Swept(path) => {
-                ["design.", "component."].iter().find_map(|first| path.strip_prefix(first)).unwrap_or(path)
-            }
+            Self::Swept(path) => ConfigPath::new(path).short(),
         }
     }
 

@@ -15,11 +15,11 @@ use crate::interrupt;
 /// The hidden subcommand of a trial's process.
 pub const TRIAL_COMMAND: &str = "trial-process";
 
-/// How soon an interrupted run ends, whatever the trial is at.
+/// The time within which an interruption ends a run, at any step of the trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a fresh process of this program; `None` where the user has interrupted the run. `line` prints what a
-/// library says on the way.
+/// Runs a trial in a new process of this program. `None` where the user interrupted the run. `line` prints the output
+/// of libraries.
 pub(super) fn run_trial(
     spec: &TrialSpec,
     line: fn(&str),
@@ -38,10 +38,11 @@ pub(super) fn run_trial(
             Ok(Ok(Message::Done(report))) => outcome = Some(Ok(report)),
             Ok(Ok(Message::Failed(message))) => outcome = Some(Err(message)),
             Ok(Err(_)) if said.as_deref().is_ok_and(|said| !is_message(said)) => {
-                line(&format!("  {} says: {}", spec.engine, said.as_deref().unwrap_or_default()));
+                let engine = spec.configuration.engine.label();
+                line(&format!("  {engine} prints: {}", said.as_deref().unwrap_or_default()));
             }
             Ok(Err(error)) => {
-                outcome = Some(Err(format!("its process said what nobody understands: {error}")));
+                outcome = Some(Err(format!("cannot parse the report of the trial process: {error}")));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -53,15 +54,15 @@ pub(super) fn run_trial(
         Some(Err(message)) => Err(Problem::new(message)),
         None => {
             let hint = limit.map_or("", |_| {
-                "; trials.memory_limit may be too low for memtables, filters and the model that answers are checked against"
+                "; trials.memory_limit may be too low for memtables, filters and the model that checks answers"
             });
-            Err(Problem::new(format!("its process ended without a result ({status}){hint}")))
+            Err(Problem::new(format!("the trial process ended without a result ({status}){hint}")))
         }
     }
 }
 
-/// Whether a line is meant for this process: a message is an object, and a library of another engine may print what it
-/// likes.
+/// Whether a line is a message for this process. A message is a JSON object; any other line comes from a library of
+/// an engine.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }
@@ -69,7 +70,7 @@ fn is_message(line: &str) -> bool {
 /// A running process; it ends with this value.
 struct Process {
     child: Child,
-    /// What it writes, line by line.
+    /// The lines of its standard output.
     lines: Receiver<String>,
     /// Its standard input: when this end is closed, as by the death of this process, it ends itself.
     _lifeline: ChildStdin,
@@ -82,8 +83,7 @@ impl Process {
         command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         // Ctrl-C at a terminal is for the parent, which ends its trials in order.
         command.process_group(0);
-        let mut child =
-            command.spawn().map_err(|error| Problem::doing("start the process of a trial", error))?;
+        let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;
         let mut lifeline = child.stdin.take().expect("standard input is piped");
         let out = child.stdout.take().expect("standard output is piped");
         let (sender, lines) = channel();
@@ -92,25 +92,25 @@ impl Process {
             // A receiver that is gone wants no more of them.
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
-        // It has not asked for anything yet: it waits for what it is to do.
+        // It has allocated nothing yet, because it waits for its specification.
         if let Some(limit) = limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
         let text = serde_json::to_string(spec).expect("specifications are plain data");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
         let process = Self { child, lines, _lifeline: lifeline };
-        sent.map_err(|error| Problem::doing("speak to the process of a trial", error))?;
+        sent.map_err(|error| Problem::doing("write to the trial process", error))?;
         Ok(process)
     }
 
     fn wait(&mut self) -> Outcome<ExitStatus> {
-        self.child.wait().map_err(|error| Problem::doing("wait for the process of a trial", error))
+        self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended before.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

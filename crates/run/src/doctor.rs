@@ -1,4 +1,4 @@
-//! What makes times of this machine doubtful: one check per thing that is known to, with what to do about it.
+//! Checks of this machine for known sources of timing noise, each with one next step.
 //!
 //! Sources: Mytkowicz et al., "Producing Wrong Data Without Doing Anything Obviously Wrong!" (ASPLOS 2009);
 //! Didona et al., "Toward a Better Understanding and Evaluation of Tree Structures on Flash SSDs" (VLDB 2021);
@@ -13,19 +13,19 @@ use trial::{Limits, free_memory as memory};
 
 use super::environment;
 
-/// The share of processors that may be at work for others.
+/// The share of CPUs that other programs may use.
 const MOST_LOAD: f64 = 0.25;
 
 /// The share of a device that must be free: full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
-/// How much faster free memory may be written that was used a moment ago: caches alone give it that.
+/// The factor by which a second write to free memory may be faster than the first one. CPU caches alone give this much.
 const MOST_GAIN: f64 = 3.0;
 
-/// What reading the clock may take, in nanoseconds, before it shows in the times of memory accesses.
+/// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
 const MOST_CLOCK_NS: f64 = 60.0;
 
-/// The checks, in the order in which they are told.
+/// The checks, in the order of the report.
 const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     build,
     load,
@@ -47,26 +47,26 @@ const CHECKS: [fn(&Subject) -> MachineFinding; 18] = [
     free_space,
 ];
 
-/// What is looked at.
+/// The machine and the folder that are examined.
 struct Subject {
     machine: MachineInfo,
     folder: PathBuf,
 }
 
-/// Examines this machine for runs whose data lies in `folder`.
+/// Examines this machine for runs with their data in `folder`.
 pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     let subject = Subject { machine: machine.clone(), folder: folder.to_owned() };
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// What was found, and advice where it is a concern.
+/// A finding. It has advice where it is a concern.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }
 
 fn build(_: &Subject) -> MachineFinding {
     let debug = cfg!(debug_assertions);
-    let advice = "this is a debug build: its times mean nothing; build with --release";
+    let advice = "a debug build gives no valid times; build with --release";
     let value = if debug { "debug" } else { "release" };
     finding("build", value.to_owned(), debug.then_some(advice))
 }
@@ -74,39 +74,38 @@ fn build(_: &Subject) -> MachineFinding {
 fn load(subject: &Subject) -> MachineFinding {
     let Some([load, ..]) = subject.machine.load_average else { return finding("load", None, None) };
     let cores = subject.machine.cores.unwrap_or(1) as f64;
-    let advice = "other programs disturb the times: end them, or wait";
+    let advice = "other programs disturb the times; end them, or wait";
     let busy = load > cores * MOST_LOAD;
     finding("load", format!("{load:.1} on {cores} cores"), busy.then_some(advice))
 }
 
 fn virtual_machine(_: &Subject) -> MachineFinding {
     let is_virtual = environment::hypervisor();
-    let advice =
-        "this is a virtual machine: neighbours share its caches and memory; trust ratios within one run";
-    let value = if is_virtual { "virtual" } else { "not virtual, as far as the processor says" };
+    let advice = "other virtual machines share caches and memory; compare only within one run";
+    let value = if is_virtual { "virtual" } else { "not virtual, according to the CPU" };
     finding("machine", value.to_owned(), is_virtual.then_some(advice))
 }
 
 fn cores(subject: &Subject) -> MachineFinding {
     let Some(cores) = subject.machine.cores else { return finding("cores", None, None) };
     let advice =
-        "flushes and compactions share the processors with the threads that are measured; four are better";
+        "flushes and compactions share the CPUs with the measured threads; use a machine with four or more";
     finding("cores", cores.to_string(), (cores < 4).then_some(advice))
 }
 
 fn quota(_: &Subject) -> MachineFinding {
     let limit = read("/sys/fs/cgroup/cpu.max").filter(|limit| !limit.starts_with("max"));
-    let advice = "a control group takes the processors away when its quota is used up; lift the quota";
+    let advice = "the cgroup stops all threads when its CPU quota is used up; remove the quota";
     let is_limited = limit.is_some();
     let value = limit.unwrap_or_else(|| "none".to_owned());
-    finding("processor quota", value, is_limited.then_some(advice))
+    finding("CPU quota", value, is_limited.then_some(advice))
 }
 
 fn siblings(_: &Subject) -> MachineFinding {
     let active = read("/sys/devices/system/cpu/smt/active");
     let shared = active.as_deref() == Some("1");
     let advice =
-        "two threads share a core's caches and units; leave every other processor idle, or turn it off";
+        "two threads share the caches and units of a core; disable SMT, or leave every second CPU idle";
     let value =
         active.map(|_| if shared { "two threads per core" } else { "one thread per core" }.to_owned());
     finding("hyper-threading", value, shared.then_some(advice))
@@ -115,14 +114,14 @@ fn siblings(_: &Subject) -> MachineFinding {
 fn governor(_: &Subject) -> MachineFinding {
     let governor = read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
     let slow = governor.as_deref().is_some_and(|governor| governor != "performance");
-    let advice = "the frequency follows the load: cpupower frequency-set --governor performance";
+    let advice = "the CPU frequency follows the load; run cpupower frequency-set --governor performance";
     finding("frequency governor", governor, slow.then_some(advice))
 }
 
 fn turbo(_: &Subject) -> MachineFinding {
     let intel = read("/sys/devices/system/cpu/intel_pstate/no_turbo").map(|off| off == "0");
     let on = intel.or_else(|| read("/sys/devices/system/cpu/cpufreq/boost").map(|on| on == "1"));
-    let advice = "the frequency falls as the processor warms up: turn turbo off, and times repeat better";
+    let advice = "the CPU frequency falls as the CPU warms up; disable turbo";
     finding(
         "turbo",
         on.map(|on| if on { "on" } else { "off" }.to_owned()),
@@ -136,20 +135,19 @@ fn huge_pages(_: &Subject) -> MachineFinding {
         modes.as_deref().and_then(|modes| Some(modes.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let never = mode.as_deref() == Some("never");
     let advice =
-        "large filters and fences ask for huge pages and get none: their misses cost a page walk more";
+        "large filters and fences get no huge pages, so each miss costs a page walk; set the mode to madvise";
     finding("transparent huge pages", mode, never.then_some(advice))
 }
 
 fn swap(_: &Subject) -> MachineFinding {
     let used = probe::used_swap_bytes();
-    let advice = "memory is swapped out, and comes back while something is measured: free memory, or swapoff";
+    let advice = "memory is swapped out and returns during a measurement; free memory, or run swapoff -a";
     let value = used.map(|used| plot::format_value(used as f64, results::Unit::Bytes) + " used");
     finding("swap", value, used.is_some_and(|used| used > 0).then_some(advice))
 }
 
 fn free_memory(_: &Subject) -> MachineFinding {
-    let advice = "the host takes back what is free, and what writes to new pages waits for it: have some at hand, \
-                  as by trials.warm_memory = \"512MiB\"";
+    let advice = "the host takes free memory back, so the first write to a page is slow; set trials.warm_memory = \"512MiB\"";
     let cost = memory::cost();
     let taken = cost.as_ref().is_some_and(|cost| cost.again > cost.first * MOST_GAIN);
     let value = cost.map(|memory::Cost { first, again }| {
@@ -162,63 +160,64 @@ fn clock(_: &Subject) -> MachineFinding {
     let clock = Clock::new();
     let cost = clock.cost_ns();
     let source = read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
-    let source = source.map_or_else(String::new, |source| format!(", the system's is {source}"));
-    let advice = "reading the clock is dear: time one operation in a hundred (trials.sampling = 100)";
+    let source =
+        source.map_or_else(String::new, |source| format!(", the clock source of the kernel is {source}"));
+    let advice = "reading the clock is slow; time one operation in a hundred (trials.sampling = 100)";
     let value = format!("{}, {cost:.0} ns per reading{source}", clock.source());
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The bounds that times are held to, which are no concern.
+/// The bounds of plausible times. They are never a concern.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
-        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns apart: what exceeds them is marked as implausible",
+        "{:.1} GHz, {:.0} GB/s copied, {clock_ns:.0} ns between clock readings; results beyond these limits are marked as implausible",
         cycles_per_second / 1e9,
         bytes_per_second / 1e9
     );
     finding("limits", value, None)
 }
 
-/// What the processor's columns of the results will have, which no time hangs on.
+/// The hardware counters that results will have. No time depends on them.
 fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// Which events are counted and where, and which are not and why, each reason once.
+/// The events that are counted with their scope, and those that are not with the reason; each reason once.
 fn counted<'a>(events: impl Iterator<Item = (&'static str, Result<Scope, &'a std::io::Error>)>) -> String {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, opened) in events {
         let how = match opened {
             Ok(Scope::Everywhere) => "counted".to_owned(),
             Ok(Scope::UserSpace) => {
-                "counted in user space alone, as kernel.perf_event_paranoid has it".to_owned()
+                "counted only in user space, because of kernel.perf_event_paranoid".to_owned()
             }
             Err(error) => match error.kind() {
                 ErrorKind::PermissionDenied => {
-                    format!("not counted: kernel.perf_event_paranoid, or the container, forbids it ({error})")
+                    format!("not counted: kernel.perf_event_paranoid or the container forbids it ({error})")
                 }
                 ErrorKind::NotFound | ErrorKind::Unsupported => {
-                    format!("not counted: the processor shows this system no counters of them ({error})")
+                    format!("not counted: the CPU offers no such counters to this system ({error})")
                 }
                 _ => format!("not counted: {error}"),
             },
         };
-        match told.iter_mut().find(|(known, _)| *known == how) {
+        match reasons.iter_mut().find(|(known, _)| *known == how) {
             Some((_, names)) => names.push(name),
-            None => told.push((how, vec![name])),
+            None => reasons.push((how, vec![name])),
         }
     }
-    told.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
+    reasons.iter().map(|(how, names)| format!("{}: {how}", names.join(", "))).collect::<Vec<_>>().join("; ")
 }
 
 fn file_system(subject: &Subject) -> MachineFinding {
     let kind = subject.machine.file_system.clone();
     let advice = match kind.as_deref() {
         Some("tmpfs" | "ramfs") => {
-            Some("this is memory: syncs cost nothing here; give --out a folder on a disk")
+            Some("this file system is in memory, so a sync costs nothing; give --out a folder on a disk")
         }
         Some("overlay" | "nfs" | "nfs4" | "9p" | "fuse" | "fuseblk" | "virtiofs") => {
-            Some("files pass through another layer: give --out a folder on a local disk")
+            Some("files pass through another layer; give --out a folder on a local disk")
         }
         _ => None,
     };
@@ -228,7 +227,7 @@ fn file_system(subject: &Subject) -> MachineFinding {
 fn device(subject: &Subject) -> MachineFinding {
     let rotational = subject.queue("rotational").map(|rotational| rotational == "1");
     let name = subject.machine.device.clone().unwrap_or_default();
-    let advice = "the disk says that it rotates: where files lie decides what they cost";
+    let advice = "the disk rotates, so the place of a file decides its cost; give --out a folder on flash";
     let value = rotational.map(|yes| format!("{name}, {}", if yes { "rotates" } else { "does not rotate" }));
     finding("device", value, (rotational == Some(true)).then_some(advice))
 }
@@ -237,22 +236,22 @@ fn scheduler(subject: &Subject) -> MachineFinding {
     let all = subject.queue("scheduler");
     let chosen = all.as_deref().and_then(|all| Some(all.split_once('[')?.1.split_once(']')?.0.to_owned()));
     let slow = matches!(chosen.as_deref(), Some("bfq" | "cfq"));
-    let advice = "it holds requests back to be fair: choose none or mq-deadline for a measurement";
+    let advice = "the scheduler delays requests for fairness; select \"none\" or \"mq-deadline\"";
     finding("I/O scheduler", chosen, slow.then_some(advice))
 }
 
 fn free_space(subject: &Subject) -> MachineFinding {
     let share = probe::free_share(&subject.folder);
-    let advice = "the disk is nearly full: flash slows down then; free a fifth of it";
+    let advice = "the disk is nearly full, which slows flash down; free a fifth of it";
     let value = share.map(|share| format!("{:.0} %", share * 100.0));
     finding("free space", value, share.is_some_and(|share| share < LEAST_FREE).then_some(advice))
 }
 
 impl Subject {
-    /// What the kernel says of the queue of the device, or of the disk that it is a partition of.
-    fn queue(&self, what: &str) -> Option<String> {
+    /// A property of the queue of the device, or of the disk that the device is a partition of.
+    fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
-        let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{what}"));
+        let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));
         block(&name).or_else(|| {
             let partition = std::fs::canonicalize(format!("/sys/class/block/{name}")).ok()?;
             block(partition.parent()?.file_name()?.to_str()?)
@@ -260,7 +259,7 @@ impl Subject {
     }
 }
 
-/// A line that the kernel tells.
+/// The text of a file of the kernel, without white space at its ends.
 fn read(file: &str) -> Option<String> {
     std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
@@ -285,7 +284,7 @@ mod tests {
         assert!(of("load").advice.as_ref().unwrap().contains("disturb"));
         assert!(of("file system").advice.as_ref().unwrap().contains("memory"));
         assert!(of("cores").advice.is_some());
-        // Nobody knows of a device that is not named.
+        // A device without a name has no finding.
         assert_eq!(of("device"), &finding("device", None, None));
         assert!(of("clock").value.as_ref().unwrap().contains("ns per reading"));
         let quiet = MachineInfo { load_average: Some([0.1; 3]), cores: Some(16), ..MachineInfo::default() };
@@ -303,12 +302,12 @@ mod tests {
             ([("a", everywhere), ("b", everywhere)], "a, b: counted"),
             (
                 [("a", user), ("b", Err(&no_counter))],
-                "a: counted in user space alone, as kernel.perf_event_paranoid has it; \
-                 b: not counted: the processor shows this system no counters of them (entity not found)",
+                "a: counted only in user space, because of kernel.perf_event_paranoid; \
+                 b: not counted: the CPU offers no such counters to this system (entity not found)",
             ),
             (
                 [("a", Err(&forbidden)), ("b", Err(&forbidden))],
-                "a, b: not counted: kernel.perf_event_paranoid, or the container, forbids it (permission denied)",
+                "a, b: not counted: kernel.perf_event_paranoid or the container forbids it (permission denied)",
             ),
         ] {
             assert_eq!(counted(events.into_iter()), told);

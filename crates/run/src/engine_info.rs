@@ -1,17 +1,17 @@
-//! What a run says of the engine of a cell, before it runs and in the manifest.
+//! The description of the engine of a configuration, for the start of a run and the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
-/// What the manifest says of the engine of a cell. `None` of an engine that reads the whole design, because the manifest
-/// has the design and the build.
+/// The entry of the manifest for the engine of a configuration. `None` of an engine that reads the whole design,
+/// because the manifest has the design and the build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
     if engine.reads_whole_design() {
         return None;
     }
-    // A cell whose engine is not there was left out; what goes away later has no identity.
+    // A configuration without its engine was skipped. An engine that disappears later has no identity.
     let Identity { version, library, doubts } = engine.identify().unwrap_or_default();
     Some(EngineInfo {
         name: engine_label(&cell.engine),
@@ -22,10 +22,10 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     })
 }
 
-/// What a run says of an engine before it begins: where it comes from, and what the terms of the design are called
-/// there.
+/// The lines that introduce an engine before a run: its version, its library, and its options for the terms of the
+/// design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
-    let version = info.version.as_deref().unwrap_or("of a version that it tells when it runs");
+    let version = info.version.as_deref().unwrap_or("version known after the first trial");
     let library = info.library.as_ref().map_or_else(String::new, |library| format!(", {library}"));
     let (unequal, equal): (Vec<&String>, Vec<&String>) =
         info.mapping.iter().partition(|line| line.starts_with(UNEQUAL));

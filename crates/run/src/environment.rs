@@ -1,4 +1,4 @@
-//! What a result must say of the machine it comes from.
+//! The machine of a run, as the manifest describes it.
 
 use std::path::Path;
 
@@ -44,7 +44,7 @@ fn cpu_model() -> Option<String> {
     line.split_once(':').map(|(_, model)| model.trim().to_owned())
 }
 
-/// Whether the processor says that it is a virtual one.
+/// Whether the CPU reports a hypervisor.
 pub(super) fn hypervisor() -> bool {
     read("/proc/cpuinfo").is_some_and(|text| {
         text.lines().any(|line| line.starts_with("flags") && line.contains(" hypervisor"))

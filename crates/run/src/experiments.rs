@@ -1,6 +1,7 @@
 //! Running whole experiments: interleaved trials, resuming, charts, and the verdict.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use results::{
     BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
 };
-use trial::{Limits, Step, TrialReport, TrialSpec, mark};
+use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
@@ -19,11 +20,12 @@ use super::child::run_trial;
 use super::console::Console;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
-use super::progress::Progress;
+use super::manifest::QUICK;
+use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};
 
-/// What the command line says of a run.
+/// The options of a run from the command line.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
     /// Where results go: a folder per experiment inside.
@@ -34,11 +36,13 @@ pub struct RunOptions {
     pub resume: bool,
     /// Run timed experiments although this is a debug build.
     pub allow_debug: bool,
-    /// What changes the experiments.
+    /// Print a line for every trial, not only for every round.
+    pub verbose: bool,
+    /// The changes to the experiments.
     pub overrides: Overrides,
     /// Where the run prints.
     pub console: Console,
-    /// What the manifest says of this program.
+    /// The description of this program in the manifest.
     pub build: BuildInfo,
 }
 
@@ -61,7 +65,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let mut names = BTreeSet::new();
     if let Some(twice) = experiments.iter().find(|experiment| !names.insert(experiment.name.clone())) {
         return Err(Problem::new(format!(
-            "two experiments are called \"{}\"; their results would mix: rename a file, or run one at a time",
+            "two experiments are called \"{}\" and would share a results folder; rename one file, or run one at a time",
             twice.name
         )));
     }
@@ -92,7 +96,7 @@ struct Run<'a> {
     estimates: Vec<Estimate>,
 }
 
-/// What is written while trials end.
+/// The files that grow as trials end.
 struct Books {
     manifest: Manifest,
     runs: RowWriter,
@@ -100,7 +104,7 @@ struct Books {
     levels: RowWriter,
     /// Rows of baselines that run twice.
     noise: RowWriter,
-    /// What trials start from.
+    /// The stores that trials start from.
     fixtures: Fixtures,
     /// The trials that an earlier run did.
     finished: BTreeSet<Group>,
@@ -119,7 +123,7 @@ struct Turn {
 }
 
 impl Books {
-    /// Writes the manifest at `path`, with what is to be known of the rows so far.
+    /// Writes the manifest at `path`, with the checksums of the rows so far.
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
@@ -146,7 +150,7 @@ impl<'a> Run<'a> {
     fn prepare(experiment: &'a Experiment, options: &'a RunOptions) -> Outcome<Self> {
         if cfg!(debug_assertions) && experiment.trials.mode == RunMode::Timed && !options.allow_debug {
             return Err(Problem::new(
-                "this is a debug build: its times mean nothing; build with --release, or run with --set trials.mode=counted",
+                "a debug build gives no valid times; build with --release, or run with --set trials.mode=counted",
             ));
         }
         if let Some(limit) = experiment.trials.memory_limit {
@@ -182,7 +186,7 @@ impl<'a> Run<'a> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if earlier.config_hash != self.experiment.config_hash() {
             return Err(Problem::new(format!(
-                "{} cannot be resumed: the experiment, its overrides or its seed have changed since; run it without --resume",
+                "{} cannot be resumed: the experiment, its overrides or its seed have changed; run it without --resume",
                 self.home.folder().root().display()
             )));
         }
@@ -206,14 +210,14 @@ impl<'a> Run<'a> {
                 &self.options.out,
             ),
         };
-        // It says whose folder this is: a run that is killed right behind it can be resumed.
+        // The manifest names the experiment of the folder, so that a run that is killed from here on can be resumed.
         manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
         books.seal(&self.home.folder().manifest())?;
         self.announce(&books.manifest);
         if self.run_trials(&mut books)? == Ending::Interrupted {
             (self.options.console.line)(&format!(
-                "interrupted; what is done is in {}; go on with the same command and --resume",
+                "interrupted; finished trials are in {}; repeat the command with --resume to continue",
                 self.home.folder().root().display()
             ));
             return Ok(Ending::Interrupted);
@@ -232,12 +236,12 @@ impl<'a> Run<'a> {
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
             "  {}, {}, {} mode, seed {}{}",
-            counted(cells.len(), "cell"),
-            counted(trials.count as usize, "trial"),
+            counted(cells.len(), "configuration"),
+            counted(trials.count as usize, "round"),
             trials.mode.name(),
             trials.seed,
             cost.map_or_else(String::new, |cost| format!(
-                "; measuring takes {:.0} ns per operation",
+                ", measurement overhead {:.0} ns per operation",
                 cost.operation_ns
             ))
         ));
@@ -249,7 +253,7 @@ impl<'a> Run<'a> {
             }
             told.push(&left.reason);
             let others = and_more(alike);
-            line(&format!("  left out: {}{others}: {}", left.label, left.reason));
+            line(&format!("  skipped: {}{others}: {}", left.label, left.reason));
         }
         self.experiment.inherited().iter().for_each(|sentence| line(&format!("  {sentence}")));
         let mut told: Vec<&EngineInfo> = Vec::new();
@@ -295,50 +299,57 @@ impl<'a> Run<'a> {
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         let Experiment { name, cells, task, .. } = self.experiment;
         let turns = self.turns(books);
-        let seconds = turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum();
-        let mut progress = Progress::new(name, turns.len(), seconds, self.options.console.line);
-        let (mut block, mut failed) = (None, BTreeSet::new());
-        for turn in &turns {
+        let extent = Extent {
+            rounds: self.experiment.trials.count,
+            trials: turns.len(),
+            seconds: turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum(),
+        };
+        let mut progress = Progress::new(name, extent, self.options.verbose, self.options.console.line);
+        let (mut round, mut failed) = (None, BTreeSet::new());
+        for (place, turn) in turns.iter().enumerate() {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
             if failed.contains(&turn.cell) {
                 continue;
             }
-            if block.replace(trial) != Some(trial) && self.is_precise(trial)? {
-                progress.tell(&format!("  {trial} trials say it precisely enough"));
+            if round.replace(trial) != Some(trial) && self.is_precise(trial)? {
+                progress.print(&format!("  stopped after {trial} rounds: trials.precision is reached"));
                 break;
             }
-            let phases = task.phases().into_iter();
-            let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
-            let again = if turn.again { " again" } else { "" };
-            progress.begin(format!("{}{again}, trial {}", cell.label, trial + 1), phases);
             let kept = |problem| {
-                let done = "what is done is kept; when this is mended, go on with --resume";
-                Problem::new(format!("{}, trial {}: {problem}; {done}", cell.label, trial + 1))
+                let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
+                Problem::new(format!("{}, round {}: {problem}; {advice}", cell.label, trial + 1))
             };
             let fixture = match self.fixture(cell, turn, books).map_err(kept)? {
                 Found::Fixture(fixture) => Some(fixture),
                 Found::None => None,
                 Found::Interrupted => return Ok(Ending::Interrupted),
             };
+            let phases = task.phases().into_iter();
+            let phases = phases.zip(self.estimates[turn.cell].phase_seconds.iter().copied()).collect();
+            let again = if turn.again { " (noise)" } else { "" };
+            progress.begin(format!("{}{again}", cell.label), trial + 1, phases);
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
-                // An engine that may reject what a cell asks for ends its own part only.
+                // An engine that may reject an option of its configuration ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
-                    let told = format!("{} ends in trial {}: {problem}", cell.label, trial + 1);
-                    progress.tell(&format!("  warning: {told}"));
-                    books.manifest.warnings.push(told);
+                    let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
+                    progress.print(&format!("  warning: {warning}"));
+                    books.manifest.warnings.push(warning);
                     failed.insert(turn.cell);
+                    let others = turns[place + 1..].iter().filter(|other| other.cell == turn.cell).count();
+                    progress.leave_out(others, others as f64 * self.estimates[turn.cell].seconds());
+                    progress.end(is_last_of_round(&turns[place..], &failed));
                     continue;
                 }
                 report => report.map_err(kept)?,
             };
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             for wrong in &report.wrong {
-                progress.tell(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
+                progress.print(&format!("  WRONG ANSWER by {}: {wrong}", cell.label));
             }
             for mark in self.store(cell, turn, report, books).map_err(kept)? {
-                progress.tell(&format!("  warning: {mark}"));
+                progress.print(&format!("  warning: {mark}"));
             }
-            progress.end();
+            progress.end(is_last_of_round(&turns[place..], &failed));
         }
         Ok(Ending::Done)
     }
@@ -368,7 +379,7 @@ impl<'a> Run<'a> {
         Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
     }
 
-    /// What the rows so far come to.
+    /// The verdicts of the rows so far.
     fn verdicts(&self) -> Outcome<Verdicts<'_>> {
         let folder = self.home.folder();
         Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
@@ -399,13 +410,15 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// What a trial is to do, in a folder of data.
+    /// The specification of a trial, in a folder of data.
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
-            engine: cell.engine.label(),
-            design: cell.task.design_toml(&cell.design).to_string(),
-            task: cell.task.to_toml().to_string(),
+            configuration: Configuration {
+                engine: cell.engine.clone(),
+                design: cell.design.clone(),
+                task: cell.task.clone(),
+            },
             base: self.experiment.base.clone(),
             seed: trials.seed,
             mode: trials.mode,
@@ -460,7 +473,7 @@ impl<'a> Run<'a> {
         Ok(marks)
     }
 
-    /// What bounds the times of this run.
+    /// The bounds of plausible times in this run.
     fn limits(&self) -> Limits {
         match self.experiment.trials.mode {
             RunMode::Timed => Limits::of_this_machine(),
@@ -488,25 +501,30 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
         let verdicts = self.verdicts()?;
-        // Charts say what stands there.
+        // Charts read the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = Charts { order: catalog_order(), tell: self.options.console.line };
         let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
+        let mut text =
+            format!("\n{}: {}\n{}", self.experiment.name, self.experiment.question, verdicts.text());
         if manifest.quick {
-            let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
+            let _ = writeln!(text, "  {QUICK}");
         }
-        let _ = writeln!(text, "  results  {}", folder.runs().display());
-        for chart in charts {
-            let _ = writeln!(text, "  chart    {}", chart.display());
+        let _ = writeln!(
+            text,
+            "\nResults: {}",
+            in_folder(folder.root(), &[folder.runs(), folder.verdicts(), folder.manifest()])
+        );
+        if !charts.is_empty() {
+            let _ = writeln!(text, "Charts:  {}", in_folder(&plots, &charts));
         }
         let absent = absences(&self.experiment.left_out);
         if !absent.is_empty() {
             let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
             let _ = writeln!(
                 text,
-                "  left out {}: not here; the run began with how to get them",
+                "skipped engines: {} (not installed; see the message at the start of the run)",
                 names.join(", ")
             );
         }
@@ -517,7 +535,14 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Writes down that a cell's trials start from a fixture; one that was built anew since says so.
+/// Whether the first of these trials is the last one of its round, without the cells that failed.
+fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
+    let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
+    next.is_none_or(|next| next.group.trial != turns[0].group.trial)
+}
+
+/// Adds to the manifest that the trials of a configuration start from a fixture, and a warning where the fixture was
+/// rebuilt.
 fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
     let place = manifest.fixtures.iter().position(|known| known.hash == fixture.info.hash);
     let place = place.unwrap_or_else(|| {
@@ -527,7 +552,7 @@ fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
     let known = &mut manifest.fixtures[place];
     if known.files != fixture.info.files {
         let hash = &known.hash;
-        let warning = format!("the fixture {hash} was built again since: its files are others");
+        let warning = format!("fixture {hash} was rebuilt; its files differ from those of earlier trials");
         (known.files, known.built) = (fixture.info.files.clone(), fixture.info.built.clone());
         manifest.warnings.push(warning);
     } else if !known.cells.contains(&cell.number) {
@@ -536,7 +561,10 @@ fn note_fixture(manifest: &mut Manifest, cell: &Cell, fixture: &Fixture) {
     }
 }
 
-/// Refuses a file that cannot be continued: one that is damaged, or has other columns.
+/// Checks that rows can be appended to a file.
+///
+/// # Errors
+/// The file is corrupt or has other columns.
 fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     let is_begun = std::fs::read(path).is_ok_and(|bytes| bytes.contains(&b'\n'));
     if !is_begun {
@@ -547,10 +575,17 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     if ours == theirs {
         return Ok(());
     }
-    let message = "another version of lsmbench wrote it, with other columns; run it without --resume";
+    let message = "its columns are those of another version of lsmbench; run without --resume";
     Err(Problem::at(path, Some(1), message))
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+/// The files of a folder on one line: `results/x/  (runs.csv, manifest.json)`.
+fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
+    let names: Vec<_> =
+        files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();
+    format!("{}/  ({})", folder.display(), names.join(", "))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

@@ -1,9 +1,10 @@
-//! Fixtures: the stores that the first phases of a workload leave, built once and cloned for every trial.
+//! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of all that decides what is in it: this program, the design as far as it is on
-//! storage, the phases, the seed, the mode it is built in. It lies in `<out>/fixtures/<hash>/`, so that every experiment of that
-//! output folder finds it again. A clone shares the tables, which nobody writes to, by hard links; what the tree
-//! writes to in place (manifest, log, lock) is copied.
+//! A fixture is named by a hash of everything that decides its bytes: the sources that write stores, the design as
+//! far as it is on storage, the phases, the seed, and the mode in which it is built. It is in
+//! `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the SSTables
+//! by hard links, because no process writes to them. It copies the files that the tree writes in place (manifest,
+//! WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,6 +13,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use catalog::Axis;
 use experiment::{Cell, Experiment, files_outside};
 use results::targets::create_folder;
 use results::{FixtureFile, FixtureInfo, RunMode};
@@ -28,19 +30,25 @@ use super::environment;
 use super::home::{DataFolder, FIXTURES};
 use crate::interrupt;
 
-/// The version of [`Record`] and of what is hashed.
-const VERSION: u64 = 1;
+/// The version of [`Record`] and of the key.
+const VERSION: u64 = 2;
 
-/// What a fixture says of itself.
+/// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
+const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
+
+/// The crates of these sources.
+const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
+
+/// The file that describes a fixture.
 const RECORD: &str = "fixture.json";
 
 /// The tree's folder in a fixture.
 const TREE: &str = "tree";
 
-/// What the name of a fixture ends with as long as it is not whole.
+/// The end of the name of a fixture that is not complete.
 pub(super) const BEGUN: &str = "begun";
 
-/// What decides nothing of what is on storage.
+/// The keys of a design that do not change the bytes on storage.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
 /// How often a fixture that another run builds is looked at.
@@ -54,7 +62,7 @@ const PIECE_BYTES: usize = 1 << 20;
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
-    /// All that decides what is in the fixture, as it was hashed.
+    /// The text that was hashed: everything that decides the bytes of the fixture.
     key: String,
     /// When it was built, RFC 3339.
     pub(super) built: String,
@@ -69,25 +77,28 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Whether it was made by the program with this hash, for runs of which it is.
-    pub(super) fn is_of(&self, program: u64) -> bool {
-        self.version == VERSION && self.key.contains(&format!("\nprogram {program:016x}\n"))
+    /// Whether runs of the program with this [identity](program_identity) may start from it.
+    pub(super) fn is_of(&self, program: &str) -> bool {
+        self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
 }
 
-/// What a fixture says of itself, or why it does not.
+/// Reads the description of a fixture.
+///
+/// # Errors
+/// The file cannot be read or parsed; a sentence.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
     serde_json::from_str(&text).map_err(|error| format!("{RECORD}: {error}"))
 }
 
-/// A fixture whose files are what they were.
+/// A fixture whose files are unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// What the manifest says of it.
+    /// Its entry in the manifest.
     pub(super) info: FixtureInfo,
 }
 
@@ -97,19 +108,19 @@ pub(super) struct Fixtures {
     root: PathBuf,
     /// By their hashes; `None` of a store that answered wrongly.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// A hash of this program.
-    program: Option<u64>,
-    /// Shared by all runs that take fixtures, from the first that they take to their ends: nobody removes one meanwhile.
+    /// The [identity](program_identity) of this program, from when it is first needed.
+    program: Option<String>,
+    /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
     /// Prints a line about the progress.
     line: fn(&str),
 }
 
-/// What looking for a fixture comes to.
+/// The result of a search for a fixture.
 pub(super) enum Found {
     /// The experiment has none, or the store answered wrongly while it was built: its trials do all phases.
     None,
-    /// This one; the first time that the run needs it, and with what it said then.
+    /// The fixture.
     Fixture(Box<Fixture>),
     /// The user has interrupted the run.
     Interrupted,
@@ -121,8 +132,8 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// The fixture that a cell's trials start from; built if nobody has built it yet. `spec` is what a trial of the
-    /// cell gets, and says where to build.
+    /// The fixture that the trials of a configuration start from. It is built if it does not exist. `spec` is the
+    /// specification of a trial, and names the folder of the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -161,7 +172,7 @@ impl Fixtures {
         Ok(self.held.is_some())
     }
 
-    /// All that decides what is in a fixture.
+    /// The text of everything that decides the bytes of a fixture.
     fn key(
         &mut self,
         experiment: &Experiment,
@@ -169,9 +180,9 @@ impl Fixtures {
         spec: &TrialSpec,
         phases: usize,
     ) -> Outcome<String> {
-        let program = self.program.map_or_else(program_hash, Ok)?;
+        let program = self.program.take().map_or_else(program_identity, Ok)?;
+        let mut key = format!("fixture {VERSION}\n{program}\n");
         self.program = Some(program);
-        let mut key = format!("fixture {VERSION}\nprogram {program:016x}\n");
         let _ = writeln!(key, "mode {}\nseed {}", building_mode(cell, spec, phases).name(), spec.seed);
         let mut design = cell.design.to_toml();
         design.retain(|key, _| !IN_MEMORY_ONLY.contains(&key));
@@ -188,9 +199,9 @@ impl Fixtures {
     }
 }
 
-/// How a fixture is built: as in `counted` mode wherever that can be, so that its shape follows from the operations
-/// alone. A shape that background threads leave is a draw, which clones share: trials would then agree on what they have
-/// by chance, and no interval over them would show it.
+/// The mode in which a fixture is built: `counted` where possible, because then its shape follows only from the
+/// operations. The shape after background threads is random and shared by all clones, so trials would agree on it by
+/// chance, and no confidence interval would show it.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
     let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
@@ -208,7 +219,7 @@ struct Site {
     phases: usize,
 }
 
-/// What building a fixture came to.
+/// The result of a build.
 enum Built {
     Fixture(Box<Fixture>),
     /// The store answered wrongly.
@@ -219,20 +230,22 @@ enum Built {
 impl Site {
     /// The fixture that is there, if every byte of it is as it was.
     fn verify(&self) -> Outcome<Fixture> {
-        let damaged = |what: String| {
+        let changed = |reason: String| {
             let folder = self.folder.display();
-            Problem::new(format!("the fixture {folder} is not what was built: {what}; remove the folder"))
+            Problem::new(format!(
+                "fixture {folder} has changed since it was built: {reason}; remove the folder"
+            ))
         };
-        let record = read_record(&self.folder).map_err(damaged)?;
+        let record = read_record(&self.folder).map_err(changed)?;
         if record.version != VERSION || record.key != self.key {
-            return Err(damaged("it is of something else".to_owned()));
+            return Err(changed("its key is another one".to_owned()));
         }
         let found = files_in(&self.folder.join(TREE))?;
         if let Some(other) = record.files.iter().find(|file| !found.contains(file)) {
-            return Err(damaged(format!("{} has changed or is missing", other.name)));
+            return Err(changed(format!("{} differs or is missing", other.name)));
         }
         if found.len() != record.files.len() {
-            return Err(damaged("there are other files in it".to_owned()));
+            return Err(changed("it has additional files".to_owned()));
         }
         Ok(self.fixture(record))
     }
@@ -244,7 +257,7 @@ impl Site {
         let mode = building_mode(cell, spec, self.phases);
         if mode == RunMode::Timed {
             line(
-                "  its shape is a draw that all trials share: phases of several threads, or that end by time",
+                "  warning: this fixture is not reproducible (several threads, or a phase that ends by time); all trials share it",
             );
         }
         let spec = TrialSpec {
@@ -258,7 +271,10 @@ impl Site {
         };
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
         if !report.wrong.is_empty() {
-            line(&format!("  no fixture of {}: its answers are wrong, as every trial will say", cell.label));
+            line(&format!(
+                "  no fixture of {}: its answers are wrong; every trial runs all phases",
+                cell.label
+            ));
             return Ok(Built::Wrong);
         }
         let record = Record {
@@ -298,8 +314,8 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones it into a new folder, and says from where a trial goes on. Where memory is limited, the page cache lets
-    /// go of it first: a page counts for whoever asked for it first, and that was not the trial.
+    /// Clones the fixture into a new folder, and returns the step from which a trial continues. Where memory is
+    /// limited, the page cache first drops the files, because a page counts for the process that read it first.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -319,7 +335,7 @@ impl Fixture {
     }
 }
 
-/// Whether a file of a tree is one that nobody writes to once it is there.
+/// Whether a file of a tree is never written again once it exists.
 fn is_table(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|extension| extension == "table")
 }
@@ -356,7 +372,7 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let file = open_folder(&root)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(Problem::new(format!(
-            "fixtures in {} are in use by a run, {}; wait for it",
+            "fixtures in {} are in use by another run ({}); wait for it",
             out.display(),
             Held::by(&file).user()
         ))),
@@ -364,10 +380,32 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// A hash of this program.
-pub fn program_hash() -> Outcome<u64> {
+/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that write
+/// stores, or of the whole program. An edit of any other crate keeps the first, and so the fixtures.
+///
+/// The digest covers all that writes only where every variant is of a crate whose sources it contains. A program with
+/// variants of other crates is identified by its bytes, since their sources may change under one version.
+///
+/// # Errors
+/// The program cannot be read.
+pub fn program_identity() -> Outcome<String> {
+    if !SOURCES.is_empty() && catalogs_of_stores().all(is_of_sources) {
+        return Ok(format!("sources {SOURCES}"));
+    }
     let path = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
-    Ok(hash_of(&path)?.1)
+    Ok(format!("program {:016x}", hash_of(&path)?.1))
+}
+
+/// The catalogs whose variants decide the bytes of a store.
+pub(super) fn catalogs_of_stores() -> impl Iterator<Item = &'static dyn Axis> {
+    let of_work: [&'static dyn Axis; 5] =
+        [&workload::KEYS, &workload::SIZES, &workload::LENGTHS, &workload::FORMATS, &workload::TRACES];
+    tree::AXES.iter().copied().chain(of_work)
+}
+
+/// Whether all variants of a catalog are of crates whose sources are in the digest.
+fn is_of_sources(axis: &dyn Axis) -> bool {
+    axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
 /// The files of a folder by their names, each with its length and hash.

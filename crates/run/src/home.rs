@@ -33,15 +33,15 @@ pub(super) struct Home {
     out: PathBuf,
     /// Keeps other runs out.
     lock: Option<File>,
-    /// What an earlier run left.
+    /// The manifest of an earlier run.
     earlier: Option<Manifest>,
 }
 
 impl Home {
-    /// Looks at the folder of an experiment's results in `out`, and changes nothing.
+    /// Examines the folder of the results of an experiment in `out`, and changes nothing.
     ///
     /// # Errors
-    /// If it holds what is not this experiment's, or another run writes to it.
+    /// The folder holds other files, or another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
@@ -70,7 +70,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Refuses links in the folder: what a run writes in their place would be written elsewhere.
+    /// Rejects links in the folder, because a run would write to their targets.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -98,12 +98,12 @@ impl Home {
         &self.folder
     }
 
-    /// The manifest of what an earlier run left.
+    /// The manifest of an earlier run.
     pub(super) fn earlier(&self) -> Option<&Manifest> {
         self.earlier.as_ref()
     }
 
-    /// Makes the folder ready: with what an earlier run left in it where that is to be resumed, else empty.
+    /// Prepares the folder: with the results of an earlier run if `resume` is set, or empty.
     pub(super) fn open(&mut self, resume: bool, line: fn(&str)) -> Outcome<()> {
         if self.earlier.is_some() && !resume {
             self.set_aside(line)?;
@@ -113,7 +113,7 @@ impl Home {
         if self.lock.is_none() {
             self.lock = Some(lock(root)?);
         }
-        // What a run that was killed left behind.
+        // Files of a run that was killed.
         remove_begun(root);
         remove_begun(&self.folder.histograms());
         remove_folder(&self.data())
@@ -146,7 +146,7 @@ impl Home {
     }
 }
 
-/// What the names of files begin with that are being written, to be put in their places when they are whole.
+/// The start of the names of files that are not complete. A complete file is renamed.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
@@ -157,7 +157,7 @@ fn is_begun(entry: &DirEntry) -> bool {
 fn remove_begun(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     for entry in entries.filter(is_begun) {
-        // They are in nobody's way.
+        // A file that stays does no harm.
         let _ = std::fs::remove_file(entry.path());
     }
 }
@@ -194,7 +194,7 @@ impl DataFolder {
 
 impl Drop for DataFolder {
     fn drop(&mut self) {
-        // The next run removes what stays.
+        // The next run removes the remaining files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

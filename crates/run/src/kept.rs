@@ -1,5 +1,5 @@
-//! The fixtures that an output folder keeps: what they take, who uses them, and their removal. Nothing else removes them,
-//! and those of an earlier build of this program are taken by no run any more.
+//! The fixtures in an output folder: their size, their users, and their removal. Only this module removes them. No
+//! run takes the fixtures of an earlier build.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ use types::{Outcome, Problem};
 use super::fixture::{BEGUN, read_record};
 use super::home::{FIXTURES, remove_folder};
 
-/// A fixture that an output folder keeps, or what is left of one whose building was killed.
+/// A fixture in an output folder, or the remains of a build that was killed.
 pub struct Kept {
     /// Its name.
     pub hash: String,
     folder: PathBuf,
-    /// What it takes on the file system.
+    /// The bytes that it takes on the file system.
     pub bytes: u64,
     /// When it was built, RFC 3339; nothing of one that was never whole.
     pub built: Option<String>,
@@ -29,11 +29,11 @@ pub struct Kept {
     pub experiments: Vec<String>,
 }
 
-/// The fixtures in an output folder, by their names; `program` is the hash of this program.
+/// The fixtures in an output folder, by their names, for the program of this [identity](super::program_identity).
 ///
 /// # Errors
 /// If the folder cannot be read.
-pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
+pub fn kept(out: &Path, program: &str) -> Outcome<Vec<Kept>> {
     let root = out.join(FIXTURES);
     let manifests = manifests(out)?;
     let entries = match root.read_dir() {
@@ -47,7 +47,7 @@ pub fn kept(out: &Path, program: u64) -> Outcome<Vec<Kept>> {
 }
 
 impl Kept {
-    fn of(folder: PathBuf, manifests: &[Manifest], program: u64) -> Self {
+    fn of(folder: PathBuf, manifests: &[Manifest], program: &str) -> Self {
         let hash = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_whole = folder.extension().is_none_or(|ending| ending != BEGUN);
         let record = read_record(&folder).ok().filter(|_| is_whole);
@@ -68,13 +68,13 @@ impl Kept {
         }
     }
 
-    /// Removes it.
+    /// Removes the fixture.
     ///
     /// # Errors
-    /// If the file system refuses.
+    /// The file system does not allow it.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
-        // Whoever waits for the lock finds that there is nothing, and builds.
+        // A run that waits for the lock then finds no fixture, and builds it.
         let _ = std::fs::remove_file(self.folder.with_extension("lock"));
         Ok(())
     }
@@ -86,7 +86,7 @@ fn is_locked(path: &Path) -> bool {
     matches!(found, Some(Err(TryLockError::WouldBlock)))
 }
 
-/// What the experiments of an output folder say of themselves, as far as it can be read.
+/// The manifests of the experiments in an output folder, as far as they can be read.
 fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
     let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());

@@ -1,7 +1,7 @@
-//! Runs of experiments: the sweep in the parent process, each trial in a fresh child process.
+//! Runs of experiments: the sweep in the parent process, each trial in a new child process.
 //!
-//! [`run_all`] checks all experiments, interleaves their trials in mirrored blocks, starts the process of each trial,
-//! writes what it reports, and ends with charts and the verdict. A run that was interrupted goes on where it stopped.
+//! [`run_all`] checks all experiments, interleaves their trials in mirrored rounds, starts the process of each trial,
+//! writes its rows, and ends with charts and the verdict. A run that was interrupted can be resumed.
 
 mod child;
 mod console;
@@ -26,7 +26,7 @@ pub use doctor::examine;
 pub use engine_info::{engine_info, introduction};
 pub use environment::machine_info;
 pub use experiments::{Ending, RunOptions, run_all};
-pub use fixture::{lock_all as lock_all_fixtures, program_hash};
+pub use fixture::{lock_all as lock_all_fixtures, program_identity};
 pub use kept::{Kept, kept};
 pub use manifest::QUICK;
 pub use process::Programs;

@@ -1,19 +1,24 @@
-//! What the manifest of a run says.
+//! The manifest of a run.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
+use catalog::Axis;
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, Overrides};
 use results::{
     BuildInfo, CellInfo, ComponentInfo, HarnessCost, LeftOut, MANIFEST_VERSION, MachineInfo, Manifest,
     RunMode,
 };
+use subject::Task;
+use toml::{Table, Value};
 use trial::{clock_cost, harness_cost, seam_costs};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::fixture::catalogs_of_stores;
 use super::{doctor, engine_info, environment};
 
 /// The warning of a quick run.
-pub const QUICK: &str = "this is a quick run: smaller than the experiment means, and no answer to it";
+pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
 /// The manifest of a run by a program of this `build` that begins now and writes to `out`.
 pub(super) fn begin(
@@ -43,7 +48,7 @@ pub(super) fn begin(
         warnings.extend(new);
     }
     if trials.check_stride() == 0 && experiment.task.workload().is_some() {
-        warnings.push("no answer is checked: trials.check is 0".to_owned());
+        warnings.push("answers are not checked because trials.check = 0; set it to 1 or more".to_owned());
     }
     let mut manifest = Manifest {
         version: MANIFEST_VERSION,
@@ -54,7 +59,7 @@ pub(super) fn begin(
         seed: trials.seed,
         mode: trials.mode.name().to_owned(),
         quick: overrides.quick,
-        components: components(&experiment.cells),
+        components: components(experiment),
         cells,
         build: build.clone(),
         machine,
@@ -72,7 +77,7 @@ pub(super) fn begin(
     manifest
 }
 
-/// What makes times of this machine doubtful right now. Counters are above all that.
+/// The sources of timing noise on this machine. They do not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -89,7 +94,7 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest
 }
 
-/// Writes down what may change when a run is resumed: more trials, other charts.
+/// Writes the entries that may change when a run is resumed, as the number of trials and the charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -102,20 +107,74 @@ fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.ended = None;
 }
 
-/// The variants that the designs of cells use, in the order of axes and catalogs, each once.
-fn components(cells: &[Cell]) -> Vec<ComponentInfo> {
-    let used = |axis: &str, kind: &str| cells.iter().any(|cell| cell.design.choice(axis).kind() == kind);
-    let of_axis = |axis: &&'static dyn catalog::Axis| {
+/// The catalogs whose variants a run uses, in the order of the manifest.
+fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
+    let others: [&'static dyn Axis; 3] = [&engines::CATALOG, &subject::SUBJECTS, &plot::KINDS];
+    catalogs_of_stores().chain(others)
+}
+
+/// The variants that the run uses, in the order of the catalogs, each once with the crate that it comes from.
+fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
+    let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
+    used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
+    let of_catalog = |axis: &'static dyn Axis| {
         let name = axis.name();
-        let variants = axis.variants().into_iter().filter(move |variant| used(name, variant.kind));
-        variants.map(move |variant| ComponentInfo {
-            axis: name.to_owned(),
-            kind: variant.kind.to_owned(),
-            package: variant.origin.package.to_owned(),
-            version: variant.origin.version.to_owned(),
-        })
+        let variants = axis.variants().into_iter();
+        variants
+            .filter(|variant| used.contains(&(name, variant.kind.to_owned())))
+            .map(|variant| ComponentInfo {
+                axis: name.to_owned(),
+                kind: variant.kind.to_owned(),
+                package: variant.origin.package.to_owned(),
+                version: variant.origin.version.to_owned(),
+            })
+            .collect::<Vec<_>>()
     };
-    tree::AXES.iter().flat_map(of_axis).collect()
+    catalogs().flat_map(of_catalog).collect()
+}
+
+/// The catalogs and kinds of a cell: its engine or subject, the choices of its design, and those of its work.
+fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
+    let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
+    let of_design = tree::AXES.iter().copied().filter(is_read);
+    let mut used: Vec<(&str, String)> =
+        of_design.map(|axis| (axis.name(), cell.design.choice(axis.name()).kind().to_owned())).collect();
+    let mut add = |axis: &'static dyn Axis, value: Option<&Value>| {
+        used.extend(value.and_then(kind_of).map(|kind| (axis.name(), kind.to_owned())));
+    };
+    match &cell.task {
+        Task::Workload(workload) => {
+            add(&engines::CATALOG, Some(&cell.engine.to_toml()));
+            add(&workload::FORMATS, Some(&workload.key.to_toml()));
+            for phase in workload.to_toml().get("phase").and_then(Value::as_array).into_iter().flatten() {
+                add(&workload::KEYS, phase.get("keys"));
+                add(&workload::SIZES, phase.get("value"));
+                add(&workload::LENGTHS, phase.get("range"));
+                add(&workload::TRACES, phase.get("replay"));
+            }
+        }
+        Task::Component(component) => {
+            add(&subject::SUBJECTS, Some(&Value::from(component.kind())));
+            let parameters = component.to_toml();
+            let parameters = parameters.get(subject::COMPONENT).and_then(Value::as_table);
+            // No two of these catalogs have a kind in common.
+            for value in parameters.into_iter().flat_map(Table::values) {
+                add(&workload::KEYS, Some(value));
+                add(&workload::FORMATS, Some(value));
+                add(&workload::TRACES, Some(value));
+            }
+        }
+    }
+    used
+}
+
+/// The kind of a choice in TOML: that of its table, or the name of a label.
+fn kind_of(choice: &Value) -> Option<&str> {
+    match choice {
+        Value::Table(table) => table.get("kind")?.as_str(),
+        Value::String(label) => label.split('(').next(),
+        _ => None,
+    }
 }
 
 fn cell_info(cell: &Cell) -> CellInfo {

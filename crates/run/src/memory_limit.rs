@@ -12,7 +12,7 @@ pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// Where cgroups are made, and what their limit is called there.
+/// The folder in which cgroups are created, and the name of the file of their limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -24,12 +24,12 @@ impl MemoryLimit {
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
-        let doing = |what: &str| {
-            let what = format!("{what} {}", folder.display());
-            move |error: io::Error| refusal(bytes, &format!("cannot {what}: {error}"))
+        let doing = |action: &str| {
+            let action = format!("{action} {}", folder.display());
+            move |error: io::Error| refusal(bytes, &format!("cannot {action}: {error}"))
         };
         match fs::create_dir(&folder) {
-            // What a trial before left behind, whose process may just be ending.
+            // It belongs to an earlier trial, whose process may just be ending.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(doing("make"))?,
         }
@@ -38,7 +38,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Puts a process into it: what it asks for from now on is counted.
+    /// Moves a process into the cgroup. Memory that it allocates from now on is counted.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -48,12 +48,12 @@ impl MemoryLimit {
 
 impl Drop for MemoryLimit {
     fn drop(&mut self) {
-        // It is empty once its process has ended; what stays is in nobody's way.
+        // It is empty once its process has ended. A cgroup that stays does no harm.
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// Refuses a limit that cannot be set, before anything runs.
+/// Checks before the first trial that a limit can be set.
 pub(super) fn check(bytes: u64) -> Outcome<()> {
     MemoryLimit::new(bytes).map(drop)
 }
@@ -99,8 +99,7 @@ impl Place {
     }
 }
 
-/// The folder of a cgroup: where file systems of that kind are mounted, and the group's path behind the part of it
-/// that is mounted there.
+/// The folder of a cgroup: the mount point of its hierarchy, and the path of the group after the mounted part.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

@@ -37,7 +37,7 @@ impl Runner for Programs {
 /// Runs one experiment into an empty folder and returns the folder of its results.
 ///
 /// # Errors
-/// If the program cannot be started or refuses, with what it said.
+/// The program cannot be started, or it fails; with its last line.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
@@ -77,7 +77,7 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
             Some(_) if is_told => return Err(Problem::new("interrupted: nothing was judged")),
             Some(status) => return Ok(status),
             None if interrupt::is_requested() && !is_told => {
-                // One that has just ended needs not be told.
+                // A process that has just ended needs no signal.
                 let _ = kill_process(Pid::from_child(process), Signal::TERM);
                 is_told = true;
             }

@@ -1,4 +1,4 @@
-//! Telling how far a run is: a bar with an ETA on a terminal, plain lines elsewhere.
+//! The progress of a run with the time that is left: one bar on a terminal, one line per round of trials elsewhere.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -6,84 +6,159 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 use trial::Step;
 
-/// How often the bar is drawn anew while nothing is heard of the trial.
+/// The time between two redraws of the bar while the trial reports nothing.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Positions of the bar per second that a run was estimated to take.
+/// Positions of the bar per estimated second of a run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// The progress of one experiment. Work is weighed by the seconds that it was estimated to take.
+/// Without a terminal, a round that takes longer than this prints a line in between.
+const LONGEST_SILENCE: Duration = Duration::from_mins(1);
+
+/// The progress of one experiment. Trials count by their estimated seconds, and the pace of those that are done corrects
+/// the estimate of the others.
 pub(super) struct Progress {
-    /// The bar; none where standard error is no terminal.
+    /// The bar. `None` where standard error is not a terminal.
     bar: Option<ProgressBar>,
+    /// The number of rounds of the experiment.
+    rounds: u64,
+    /// The number of trials of this run, and of those that are done.
     trials: usize,
     trials_done: usize,
+    /// The estimated seconds of all trials, and of those that are done.
+    seconds: f64,
     seconds_done: f64,
-    trial: TrialProgress,
-    /// Prints a line, where there is no bar or above it.
+    /// The time that the trials took that are done.
+    elapsed: Duration,
+    trial: RunningTrial,
+    /// When the last line was printed.
+    printed: Instant,
+    /// Whether every trial prints a line.
+    verbose: bool,
+    /// Prints a line. On a terminal, the bar is suspended meanwhile.
     line: fn(&str),
 }
 
 /// The trial that runs.
 #[derive(Default)]
-struct TrialProgress {
-    what: String,
-    /// Its phases, each with the seconds that it was estimated to take.
+struct RunningTrial {
+    /// The label of its configuration.
+    label: String,
+    /// The number of its round, from 1.
+    round: u64,
+    /// Its phases, each with its estimated seconds.
     phases: Vec<(String, f64)>,
     started: Option<Instant>,
 }
 
+impl RunningTrial {
+    fn seconds(&self) -> f64 {
+        self.phases.iter().map(|(_, seconds)| seconds).sum()
+    }
+}
+
+/// The size of a run: its rounds, its trials, and their estimated seconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    pub(super) rounds: u64,
+    pub(super) trials: usize,
+    pub(super) seconds: f64,
+}
+
 impl Progress {
-    /// Progress towards `trials` trials that were estimated to take `seconds`.
-    pub(super) fn new(experiment: &str, trials: usize, seconds: f64, line: fn(&str)) -> Self {
+    /// The progress of a run that begins now. With `verbose`, every trial prints a line.
+    pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
+        let Extent { rounds, trials, seconds } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
-            let style =
-                ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % · {eta} left · {wide_msg}");
+            let style = ProgressStyle::with_template("{prefix} {bar:20} {wide_msg}");
             let style = style.expect("the template is right").progress_chars("━╸─");
             let bar = ProgressBar::new((seconds * POSITIONS_PER_SECOND) as u64);
             bar.enable_steady_tick(TICK);
             bar.with_style(style).with_prefix(experiment.to_owned())
         });
-        Self { bar, trials, trials_done: 0, seconds_done: 0.0, trial: TrialProgress::default(), line }
-    }
-
-    /// A trial begins.
-    pub(super) fn begin(&mut self, what: String, phases: Vec<(String, f64)>) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(what.clone());
+        Self {
+            bar,
+            rounds,
+            trials,
+            trials_done: 0,
+            seconds,
+            seconds_done: 0.0,
+            elapsed: Duration::ZERO,
+            trial: RunningTrial::default(),
+            printed: Instant::now(),
+            verbose,
+            line,
         }
-        self.trial = TrialProgress { what, phases, started: Some(Instant::now()) };
     }
 
-    /// The trial is this far.
+    /// A trial of a round, numbered from 1, begins.
+    pub(super) fn begin(&mut self, label: String, round: u64, phases: Vec<(String, f64)>) {
+        self.trial = RunningTrial { label, round, phases, started: Some(Instant::now()) };
+        self.draw(0.0, "");
+    }
+
+    /// The running trial has come to a step.
     pub(super) fn update(&self, step: Step) {
-        let Some(bar) = &self.bar else { return };
         let Some((name, seconds)) = self.trial.phases.get(step.phase) else { return };
         let before: f64 = self.trial.phases[..step.phase].iter().map(|(_, seconds)| seconds).sum();
-        let position = self.seconds_done + before + seconds * step.share;
-        bar.set_position((position * POSITIONS_PER_SECOND) as u64);
-        let checking = if step.checking { " · checking answers" } else { "" };
-        bar.set_message(format!("{} · {name}{checking}", self.trial.what));
+        let checking = if step.checking { ", checking answers" } else { "" };
+        self.draw(before + seconds * step.share, &format!(", phase {name}{checking}"));
     }
 
-    /// The trial is over.
-    pub(super) fn end(&mut self) {
+    /// Draws the bar with so many estimated seconds of the running trial done.
+    fn draw(&self, seconds: f64, phase: &str) {
+        let Some(bar) = &self.bar else { return };
+        bar.set_position(((self.seconds_done + seconds) * POSITIONS_PER_SECOND) as u64);
+        bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
+    }
+
+    /// So many trials of so many estimated seconds will not run, because their configuration failed.
+    pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
+        self.trials -= trials;
+        self.seconds -= seconds;
+    }
+
+    /// The running trial has ended. Prints a line where one is due.
+    pub(super) fn end(&mut self, is_last_of_round: bool) {
         self.trials_done += 1;
-        self.seconds_done += self.trial.phases.iter().map(|(_, seconds)| seconds).sum::<f64>();
-        if let Some(bar) = &self.bar {
-            bar.set_position((self.seconds_done * POSITIONS_PER_SECOND) as u64);
-            return;
+        self.seconds_done += self.trial.seconds();
+        let took = self.trial.started.map_or(Duration::ZERO, |started| started.elapsed());
+        self.elapsed += took;
+        if self.verbose {
+            let RunningTrial { label, round, .. } = &self.trial;
+            let (done, trials, rounds) = (self.trials_done, self.trials, self.rounds);
+            self.print(&format!(
+                "  trial {done} of {trials}: {label}, round {round} of {rounds}, {:.1} s",
+                took.as_secs_f64()
+            ));
         }
-        let seconds = self.trial.started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-        let width = self.trials.to_string().len();
-        (self.line)(&format!(
-            "  {:>width$} of {}: {}, {seconds:.1} s",
-            self.trials_done, self.trials, self.trial.what
-        ));
+        match &self.bar {
+            Some(_) => self.draw(0.0, ""),
+            None if is_last_of_round || self.printed.elapsed() >= LONGEST_SILENCE => {
+                self.print(&format!("  {}", self.state(0.0)));
+                self.printed = Instant::now();
+            }
+            None => {}
+        }
     }
 
-    /// Tells something, above the bar where there is one.
-    pub(super) fn tell(&self, text: &str) {
+    /// The state of the run: `round 3 of 6, 12 trials of 24, 18 s left`.
+    fn state(&self, seconds: f64) -> String {
+        let Self { rounds, trials, trials_done, .. } = self;
+        let left = in_words(self.seconds_left(seconds));
+        format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
+    }
+
+    /// The seconds that are left, after so many estimated seconds of the running trial: those estimated, at the pace of
+    /// the trials that are done.
+    fn seconds_left(&self, seconds: f64) -> f64 {
+        let left = (self.seconds - self.seconds_done - seconds).max(0.0);
+        let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
+        left * pace
+    }
+
+    /// Prints a line, above the bar where there is one.
+    pub(super) fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| (self.line)(text)),
             None => (self.line)(text),
@@ -96,5 +171,45 @@ impl Drop for Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// A time in the unit that suits it: `18 s`, `12 min`, `2 h 5 min`.
+fn in_words(seconds: f64) -> String {
+    let whole = seconds.ceil() as u64;
+    let minutes = whole.div_ceil(60);
+    match (whole, minutes) {
+        (0..100, _) => format!("{whole} s"),
+        (_, ..100) => format!("{minutes} min"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_the_unit_that_suits_them() {
+        for (seconds, text) in
+            [(0.0, "0 s"), (17.2, "18 s"), (99.0, "99 s"), (700.0, "12 min"), (7_500.0, "2 h 5 min")]
+        {
+            assert_eq!(in_words(seconds), text);
+        }
+    }
+
+    #[test]
+    fn the_pace_of_the_trials_that_are_done_corrects_the_estimate() {
+        let extent = Extent { rounds: 2, trials: 4, seconds: 8.0 };
+        let mut progress = Progress::new("x", extent, false, |_| ());
+        let phases = vec![("load".to_owned(), 1.5), ("look".to_owned(), 0.5)];
+        progress.begin("a".to_owned(), 1, phases.clone());
+        assert_eq!(progress.state(0.0), "round 1 of 2, 0 trials of 4, 8 s left");
+        progress.end(false);
+        // Trials take three times as long as estimated.
+        progress.elapsed = Duration::from_secs(6);
+        progress.begin("b".to_owned(), 1, phases);
+        assert_eq!(progress.state(0.0), "round 1 of 2, 1 trials of 4, 18 s left");
+        assert_eq!(progress.state(1.0), "round 1 of 2, 1 trials of 4, 15 s left");
     }
 }

@@ -1,25 +1,31 @@
-//! A rehearsal: before the first trial, every engine that checks its options only on opening opens an empty store for
-//! each of its cells, in a process of its own. What it rejects (an option, a codec, a kind of cache) is known before an
-//! hour is spent.
+//! A rehearsal: before the first trial, every engine that checks its options only when it opens a store opens an
+//! empty one for each of its configurations, in a process of its own. An option, a codec or a kind of cache that it
+//! rejects is known before an hour is spent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use experiment::{Cell, DEFAULT_INTERVAL_NS, Experiment, engine, engine_label};
 use results::targets::create_folder;
-use trial::TrialSpec;
+use subject::Task;
+use trial::{Configuration, TrialSpec};
 use types::{Outcome, Problem};
 
 use super::child::run_trial;
 use super::scratch::scratch;
 
-/// What is done: an engine that can do this has understood its options.
+/// The task of a rehearsal. An engine that completes it has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
+
+fn task() -> Task {
+    let table = TASK.parse().expect("the workload is TOML");
+    Task::from_toml(&table).expect("the workload is valid")
+}
 
 /// Rehearses an experiment, in a scratch folder in `out`.
 ///
 /// # Errors
-/// Names the cell whose engine cannot run it, with what the engine says.
+/// Names the configuration whose engine cannot run it, with the message of the engine.
 pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> Outcome<()> {
     let mut done = BTreeSet::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {
@@ -35,9 +41,11 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
     let folder = scratch(Some(out))?;
     let trials = &experiment.trials;
     let spec = TrialSpec {
-        engine: cell.engine.label(),
-        design: cell.task.design_toml(&cell.design).to_string(),
-        task: TASK.to_owned(),
+        configuration: Configuration {
+            engine: cell.engine.clone(),
+            design: cell.design.clone(),
+            task: task(),
+        },
         base: experiment.base.clone(),
         seed: trials.seed,
         mode: trials.mode,
@@ -52,7 +60,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
         warm_memory: None,
         fixture: None,
     };
-    // An interrupted rehearsal is told by the run that follows it.
+    // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {
         let engine = engine_label(&cell.engine);
         Problem::at(&experiment.file, None, format!("{}: {engine} cannot run it: {problem}", cell.label))

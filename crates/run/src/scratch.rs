@@ -1,5 +1,5 @@
-//! Folders for what runs write on the way, gone when they are over. One whose process was killed is removed by the next
-//! one that makes a folder in the same place.
+//! Folders for temporary files of runs, removed at their end. The folder of a process that was killed is removed when
+//! the next one is created in the same place.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use types::{Outcome, Problem};
 
-/// What the names of such folders begin with.
+/// The start of the names of such folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
 /// A folder that is younger may be one that somebody is about to lock.
@@ -18,7 +18,7 @@ const LEAST_AGE: Duration = Duration::from_mins(1);
 /// A folder that is held as long as this value lives, and goes with it.
 pub struct Scratch {
     folder: TempDir,
-    /// Tells others that somebody works there.
+    /// Shows other processes that the folder is in use.
     _lock: Option<File>,
 }
 
@@ -28,7 +28,7 @@ impl Scratch {
         self.folder.path()
     }
 
-    /// Keeps it, under another name, so that nothing takes it for left behind; returns where it is then.
+    /// Keeps the folder under another name, so that no process removes it. Returns its new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -49,7 +49,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);
     for left in abandoned(above) {
-        // What cannot be removed is somebody else's.
+        // A folder that cannot be removed belongs to another user.
         let _ = std::fs::remove_dir_all(left);
     }
     let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(above);
@@ -63,7 +63,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// The folders that nobody works in any more.
+/// The folders that no process uses any more.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));

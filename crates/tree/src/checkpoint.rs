@@ -14,7 +14,7 @@ impl Inner {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {
             return Err(Error::Misuse(format!(
-                "{} is not empty; a checkpoint wants a new directory",
+                "{} is not empty; give the checkpoint an empty or a new directory",
                 target.display()
             )));
         }

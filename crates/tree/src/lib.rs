@@ -3,7 +3,15 @@
 //! A [`Design`] names one variant of every axis. [`OpenOptions::open`] builds them into a [`Tree`], a durable ordered
 //! map from byte strings to byte strings.
 //!
-//! ``` use lsmbench_tree::{Design, OpenOptions}; DOCTEST
+//! ```
+//! use lsmbench_tree::{Design, OpenOptions};
+//!
+//! let design = Design::default().with(&"storage = \"memory\"\nbloom = \"ribbon\"".parse()?)?;
+//! let tree = OpenOptions::new(design).open("db")?;
+//! tree.put(b"key", b"value")?;
+//! assert_eq!(tree.get(b"key")?.as_deref(), Some(b"value".as_slice()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! * A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of the numbers
 //!   ([`Tree::put`], [`WriteBatch`]).

@@ -9,7 +9,7 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// What stands behind the state where the storage has no use for the page cache.
+/// The suffix of the state where the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
 /// Puts the caches of a store into a state. Nothing of it is measured.
@@ -37,7 +37,8 @@ pub(super) fn name(state: CacheState, design: &Design) -> String {
     format!("{}{}", state.name(), if is_direct { PAST_PAGE_CACHE } else { "" })
 }
 
-/// The share of a store's files that the page cache holds; `None` where there are none, or the system does not tell.
+/// The share of the files of a store that the page cache holds. `None` without files, or if the system does not
+/// report it.
 pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     let all = files(directory).ok()?;
     // A file that is merged away meanwhile has no share in it.

@@ -1,21 +1,19 @@
-//! One trial of a component by itself: put it to the test, and make a row of every phase.
+//! One trial of a component under test: run it, and make a row of every phase.
 
 use results::columns as c;
 use results::columns::ALL;
 use subject::{Bench, Component, PhaseResult};
-use toml::Table;
-use tree::Design;
 
 use super::failure::TrialResult;
 use super::measured::identity;
 use super::message::{Message, Step, TrialReport, TrialSpec};
 
-/// Does a trial; `tell` hears how far it is.
+/// Runs a trial. `tell` receives its progress.
 pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -> TrialResult<TrialReport> {
-    let design = Design::default().with(&spec.design.parse::<Table>()?)?;
     std::fs::create_dir_all(&spec.directory)?;
     let begin = |phase| tell(&Message::Progress(Step { phase, share: 0.0, checking: false }));
-    let mut bench = Bench::new(&design, (spec.seed, spec.mode), (&spec.base, &spec.directory), &begin);
+    let mut bench =
+        Bench::new(&spec.configuration.design, (spec.seed, spec.mode), (&spec.base, &spec.directory), &begin);
     component.subject().run(&mut bench)?;
     Ok(report(bench.into_phases()))
 }

@@ -1,4 +1,4 @@
-//! What the harness adds to every operation, measured against a store that does nothing.
+//! The time that the harness adds to every operation, measured with a store that does nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use workload::{Extent, NoOp, PhasePlan, Plan, Rate, TargetError, Workload};
 
 use super::drive::Drive;
 
-/// The samplings of latencies that the cost is always told at, besides the run's own.
+/// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// Measurements, of which the least counts: what disturbs a measurement only adds to it.
+/// Measurements, of which the smallest counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The keys that the measured phase finds.
@@ -54,7 +54,7 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// What reading the clock takes. Components are timed in slices, and each says what its own loop takes.
+/// The cost of a clock reading. Components are timed in slices, and each reports the cost of its own loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {

@@ -33,11 +33,11 @@ pub(super) struct Drive {
     pub(super) check: u64,
     /// The length of an interval of the timeline.
     pub(super) interval_ns: u64,
-    /// How fast operations are asked for. Where time is not measured, nobody waits for it either.
+    /// The rate of operations. It is ignored where time is not measured.
     pub(super) rate: Rate,
 }
 
-/// What the threads of a phase did.
+/// The work of the threads of a phase.
 pub(super) struct Driven {
     /// Per kind of operation.
     pub(super) kinds: Vec<(Kind, KindTotals)>,
@@ -51,7 +51,7 @@ pub(super) struct Driven {
     pub(super) intervals: Vec<Interval>,
 }
 
-/// What the operations of one kind did.
+/// The work of the operations of one kind.
 #[derive(Clone, Default)]
 pub(super) struct KindTotals {
     /// Operations done.
@@ -97,13 +97,13 @@ impl KindTotals {
     }
 }
 
-/// What the threads of a phase share.
+/// The shared state of the threads of a phase.
 struct Shared<'a> {
     target: &'a dyn Target,
     clock: &'a Clock,
     drive: Drive,
     timeline: Timeline,
-    /// The warm-up before what is measured, where there is one.
+    /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
     phase: &'a PhasePlan,
     /// Operations done so far, for the progress bar.
@@ -144,7 +144,7 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Does a phase of streams on `target`, behind the warm-up that a gate says.
+    /// Runs a phase of streams on `target`, after the warm-up of the gate.
     pub(super) fn streams(
         self,
         target: &dyn Target,
@@ -192,7 +192,7 @@ impl Drive {
     }
 }
 
-/// What one thread did.
+/// The work of one thread.
 struct ThreadOutcome {
     kinds: [Option<Box<KindTotals>>; KINDS],
     record: AnswerDigests,
@@ -270,7 +270,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits for all threads to have done their part; what was taken down of it is forgotten in between.
+    /// Waits until all threads have done their part of the warm-up, and discards its measurements in between.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -287,7 +287,7 @@ fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     filled
 }
 
-/// One thread's loop and what it keeps.
+/// The loop of one thread, with its records.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,

@@ -1,4 +1,4 @@
 //! Why a trial cannot be done.
 
-/// What a step of a trial gives, or why the trial cannot be done, as reported to the parent.
+/// The result of a step of a trial, or the reason why the trial cannot go on, as reported to the parent.
 pub(crate) type TrialResult<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;

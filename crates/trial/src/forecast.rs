@@ -1,5 +1,6 @@
-//! What theory expects of a phase: of its writes from the policy and the flushes, of its gets from the runs that
-//! there are, of the cache from the law of the keys. A phase to which a form does not apply gets none.
+//! The values that theory expects of a phase: of its writes from the policy and the flushes, of its gets from the
+//! number of runs, of the cache from the distribution of the keys. A phase to which a formula does not apply has
+//! none.
 
 use std::sync::Arc;
 
@@ -20,22 +21,23 @@ const MOST_SIMULATED: u64 = 20_000;
 /// The part by which merges of different keys may change their bytes, for blocks and filters that are filled otherwise.
 const MOST_RECODED: f64 = 0.1;
 
-/// The share of blocks looked into in vain up to which the requests of a cache follow the law of the keys.
+/// The share of blocks that are searched without success up to which the requests of a cache follow the distribution
+/// of the keys.
 const MOST_STRAYS: f64 = 0.05;
 
-/// What is expected of the phases of a trial, one after the other.
+/// The expected values of the phases of a trial, one after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
     /// Whether every run holds keys from all over, as far as is known.
     overlaps: bool,
-    /// The law that the cache was asked by last, and of how many keys.
+    /// The distribution of the last requests to the cache, and its number of keys.
     warm_with: Option<(String, u64)>,
     /// The blocks that were computed last: they are the same for phases that ask for keys alike.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
-/// What the popularity of blocks depends on: the law, the keys, and how many are in a block.
+/// The inputs of the popularity of blocks: the distribution, the keys, and the keys per block.
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
@@ -50,8 +52,8 @@ impl Forecast {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
-    /// What is expected of a phase on a store that earlier ones left at `from`; to be called for each in turn.
-    /// `live` is how many bytes of live data there are behind it, where that is known.
+    /// The expected values of a phase on a store that earlier phases left at `from`. Call it for each phase in order.
+    /// `live` is the number of bytes of live data after the phase, where it is known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -83,8 +85,8 @@ impl Forecast {
         cells
     }
 
-    /// What is expected of a phase that only adds keys to an empty store. `None` of any other, and of an engine that does
-    /// not report what the forms need.
+    /// The expected values of a phase that only adds keys to an empty store. `None` of any other phase, and of an
+    /// engine that does not report the inputs of the formulas.
     fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
         let Measured { before, settled, .. } = measured;
         let done = |metric| settled.whole.counted(metric, &before.whole);
@@ -95,7 +97,7 @@ impl Forecast {
         if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
-        // A codec that compresses more the deeper a level is: bytes do not stay what they were when flushed.
+        // A codec that compresses more at deeper levels: bytes change after their flush.
         let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
         let kept = written as f64 / read.max(1) as f64;
         if read > 0 && (kept - 1.0).abs() > MOST_RECODED {
@@ -121,19 +123,19 @@ impl Forecast {
         Some(cells)
     }
 
-    /// What is expected of gets that meet runs which all may have the key. `None` of any other.
+    /// The expected values of gets that search runs which all may have the key. `None` of any other phase.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
         let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
-        // A fence that reads blocks to find one looks into more than the form counts.
+        // A fence that reads blocks to find one searches more blocks than the formula counts.
         let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
         if !self.overlaps || gets == 0 || reads_to_find || burst.sum_of_levels(&n::TOMBSTONES)? > 0 {
             return None;
         }
         let runs = run_views(burst, fpr)?;
         let share = |count: u64| count as f64 / gets as f64;
-        // What is not found is absent; what is found and not in a memtable is in a run.
+        // A key that is not found is absent. A key that is found, and not in a memtable, is in a run.
         let (found, from_memtable) = (done(&n::GETS_FOUND)?, done(&n::GETS_FROM_MEMTABLE)?);
         let absent = share(gets - found);
         let present = share(found - from_memtable.min(found));
@@ -144,7 +146,8 @@ impl Forecast {
         Some(cells)
     }
 
-    /// What is expected of a cache that is asked for blocks by the law of the keys in them. `None` of any other.
+    /// The expected values of a cache whose requests follow the distribution of the keys in the blocks. `None` of any
+    /// other phase.
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let (requests, bytes) = requests_by_law(before, burst).zip(self.block_bytes(burst))?;
@@ -191,7 +194,7 @@ impl Forecast {
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// The bytes that the cache may hold; `None` where it has what others leave.
+    /// The bytes that the cache may hold. `None` where it gets the rest of a budget.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
@@ -239,7 +242,7 @@ fn adds_anywhere(work: &Work) -> bool {
     }
 }
 
-/// The label of the law that work draws its keys by.
+/// The label of the distribution of the keys of a phase.
 fn law_of(work: &Work) -> Option<String> {
     match work {
         Work::Mixed(mixed) => match &mixed.keys {

@@ -1,9 +1,10 @@
-//! Free memory that is at hand when the clock of a phase starts.
+//! Free memory that is mapped when the clock of a phase starts.
 //!
-//! The host of a virtual machine may take back what its guest leaves free, within seconds (free page reporting). The
-//! first write to such a page then waits until the host has found another: 5 to 10 µs, by `docs/explanation/performance-model.md`,
-//! where a page that was used a moment ago takes a tenth. Logs, memtables and tables are made of new pages, so that on
-//! such a machine a load measures the host. Memory that was written and given up right before is at hand.
+//! The host of a virtual machine may take back the memory that its guest leaves free, within seconds (free page
+//! reporting). The first write to such a page then waits until the host has found another: 5 to 10 µs, according to
+//! `docs/explanation/performance-model.md`. A page that was used a moment ago takes a tenth. WALs, memtables and SSTables use new
+//! pages, so a load on such a machine measures the host. Memory that was written and freed immediately before is
+//! still mapped.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -11,21 +12,21 @@ use std::time::Instant;
 use measure::probe;
 use memmap2::MmapOptions;
 
-/// What is written at a time.
+/// The bytes of one write.
 const CHUNK: usize = 1 << 20;
 
 /// The bytes of the smallest page of any system.
 const SMALLEST_PAGE: usize = 4096;
 
-/// What [`cost`] writes: enough to be told from noise, a tenth of a second at worst.
+/// The bytes that [`cost`] writes: enough to exceed the noise, and a tenth of a second at worst.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` of free memory and gives them up, once as small pages, of which files are made, and once as huge ones,
-/// of which a memtable may be: the system takes the two from different lists. The peak of resident memory stays as it was;
-/// where the system cannot forget what huge pages add to it, small ones have to do.
+/// Writes to `bytes` of free memory and frees them, once as small pages, which files use, and once as huge pages,
+/// which a memtable may use: the system takes the two from different lists. The peak of resident memory stays
+/// unchanged. Where the system cannot exclude huge pages from it, only small pages are used.
 ///
 /// # Errors
-/// Where the system has no files in memory, or less memory than that can be had, page cache that nobody uses included.
+/// The system has no files in memory, or has less free memory, including page cache that is not in use.
 pub(super) fn touch(bytes: u64) -> io::Result<()> {
     if probe::available_memory_bytes().is_some_and(|available| available < bytes) {
         return Err(io::ErrorKind::OutOfMemory.into());
@@ -72,15 +73,15 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What free memory costs this process: the first bytes, and the same again.
+/// The cost of free memory for this process: of the first bytes, and of the same bytes again.
 pub struct Cost {
-    /// Bytes per second into pages that nobody has used lately.
+    /// Bytes per second into pages that were not used recently.
     pub first: f64,
     /// Bytes per second into pages given up a moment ago.
     pub again: f64,
 }
 
-/// Measures what free memory costs; `None` where the system does not let it.
+/// Measures the cost of free memory. `None` where the system does not allow it.
 pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();

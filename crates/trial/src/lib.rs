@@ -1,12 +1,14 @@
-//! One trial of one cell, in a process of its own: open a store, do the phases, measure, check the answers, report.
+//! One trial of one configuration, in a process of its own: open a store, run the phases, measure, check the answers,
+//! report.
 //!
 //! The parent writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and reads
-//! [`Message`]s from its standard output. What the spec says is resolved: a trial knows engines and designs, and no
-//! experiment. Next to the trial stand what bounds its numbers ([`Limits`], [`mark`]), and what measuring itself takes
-//! ([`harness_cost`], [`seam_costs`]).
+//! [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but no
+//! experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the cost of the
+//! measurement itself ([`harness_cost`], [`seam_costs`]).
 
 mod caches;
 mod component;
+mod configuration;
 mod cost;
 mod drive;
 mod failure;
@@ -29,6 +31,7 @@ mod truth;
 mod usage;
 mod warm_up;
 
+pub use configuration::Configuration;
 pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};

@@ -5,11 +5,11 @@ use std::io::{BufRead, Read};
 
 use serde::de::DeserializeOwned;
 
-/// Reads what the process is to do from the first line of standard input, and ends the process when standard
+/// Reads the specification of the process from the first line of standard input, and ends the process when standard
 /// input ends.
 ///
 /// # Errors
-/// A line that does not say what to do.
+/// The line cannot be parsed.
 pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
@@ -21,7 +21,7 @@ pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
 
 /// Ends the process when standard input ends.
 fn end_with_the_starter() {
-    // Whatever is read or goes wrong, the starter is done with this process.
+    // The parent has closed its end, or the read failed: this process is no longer needed.
     let _ = std::io::stdin().lock().read(&mut [0]);
     std::process::exit(1);
 }

@@ -1,4 +1,5 @@
-//! What this machine can do at most, measured: how fast its processors count and copy, and what its clock tells apart.
+//! The measured limits of this machine: the speed of its CPUs at counting and copying, and the resolution of its
+//! clock.
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -8,17 +9,17 @@ use measure::Clock;
 /// Cores that were slow while they were measured may be this much faster: turbo, or a neighbour that is gone.
 const HEADROOM: f64 = 2.0;
 
-/// What fits into the first cache of any processor in use, twice.
+/// The bytes of one copy. Source and target together fit into the first cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
 /// Copies and steps in one measurement: some ten microseconds, so that most of them meet no interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// Measurements, of which the best counts: whatever disturbs one makes it slower.
+/// Measurements, of which the best counts, because disturbances only slow them down.
 const REPEATS: usize = 200;
 
-/// What nothing that is measured can exceed.
+/// The limits that no measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
     /// Bytes that all memory, or the first caches of all cores, carry per second.
@@ -31,7 +32,7 @@ pub struct Limits {
     pub derived: Derived,
 }
 
-/// Where limits come from, for words: what is beyond them is more than this.
+/// The origin of limits, as text: values beyond them exceed this.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
     /// The bytes per second.
@@ -43,24 +44,24 @@ pub struct Derived {
 }
 
 impl Derived {
-    /// From what machines have today.
+    /// The machines of today.
     const ANY: Self = Self {
-        bytes: "more than the memory of any machine carries",
-        cycles: "more cycles than any processor has",
-        clock: "finer than any clock tells apart",
+        bytes: "beyond the memory bandwidth of any machine",
+        cycles: "beyond the frequency of any CPU",
+        clock: "below the resolution of any clock",
     };
 
     /// From measurements here, with [`HEADROOM`].
     const MEASURED: Self = Self {
-        bytes: "twice what all cores of this machine copied within their first caches when that was measured",
-        cycles: "twice the cycles that a core of this machine had when they were counted",
-        clock: "half of the least that two readings of the clock of this machine were apart",
+        bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
+        cycles: "beyond twice the cycles of a core, as measured on this machine",
+        clock: "below half of the smallest difference of two clock readings, as measured on this machine",
     };
 }
 
 impl Limits {
-    /// Of any machine in use: twelve channels of DDR5-6400 have 0.6 of these bytes, no processor has as many cycles, and
-    /// no clock tells less apart.
+    /// Limits of any machine in use: twelve channels of DDR5-6400 have 0.6 of these bytes, no CPU has as many cycles,
+    /// and no clock has a finer resolution.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 

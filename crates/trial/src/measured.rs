@@ -14,9 +14,9 @@ pub(super) struct Measured {
     pub(super) driven: Driven,
     /// The store about every interval of the timeline.
     pub(super) samples: Vec<Sample>,
-    /// The warm-up before what was measured, where there was one.
+    /// The warm-up before the measured part. `None` without one.
     pub(super) warmed: Option<Warmed>,
-    /// The store before the phase, behind its warm-up.
+    /// The store before the phase, after its warm-up.
     pub(super) before: EngineStats,
     /// The store when the last operation of the phase had ended.
     pub(super) burst: EngineStats,
@@ -24,7 +24,7 @@ pub(super) struct Measured {
     pub(super) settled: EngineStats,
     /// How long that took.
     pub(super) settle_ns: u64,
-    /// What its files took then, where time is measured.
+    /// The bytes of its files then, where time is measured.
     pub(super) disk_bytes: Option<u64>,
     /// The share of the store's files that the page cache held when the phase began, where it is known.
     pub(super) page_cache_share: Option<f64>,
@@ -32,14 +32,15 @@ pub(super) struct Measured {
     pub(super) is_stored: bool,
     /// Whether the engine allocates where this program counts it.
     pub(super) allocates_in_program: bool,
-    /// What the process had used before the phase, when its last operation had ended, and when the store had settled.
+    /// The resources that the process had used before the phase, after its last operation, and after compaction had
+    /// finished.
     pub(super) usage: [Usage; 3],
     /// How fast operations were asked for.
     pub(super) rate: Rate,
 }
 
 impl Measured {
-    /// What a search for a rate asks of it.
+    /// The values that a search for a rate needs.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
@@ -54,7 +55,7 @@ impl Measured {
     }
 }
 
-/// The columns that say what a row is of.
+/// The columns that identify a row.
 pub(super) fn identity(phase: &str, operation: &str, is_open: bool) -> Measurements {
     let mut row = Measurements::default();
     row.set(&c::PHASE, phase).set(&c::OPERATION, operation);

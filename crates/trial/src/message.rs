@@ -1,19 +1,17 @@
-//! What the parent process and the process of a trial say to each other, as JSON lines.
+//! The messages between the parent process and the process of a trial, as JSON lines.
 
 use std::path::PathBuf;
 
 use results::{Measurements, RunMode, Stream};
 use serde::{Deserialize, Serialize};
 
-/// What a trial is to do.
+use super::configuration::Configuration;
+
+/// The specification of a trial.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrialSpec {
-    /// The engine, as a label.
-    pub engine: String,
-    /// The design, as TOML.
-    pub design: String,
-    /// What is done with it, as TOML: a workload, or a component by itself.
-    pub task: String,
+    /// The engine, the design and the task.
+    pub configuration: Configuration,
     /// Where relative paths of the task start.
     pub base: PathBuf,
     /// The seed of the operations.
@@ -40,12 +38,12 @@ pub struct TrialSpec {
     /// How much free memory is touched before every phase.
     #[serde(default)]
     pub warm_memory: Option<u64>,
-    /// What is done of a fixture, where the experiment has one.
+    /// The step of the fixture. `None` for an experiment without one.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
 }
 
-/// What a trial's process does with the phases that are a fixture.
+/// The work of a trial process on the phases of a fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
@@ -73,7 +71,7 @@ pub enum Message {
     Failed(String),
 }
 
-/// A line as what either side reads from the other, if it reads it, in JSON again.
+/// A line as either side parses it, written as JSON again. `None` where it cannot be parsed.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -95,7 +93,7 @@ pub struct Step {
     pub checking: bool,
 }
 
-/// What a trial measured.
+/// The measurements of a trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrialReport {
     /// The rows of `runs.csv`, without the identity of cell and trial.
@@ -105,14 +103,14 @@ pub struct TrialReport {
     /// The rows of `levels.csv`, likewise.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// For each phase, what was meant and what came out.
+    /// For each phase, the intended and the realised operations.
     pub streams: Vec<Stream>,
     /// Wrong answers, described.
     pub wrong: Vec<String>,
     /// For each phase, the operations that each thread did, where it built a fixture.
     #[serde(default)]
     pub done: Vec<Vec<u64>>,
-    /// The version of the engine as it tells it itself, where the code tells it.
+    /// The version that the engine reports about itself. `None` where it reports none.
     #[serde(default)]
     pub engine_version: Option<String>,
 }

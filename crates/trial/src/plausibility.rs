@@ -1,7 +1,8 @@
-//! Numbers that cannot be: one rule for each bound of theory or physics. A row that exceeds one is marked with its
-//! words, told, and crowned by no verdict.
+//! Implausible numbers: one rule for each bound of theory or physics. A row that exceeds a bound is marked with its
+//! words, reported, and has no verdict.
 //!
-//! Bounds are generous: what is marked is wrong, or the bound is. A share of draws has an allowance for chance.
+//! Bounds are generous: a marked number is wrong, or the bound is. A share of random draws has an allowance for
+//! chance.
 
 use results::{Metric, Row, Stream, Unit, Value, columns as c};
 use tree::{Design, axis};
@@ -11,20 +12,20 @@ use super::limits::Limits;
 /// Standard deviations that chance is allowed.
 const SIGMAS: f64 = 5.0;
 
-/// What the popularity of blocks is known to, as a share of requests: blocks differ in what they hold.
+/// The error of the popularity of blocks, as a share of requests, because blocks differ in their number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
-/// A part above what is counted exactly: rounding, trailers, histograms of three digits.
+/// The relative allowance above exact counts: rounding, trailers, histograms of three digits.
 const SLACK: f64 = 0.02;
 
-/// What bounds go by besides the row.
+/// The facts that bounds need in addition to the row.
 #[derive(Clone, Debug)]
 struct Facts {
-    /// What the machine can do.
+    /// The limits of the machine.
     limits: Limits,
     /// Whether blocks are stored as they are, and no data goes by rule.
     keeps_bytes: bool,
-    /// Whether some part of the design is an oracle, which bounds of real parts do not bind.
+    /// Whether a part of the design is an ideal bound, which bounds of real parts do not apply to.
     is_oracle: bool,
     /// Whether all filters have the same bits for each key.
     has_even_filters: bool,
@@ -34,11 +35,11 @@ struct Facts {
     /// Bytes of entries that were written so far, and of the files that flushes made of them.
     entered: f64,
     flushed: f64,
-    /// The share of the most popular key, by the law of the phase.
+    /// The share of the most popular key, by the distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// One bound: what exceeds it, in words.
+/// One bound: the violation as text.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
@@ -58,9 +59,9 @@ static RULES: [Rule; 16] = [
     Rule { name: "best static set", check: best_static_set },
     Rule { name: "expected false positives", check: expected_fpr },
     Rule { name: "bits of a filter", check: filter_bits },
-    Rule { name: "books of filters", check: filter_books },
+    Rule { name: "filter counters", check: filter_books },
     Rule { name: "bytes of flushes", check: write_amp },
-    Rule { name: "bytes of merges", check: merges },
+    Rule { name: "bytes of compactions", check: merges },
     Rule { name: "bytes of tables", check: space_amp },
 ];
 
@@ -100,7 +101,8 @@ impl Facts {
         }
     }
 
-    /// For a row of a phase whose most popular key has this share, after the rows before it: what they wrote counts.
+    /// Updates the facts for a row of a phase whose most popular key has this share. The rows before it count,
+    /// because their writes do.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -112,15 +114,15 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// How many times the bytes of their entries files have, as flushes made them: small tables are half filters, pages
-    /// of an index and footers, which a merge writes anew and does not read.
+    /// The ratio of the bytes of files to the bytes of their entries, after flushes. Small SSTables are half filters,
+    /// index pages and footers, which a compaction writes again and does not read.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The fewest false positives that must be expected for what is measured above them to say something: of a hundred,
-/// chance takes or adds ten.
+/// The fewest expected false positives at which a higher measured number is significant: of a hundred, chance adds or
+/// removes ten.
 const FEWEST_EXPECTED: f64 = 100.0;
 
 /// Whether so many different keys were asked for that the share of false positives is more than the luck of a few.
@@ -166,7 +168,7 @@ fn share(row: &Row, _: &Facts) -> Option<String> {
         metric.unit == Unit::Share && value.is_some_and(|value| !(-1e-9..=1.0 + 1e-9).contains(&value))
     };
     let metric = c::METRICS.iter().find(outside)?;
-    Some(format!("{} {} is no share", metric.name, shown(row, metric)?))
+    Some(format!("{} {} is not between 0 and 1", metric.name, shown(row, metric)?))
 }
 
 /// Nothing but a residual is negative, and nothing is infinite.
@@ -197,15 +199,15 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// No operation is shorter than what the clock tells apart; slices of many operations are.
+/// No operation is shorter than the resolution of the clock; slices of many operations are.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
     Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
-/// An operation that is called for by itself takes a cycle of a processor at least. Entries that one call freezes or
-/// builds are no such.
+/// An operation that is called individually takes at least one CPU cycle. Entries of one call that makes a memtable
+/// immutable or builds a table are not.
 fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
@@ -218,8 +220,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
 }
 
-/// All bytes pass the memory, or a first cache; what a component hands out where it stands is not moved, so that the
-/// limit of any machine holds for it.
+/// All bytes pass the memory or a first cache. Bytes that a component returns in place are not moved, so the limit of
+/// any machine applies to them.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -231,12 +233,12 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     ];
     let seconds = row.get(&c::SECONDS).number().filter(|seconds| *seconds > 0.0);
     let bytes: f64 = written.into_iter().filter_map(|metric| row.get(metric).number()).sum();
-    let moved = seconds.map(|seconds| ("bytes written and merged per second", bytes / seconds));
+    let moved = seconds.map(|seconds| ("bytes written and compacted per second", bytes / seconds));
     let held = [(said, Limits::OF_ANY), (moved, facts.limits)].into_iter();
     let mut exceeding = held.filter_map(|(rate, limits)| Some((rate?, limits)));
-    let ((what, rate), Limits { bytes_per_second: most, derived, .. }) =
+    let ((name, rate), Limits { bytes_per_second: most, derived, .. }) =
         exceeding.find(|((_, rate), limits)| *rate > limits.bytes_per_second)?;
-    Some(format!("{what} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
+    Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
 }
 
 /// In a closed loop threads do one operation after the other: their times fit into the phase.
@@ -253,7 +255,7 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
     let (seconds, threads) = (number(&c::SECONDS)?, number(&c::THREADS)?);
     let busy = ops * mean / 1e9;
     (ops >= LEAST_OPS && busy > MOST * seconds * threads)
-        .then(|| format!("{ops} operations of {mean:.0} ns took {threads} threads {seconds:.3} s"))
+        .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
 }
 
 /// No more is done than was asked for.
@@ -284,7 +286,7 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("hit rate {rate:.4} > {best:.4} of the best static set"))
 }
 
-/// A filter lets through what it expects of itself, within a factor and chance.
+/// A filter passes the absent keys that it expects, within a factor and chance.
 fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     const MOST: f64 = 3.0;
     const LEAST: f64 = 0.1;
@@ -315,7 +317,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
     (!facts.is_oracle && fpr + chance < least * (1.0 - SLACK))
-        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the least that {bits:.1} bits per key allow"))
+        .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
 /// Every probe has one answer.
@@ -326,7 +328,7 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     (answers > probes).then(|| format!("{answers} answers to {probes} filter_probes"))
 }
 
-/// What was written to an empty tree, each key once, and is in no memtable was flushed.
+/// Data that was written to an empty tree, each key once, and is not in a memtable, was flushed.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     // There is an expectation where keys were only added.
@@ -335,11 +337,11 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let flushed = (1.0 - waiting / user).max(0.0) * facts.value_share.unwrap_or(0.0);
     let is_bound = facts.keeps_bytes && number(&c::FLUSHES)? > 0.0;
     (is_bound && amp < flushed * (1.0 - SLACK)).then(|| {
-        format!("write_amp {amp:.3} < {flushed:.3} that is in no memtable, with flushes and nothing dropped")
+        format!("write_amp {amp:.3} < {flushed:.3}, the share that is not in a memtable, although flushes drop nothing")
     })
 }
 
-/// A merge writes the entries that it read, or fewer, and beside them what files have beside entries.
+/// A compaction writes at most the entries that it read, and the other parts of files.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled otherwise.
     const MOST: f64 = 1.25;
@@ -422,7 +424,8 @@ mod tests {
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
-    /// What no machine could do is caught on any, and what this one cannot do is caught here, with whose bound it is.
+    /// Numbers beyond any machine are found on any machine. Numbers beyond this machine are found here, and the words
+    /// name whose bound it is.
     #[test]
     fn measured_limits_are_tighter_and_named() {
         let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };
@@ -459,9 +462,9 @@ mod tests {
             ("expected false positives", "fpr=0.04"),
             ("expected false positives", "fpr=0.02 expected_fpr=0.5"),
             ("bits of a filter", "fpr=0.0005 expected_fpr=0.0004 bits_per_key=8"),
-            ("books of filters", "filter_probes=98500"),
+            ("filter counters", "filter_probes=98500"),
             ("bytes of flushes", "write_amp=0.6"),
-            ("bytes of merges", "compaction_bytes_written=3000000"),
+            ("bytes of compactions", "compaction_bytes_written=3000000"),
             ("bytes of tables", "table_bytes=500000"),
         ];
         for (rule, numbers) in canaries {
@@ -483,7 +486,8 @@ mod tests {
             ("table_bytes=500000", Facts { value_share: None, ..facts() }),
             ("table_bytes=500000", Facts { keeps_bytes: false, ..facts() }),
             ("compaction_bytes_written=3000000", Facts { keeps_bytes: false, ..facts() }),
-            // Tables of two blocks each, as tables of 8 KiB are: flushes wrote as much beside entries.
+            // SSTables of two blocks each, as tables of 8 KiB are: flushes wrote as many bytes of other parts as of
+            // entries.
             ("compaction_bytes_written=3000000", Facts { entered: 1e6, flushed: 1.4e6, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.0004 bits_per_key=0", Facts { is_oracle: true, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.02", Facts { has_even_filters: false, ..facts() }),
@@ -491,7 +495,7 @@ mod tests {
             ("fpr=0.15", Facts { hottest: Some(0.5), ..facts() }),
             ("loop=open seconds=0.01", facts()),
             ("cache_hit_rate=0.71 best_hit_rate=0.705 best_static_hit_rate=0.9 threads=4", facts()),
-            // Chance: 100 requests tell nothing from 0.65 to 0.8.
+            // Chance: 100 requests cannot separate 0.65 from 0.8.
             ("cache_hit_rate=0.8 best_hit_rate=0.9 blocks_read=20 blocks_from_cache=80", facts()),
         ];
         for (numbers, facts) in free {
@@ -520,12 +524,12 @@ mod tests {
         );
         assert!(rows[0].get(&c::IMPLAUSIBLE).is_empty());
         assert_eq!(rows[1].get(&c::IMPLAUSIBLE).to_string(), marked[0].1);
-        // What flushes made of entries in earlier phases counts as well: this one only merges.
+        // The ratio of flushes in earlier phases counts too, because this phase only compacts.
         let merged = "compaction_bytes_written=3100000 user_bytes_written=0 flush_bytes=0 flushes=0";
         let mut rows =
             [row("phase=load flush_bytes=1400000 write_amp=3.3"), row(&format!("phase=wait {merged}"))];
         assert_eq!(mark(&Design::default(), &mut rows, &[], Limits::OF_ANY), []);
-        // Of an oracle it is known by the design.
+        // The design names an ideal bound.
         let oracle = Design::default().with(&"bloom = \"perfect\"".parse().unwrap()).unwrap();
         assert!(
             Facts::of(&oracle, Limits::OF_ANY).is_oracle

@@ -1,4 +1,4 @@
-//! What a phase was meant to do and what it did, as results record it.
+//! The intended and the realised work of a phase, as results record it.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// What a phase did. Of a text replay only the mix is known.
+/// The realised work of a phase. Of a text replay only the mix is known.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
     if phase.text().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();

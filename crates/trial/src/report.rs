@@ -1,4 +1,4 @@
-//! From what a phase did to rows. What a derived column is made of stands in `results::formulas`.
+//! The rows of a phase, from its measurements. The formulas of derived columns are in `results::formulas`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use super::{levels, steadiness};
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
-    /// What was asked for of caches.
+    /// The requested state of caches.
     pub(super) cache_state: &'a str,
     /// The most memory that the process may use.
     pub(super) memory_limit: Option<u64>,
@@ -48,7 +48,7 @@ pub(super) struct PhaseRows {
 }
 
 impl PhaseRows {
-    /// Notes what a search for a rate came to in the row of all operations.
+    /// Adds the result of a search for a rate to the row of all operations.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("there is a row of all operations");
         // A rate that only the end of the search limits is none of the store's: two that reach it are not alike.
@@ -56,7 +56,7 @@ impl PhaseRows {
         all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }
 
-    /// Adds what is expected of the phase to the row of all operations.
+    /// Adds the expected values of the phase to the row of all operations.
     pub(super) fn expect(&mut self, expected: Measurements) {
         if let Some(all) = self.rows.last_mut() {
             all.extend(expected);
@@ -163,7 +163,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// What the store reports, and what is known of it without asking it.
+    /// The values that the store reports, and those that are known without it.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -189,7 +189,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// What the operating system read and wrote.
+    /// The bytes that the operating system read and wrote.
     fn set_system(&self, row: &mut Measurements) {
         let [before, burst, settled] = self.measured.usage;
         let since = |before: Option<u64>, after: Option<u64>| {
@@ -283,7 +283,7 @@ fn set_service(row: &mut Measurements, service: Option<Summary>) {
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
 
-/// What the processor counted, as far as it is counted.
+/// The hardware counters. An event that is not counted is empty.
 fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     let [cycles, instructions, references, misses, branch_misses] = events;
     row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);

@@ -1,14 +1,14 @@
-//! What calls to components in other languages and processes cost, measured before the run.
+//! The cost of calls to components in other languages and processes, measured before the run.
 
 use catalog::{Choice, Seam};
 use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// Measurements, of which the least counts: what disturbs a measurement only adds to it.
+/// Measurements, of which the smallest counts, because disturbances only add time.
 const REPEATS: usize = 15;
 
-/// The seam behind a choice of an axis, where it has one.
+/// The seam of a choice on an axis. `None` for a built-in component.
 type SeamOf = fn(&Choice) -> Option<Seam>;
 
 /// The axes that have a variant in another language or process.

@@ -1,18 +1,18 @@
-//! What theory expects of the space that a settled tree takes: at least that of every key once, at most what its
-//! compaction policy lets pile up of old values.
+//! The space that theory expects of a tree after compaction: at least that of every key once, at most the old values
+//! that its compaction policy allows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// Floor and ceiling of `space_amp_settled` for a store that holds `live` bytes of live data. `None` where tombstones take
-/// space of their own, and of an engine that does not report what its levels hold.
+/// Floor and ceiling of `space_amp_settled` for a store with `live` bytes of live data. `None` where tombstones take
+/// space of their own, and of an engine that does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     let stored = settled.sum_of_levels(&n::ENTRY_BYTES)?;
     if live == 0 || stored == 0 || settled.sum_of_levels(&n::TOMBSTONES)? > 0 {
         return None;
     }
-    // What a byte of a key or a value takes, with filters, fences and whatever encoding makes of it.
+    // The bytes on storage per byte of a key or value, with filters, fences and encoding.
     let encoded = settled.whole.reading(&c::TABLE_BYTES)? as f64 / stored as f64;
     let memtable_bytes = settled.whole.reading(&c::MEMTABLE_BYTES)?;
     let in_tables = 1.0 - (memtable_bytes as f64 / live as f64).min(1.0);

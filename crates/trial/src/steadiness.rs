@@ -1,4 +1,4 @@
-//! Whether a store was steady: the rule of [`SteadyRule`] over what it did, round by round.
+//! Whether a store was steady: the rule of [`SteadyRule`], applied round by round.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const ROUNDS: u64 = 5;
 /// Sorted runs come one at a time: levels that differ by one are alike.
 const RUN: f64 = 1.0;
 
-/// What a store did in one round; an engine that tells no levels apart has none here.
+/// The work of a store in one round. An engine that does not report levels has none here.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
@@ -39,7 +39,8 @@ impl Round {
     }
 }
 
-/// What was not alike in the last `window` rounds: nothing of a steady store. `None` where there are too few rounds.
+/// The values that differed in the last `window` rounds; empty of a steady store. `None` where there are too few
+/// rounds.
 ///
 /// Write amplification counts where every one of them wrote.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
@@ -64,8 +65,8 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// What was not alike in a measured phase, cut into five equal rounds of whole seconds. `None` where it lasted less
-/// than five seconds. `ns_since_start` says when a sample was taken.
+/// The values that differed in a measured phase, cut into five equal rounds of whole seconds. `None` where it lasted
+/// less than five seconds. `ns_since_start` gives the time of a sample.
 pub(super) fn of_phase(
     intervals: &[Interval],
     samples: &[Sample],
@@ -117,7 +118,7 @@ mod tests {
         rounds[3] = round(150.0, Some(8.0), &[4.0, 1.0, 5.0]);
         let found = unsteady(&rounds, 5).unwrap();
         assert_eq!(found, ["throughput", "write amplification", "runs of level 0", "runs of level 2"]);
-        // One that did not write says nothing of what is written; earlier rounds do not count.
+        // A round without writes has no write amplification; earlier rounds do not count.
         rounds[3] = round(101.0, None, &[2.0]);
         assert_eq!(unsteady(&rounds, 5), Some(Vec::new()));
         rounds[3] = round(101.0, Some(5.0), &[2.0]);

@@ -1,4 +1,4 @@
-//! What happens within a phase, interval by interval.
+//! The work of a phase, interval by interval.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) struct Interval {
     pub(super) response: Option<Summary>,
 }
 
-/// What one thread did of one kind in an interval.
+/// The work of one thread on one kind in an interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
@@ -77,7 +77,7 @@ impl Timeline {
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Forgets what was added, while no thread adds anything.
+    /// Discards all additions, while no thread adds anything.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);
@@ -85,7 +85,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds what a thread did in an interval before it went on to another one; `None` where it is done.
+    /// Adds the work of a thread in an interval, before it moves on to another one. `None` where the thread has
+    /// ended.
     pub(super) fn add<'a>(
         &self,
         thread: u32,

@@ -6,11 +6,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use catalog::Limit;
-use engines::{CATALOG, Engine, OpenStore, Opening};
+use engines::{CATALOG, OpenStore, Opening};
 use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
-use toml::{Table, Value};
 use tree::{Design, Mode};
 use workload::replay::{Replay, count_lines};
 use workload::{
@@ -36,8 +35,7 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 /// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
 pub fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
-        let task = spec.task.parse().map_err(|error: toml::de::Error| error.to_string())?;
-        let done = match Task::from_toml(&task).map_err(|error| error.to_string())? {
+        let done = match spec.configuration.task.clone() {
             Task::Workload(workload) => run_on_store(spec, &workload),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
@@ -57,14 +55,9 @@ fn send(message: &Message) {
 
 fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
     let meter = Meter::begin(spec.mode);
-    let engine = engine(&spec.engine)?;
-    let store = OpenStore::open(engine, opening(&spec)?)?;
+    let engine = CATALOG.build(&spec.configuration.engine)?;
+    let store = OpenStore::open(engine, opening(&spec))?;
     Trial::new(spec, workload, store, meter, send)?.run()
-}
-
-/// The engine that a label names.
-fn engine(label: &str) -> TrialResult<Box<dyn Engine>> {
-    Ok(CATALOG.build(&CATALOG.choose(&Value::String(label.to_owned()))?)?)
 }
 
 /// Returns how a tree runs in the mode of a trial.
@@ -76,15 +69,11 @@ fn tree_mode(mode: RunMode) -> Mode {
 }
 
 /// How the store of a trial is opened.
-fn opening(spec: &TrialSpec) -> TrialResult<Opening> {
+fn opening(spec: &TrialSpec) -> Opening {
     // The same fixture has the same bytes, wherever the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
-    let opening = Opening::new(&spec.directory, &design(spec)?);
-    Ok(Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening })
-}
-
-fn design(spec: &TrialSpec) -> TrialResult<Design> {
-    Ok(Design::default().with(&spec.design.parse::<Table>()?)?)
+    let opening = Opening::new(&spec.directory, &spec.configuration.design);
+    Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
 /// Nanoseconds of the process' clock, for the time that writers stall.
@@ -129,7 +118,7 @@ impl Trial {
         tell: fn(&Message),
     ) -> TrialResult<Self> {
         let plan = Plan::new(workload, spec.seed, &spec.base)?;
-        let design = design(&spec)?;
+        let design = spec.configuration.design.clone();
         let limits = store.engine().limits(&design);
         let is_stored = !limits.contains(&Limit::NotDurable);
         let shadow = Shadow::new(plan.format());
@@ -169,7 +158,7 @@ impl Trial {
             self.blame(unseen);
             self.store = caches::set(phase.phase().before.cache, self.store, &self.spec.directory)?;
             extent = match (self.spec.mode, phase.phase().rate) {
-                // Where no time is measured, nobody waits for it.
+                // Where no time is measured, no operation waits for its start.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
                 (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
@@ -178,14 +167,14 @@ impl Trial {
         let unseen = self.truth.verify(self.store.target())?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
-            // All of it stands in tables: whatever the mode of the log, a clone holds it.
+            // All data is in SSTables, so a clone has it in any mode of the WAL.
             self.store.target().flush()?;
             self.store.target().settle()?;
         }
         self.conclude()
     }
 
-    /// Takes over what the phases of a fixture wrote: where the next phase starts.
+    /// Replays the writes of the phases of a fixture in the model. Returns the extent at which the next phase starts.
     fn stand_on_fixture(&mut self, phases: &[Arc<PhasePlan>]) -> TrialResult<Extent> {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
@@ -198,7 +187,8 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Does a phase at a rate and checks it: what a search asks of it, and where the next phase starts.
+    /// Runs a phase at a rate and checks it. Returns the values that a search needs, and the extent at which the next
+    /// phase starts.
     fn once(
         &mut self,
         number: usize,
@@ -213,8 +203,8 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Does a phase at one rate after the other, each on what the last one left, settled. The rows are those of the
-    /// largest rate that holds.
+    /// Runs a phase at one rate after the other, each on the store of the last one after compaction has finished. The
+    /// rows are those of the largest rate that holds.
     fn search(
         &mut self,
         number: usize,
@@ -323,7 +313,7 @@ impl Trial {
         Ok(checked.extent)
     }
 
-    /// Notes that the store does not hold what it must.
+    /// Records a difference between the store and its expected content.
     fn blame(&mut self, wrong: Option<String>) {
         let Some(wrong) = wrong else { return };
         self.wrong.push(wrong);
@@ -455,11 +445,12 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use engines::{EngineOptions, EngineStats, Identity, Missing, Store};
+    use engines::{Engine, EngineOptions, EngineStats, Identity, Missing, Store};
     use results::columns as c;
     use tempfile::TempDir;
     use workload::{Scan, Target, TargetError, Write as StoreWrite};
 
+    use super::super::configuration::Configuration;
     use super::*;
 
     const WORKLOAD: &str = r#"
@@ -477,7 +468,7 @@ mod tests {
         mix        = "delete"
     "#;
 
-    /// What a store may get wrong.
+    /// The errors of a store.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Lie {
         None,
@@ -487,7 +478,7 @@ mod tests {
         Miss,
         /// One entry too few.
         Range,
-        /// A delete that is forgotten: no answer tells, what is left does.
+        /// A delete that is forgotten: no answer shows it, but the final content does.
         Delete,
     }
 
@@ -516,7 +507,7 @@ mod tests {
     }
 
     impl Liar {
-        /// Whether the lie is to be told now: at its third occasion.
+        /// Whether the lie is due now, at its third occasion.
         fn lies(&self, lie: Lie) -> bool {
             self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
         }
@@ -582,9 +573,11 @@ mod tests {
     fn report(lie: Lie) -> TrialReport {
         let folder = TempDir::new().unwrap();
         let spec = TrialSpec {
-            engine: "lsmbench".to_owned(),
-            design: String::new(),
-            task: WORKLOAD.to_owned(),
+            configuration: Configuration {
+                engine: CATALOG.baseline(),
+                design: Design::default(),
+                task: Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap(),
+            },
             base: folder.path().to_owned(),
             seed: 42,
             mode: RunMode::Counted,
@@ -599,13 +592,13 @@ mod tests {
             warm_memory: None,
             fixture: None,
         };
-        let tree = engine(&spec.engine).unwrap();
-        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec).unwrap()).unwrap();
+        let tree = CATALOG.build(&spec.configuration.engine).unwrap();
+        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();
         let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
         Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
     }
 
-    /// The wrong answers of all rows, and whether any number stands beside them.
+    /// The number of wrong answers in all rows, and whether any row has numbers.
     fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
         let rows = || report.rows.iter();
         let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));

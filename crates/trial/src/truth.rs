@@ -1,4 +1,4 @@
-//! What the store of a trial must hold, so that its answers can be checked off the timed path.
+//! The expected content of the store of a trial, so that its answers can be checked outside of the timed path.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Targe
 /// checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
-/// What the store must hold.
+/// The expected content of the store.
 pub(super) enum Truth {
     /// A version per key that was generated.
     Shadow(Shadow),
@@ -19,7 +19,7 @@ pub(super) enum Truth {
     Unknown,
 }
 
-/// What checking a phase found.
+/// The result of checking a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     /// Answers that were compared.
@@ -37,8 +37,8 @@ pub(super) struct Checked {
 }
 
 impl Truth {
-    /// Makes ready for a phase. Before a text replay all that the store holds is compared with the shadow, since
-    /// nobody can later: what is wrong then is returned.
+    /// Prepares for a phase. Before a text replay, the whole content of the store is compared with the expected
+    /// state, because that is impossible afterwards. Returns the differences.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -53,7 +53,7 @@ impl Truth {
             return Ok(None);
         }
         let Self::Shadow(shadow) = self else { return Ok(None) };
-        // A model has no notion of what may be missing.
+        // A model has no notion of data that may be missing.
         let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
         let wrong = self.verify(target)?;
         *self = if copied { Self::Model(replay::copy(target)?) } else { Self::Unknown };
@@ -105,7 +105,7 @@ impl Truth {
         }
     }
 
-    /// Compares all that the store holds with all that it must hold: what is wrong, if anything is.
+    /// Compares the whole content of the store with the expected content. Returns the first difference.
     pub(super) fn verify(&mut self, target: &dyn Target) -> Result<Option<String>, TargetError> {
         match self {
             Self::Shadow(shadow) => {

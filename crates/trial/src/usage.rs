@@ -1,16 +1,17 @@
-//! What the process of a trial has used so far: processor time, events of the processor, memory, bytes from and to storage.
+//! The resources that the process of a trial has used so far: CPU time, hardware events, memory, bytes from and to
+//! storage.
 
 use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
-/// Reads what this process has used.
+/// Reads the resources that this process has used.
 pub(super) struct Meter {
-    /// Counters of the processor; none where no time is measured.
+    /// The hardware counters. `None` where no time is measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 
-/// What this process had used at one moment.
+/// The resources that this process had used at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
@@ -43,8 +44,8 @@ impl Meter {
 }
 
 impl Usage {
-    /// How often each event of the processor happened since then, in the order of [`Counters::of_processor`]; nothing of
-    /// one that is not counted.
+    /// The number of each hardware event since then, in the order of [`Counters::of_processor`]. `None` for an event
+    /// that is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {
         let both = self.events.zip(before.events);
         both.map_or([None; PROCESSOR_EVENTS], |(now, before)| now.since(&before))

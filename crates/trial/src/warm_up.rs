@@ -13,10 +13,10 @@ use super::steadiness::{Round, unsteady};
 use super::timeline::Sample;
 use super::usage::Usage;
 
-/// How often a store is looked at within a round: what swings within it is seen at its mean.
+/// The samples of a store within a round, whose mean is used.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// What the threads of a phase share while they warm up, and what is taken down when the last of them is done.
+/// The shared state of the threads of a phase during warm-up, and the sample taken when the last of them is done.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
@@ -24,16 +24,16 @@ pub(super) struct WarmingUp<'a> {
     done: &'a AtomicU64,
     warm_up: WarmUp,
     start: Stamp,
-    /// Whether the threads may go on to what is measured.
+    /// Whether the threads may start the measured part.
     is_over: AtomicBool,
     /// Whether the last rounds were alike, where that was asked for.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
-    /// Takes a sample of the store, and what the process has used.
+    /// Takes a sample of the store and of the used resources.
     sample: &'a (dyn Fn() -> (Sample, Usage) + Sync),
 }
 
-/// What there was when the measured part of a phase began.
+/// The state at the start of the measured part of a phase.
 #[derive(Clone, Debug)]
 pub(super) struct Begun {
     pub(super) sample: Sample,
@@ -51,12 +51,12 @@ pub(super) struct Warmed {
     pub(super) is_steady: Option<bool>,
 }
 
-/// What the threads of a phase are told of its warm-up.
+/// The warm-up of a phase, as its threads see it.
 pub(super) trait Gate: Sync {
     /// How many operations are left of the warm-up to a thread that has done so many; 0 where it is over.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
-    /// All threads have done their part, and none has begun with what is measured.
+    /// All threads have done their part of the warm-up, and none has started the measured part.
     fn pass(&self);
 }
 
@@ -75,7 +75,7 @@ impl<'a> WarmingUp<'a> {
         Some(Self { store, clock, done, warm_up, start: clock.now(), is_over, is_steady, begun, sample })
     }
 
-    /// What there was when the measured part began.
+    /// The state at the start of the measured part.
     pub(super) fn into_begun(self) -> Option<Begun> {
         self.begun.into_inner()
     }

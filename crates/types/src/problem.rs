@@ -13,24 +13,44 @@ pub struct Problem {
     message: String,
 }
 
+/// The length in bytes up to which a word of a message is shown whole. Paths are seldom longer.
+const LONGEST_WORD: usize = 250;
+
+/// The characters that are shown of a longer word.
+const SHOWN_CHARACTERS: usize = 40;
+
 /// The result of a user's request.
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {
     /// Creates a problem that is in no file.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { place: None, message: message.into() }
+        Self { place: None, message: shortened(message.into()) }
     }
 
     /// Creates a problem in a file, at a line counted from 1 where it is known.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
-        Self { place: Some((file.to_owned(), line)), message: message.into() }
+        Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }
 
     /// Creates a problem from an error and what the program was doing: `cannot write results/x: …`.
     pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(format!("cannot {what}: {error}"))
     }
+}
+
+/// A message whose words are of bounded length: the start of a longer word and its length, as of a number of 300 digits.
+fn shortened(message: String) -> String {
+    if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {
+        return message;
+    }
+    let words = message.split(' ').map(|word| match word.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) if word.len() > LONGEST_WORD => {
+            format!("{}… ({} characters)", &word[..end], word.chars().count())
+        }
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 impl fmt::Display for Problem {
@@ -49,5 +69,19 @@ impl std::error::Error for Problem {}
 impl From<Box<dyn std::error::Error + Send + Sync>> for Problem {
     fn from(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
         Self::new(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_words_are_shortened() {
+        let message = format!("count is {}; use less", "9".repeat(300));
+        let expected = format!("count is {}… (301 characters) use less", "9".repeat(40));
+        assert_eq!(Problem::new(message).to_string(), expected);
+        let path = format!("cannot read /{}", "x".repeat(200));
+        assert_eq!(Problem::new(path.clone()).to_string(), path);
     }
 }

@@ -13,7 +13,7 @@ use std::path::Path;
 use heading::Heading;
 use measure::{Comparison, Criteria, Sample, compare};
 use results::columns::{ALL, ENGINE};
-use results::{EngineInfo, Folder, Manifest, Metric, Row, Table, columns as c};
+use results::{ConfigPath, EngineInfo, Folder, Manifest, Metric, Root, Row, Table, columns as c};
 use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
@@ -139,14 +139,14 @@ impl League {
 
     /// The engine of a cell, with what is swept of its design.
     fn line_label(&self, cell: u64) -> Option<String> {
-        let parts = self.swept(cell, |path| path == ENGINE || path.starts_with("design."));
+        let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))
     }
 
     /// What a cell does, as far as it is swept.
     fn what_is_done(&self, cell: u64) -> Vec<(String, String)> {
-        self.swept(cell, |path| path != ENGINE && !path.starts_with("design."))
+        self.swept(cell, |path| !is_of_store(path))
     }
 
     /// The line that the others are held against.
@@ -190,4 +190,9 @@ fn ratio(comparison: &Comparison) -> Option<String> {
         Some(interval) => format!("{ratio:.2} ({:.2} to {:.2})", interval.low, interval.high),
         None => format!("{ratio:.2}"),
     })
+}
+
+/// Whether a swept path sets the store, its engine or its design, and not the work.
+fn is_of_store(path: &str) -> bool {
+    matches!(ConfigPath::new(path).root(), Root::Engine | Root::Design)
 }

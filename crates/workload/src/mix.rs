@@ -7,7 +7,10 @@ use crate::operation::Kind;
 use crate::random::{Random, threshold};
 use crate::spelling::{self, Spelling};
 
-/// A weight for every kind; they need not sum to 1.
+/// The difference from 1 that the sum of shares may have, since decimal fractions are not exact.
+const SHARE_TOLERANCE: f64 = 1e-6;
+
+/// A weight for every kind: whole numbers of any sum, or shares that sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
@@ -24,7 +27,7 @@ impl Mix {
     /// Reads `{ get = 0.95, put = 0.05 }`, or a bare kind for a mix of only that.
     ///
     /// # Errors
-    /// Names the weight at fault: one that is negative, or a kind that is not known; or all are 0.
+    /// Names the weight at fault: one that is negative, or a kind that is not known; or all are 0; or shares do not sum to 1.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -50,6 +53,14 @@ impl Mix {
         let sum: f64 = weights.iter().sum();
         if !(sum.is_finite() && sum > 0.0) {
             return Err(ChoiceError::whole(format!("the weights of mix sum to {sum}; some must be above 0")));
+        }
+        // Fractions are shares of 1; whole numbers are weights.
+        let are_shares =
+            weights.iter().all(|weight| *weight <= 1.0) && weights.iter().any(|weight| weight.fract() > 0.0);
+        if are_shares && (sum - 1.0).abs() > SHARE_TOLERANCE {
+            return Err(ChoiceError::whole(format!(
+                "the shares of mix sum to {sum}, not 1; change one, or use whole numbers as weights"
+            )));
         }
         Ok(Self { weights })
     }
@@ -157,6 +168,7 @@ mod tests {
             ("{ get = \"much\" }", Some("get"), "expected a number"),
             ("{ git = 1 }", Some("git"), "mix has no \"git\"; did you mean \"get\"?"),
             ("{ get = 0 }", None, "sum to 0"),
+            ("{ get = 0.95, put = 0.5 }", None, "the shares of mix sum to 1.45, not 1"),
             ("{}", None, "sum to 0"),
             ("3", None, "mix is a integer"),
         ] {

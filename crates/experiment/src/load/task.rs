@@ -1,6 +1,5 @@
-//! Reading the base task of an experiment: its workload, or what a component is put to, with all that is set of it.
+//! Reads the base task of an experiment, with its overrides: a workload, or the parameters of a component under test.
 
-use catalog::suggestion;
 use subject::{self, COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
 use types::Outcome;
@@ -8,6 +7,7 @@ use types::Outcome;
 use super::Loader;
 use crate::file::SourceFile;
 use crate::overrides::SetBy;
+use crate::wording;
 
 /// The parts of a workload.
 const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
@@ -19,8 +19,8 @@ const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
-    /// The base task. What is set applies in order: the tables of the file, then the command line, which
-    /// `--quick` does not divide.
+    /// The base task. Overrides apply in order: the tables of the file, then the command line. `--quick` does not
+    /// divide values of the command line.
     pub(super) fn task(&self) -> Outcome<Task> {
         let is_component = self.file.table.contains_key(SUBJECT);
         let keys = if is_component { COMPONENT_KEYS } else { WORKLOAD_KEYS };
@@ -42,18 +42,19 @@ impl Loader<'_> {
         self.read_task(source, &table)
     }
 
-    /// Refuses parts of a workload in an experiment on a component, and the other way round.
+    /// Rejects parts of a workload in an experiment on a component, and the reverse.
     fn check_kind(&self, is_component: bool) -> Outcome<()> {
-        let names = subject::SUBJECTS.kinds().collect::<Vec<_>>().join(", ");
         let (wrong, message) = match is_component {
             true => (
                 &["workload", "key", "phase"][..],
-                "an experiment with a subject has no workload; what the component is put to stands in [component]"
-                    .to_owned(),
+                "an experiment with a subject has no workload; set its parameters in [component]".to_owned(),
             ),
             false => (
                 &[COMPONENT][..],
-                format!("[component] needs a subject above it, as subject = \"fence\"; there are {names}"),
+                format!(
+                    "the subject of the experiment is missing, as subject = \"fence\". {}",
+                    wording::valid(subject::SUBJECTS.kinds())
+                ),
             ),
         };
         if let Some(key) = wrong.iter().find(|key| self.file.table.contains_key(**key)) {
@@ -65,14 +66,12 @@ impl Loader<'_> {
 
     fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
         if let Some(key) = file.table.keys().find(|key| !WORKLOAD_KEYS.contains(&key.as_str())) {
-            let hint = suggestion(key, WORKLOAD_KEYS.into_iter());
-            let message = format!("a workload file has no \"{key}\"; {hint}it has key and [[phase]]");
-            return Err(file.problem(&[key], message));
+            return Err(file.problem(&[key], wording::unknown("key of a workload file", key, WORKLOAD_KEYS)));
         }
         match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {
             None => Ok(()),
             Some(own) => {
-                let message = "the workload comes from a file; change single values of it in [set], as \
+                let message = "the workload comes from a file; change single values in [set], as \
                                \"phase.load.insert\" = 1000";
                 Err(self.file.problem(&[own], message))
             }

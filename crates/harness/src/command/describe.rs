@@ -39,7 +39,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         seconds += again.seconds() * experiment.trials.count as f64;
     }
     for left in &experiment.left_out {
-        let _ = writeln!(text, "#   left out: {}: {}", left.label, left.reason);
+        let _ = writeln!(text, "#   skipped: {}: {}", left.label, left.reason);
     }
     for sentence in &experiment.deprecations {
         let _ = writeln!(text, "#   warning: {sentence}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use results::Unit;
-use run::{Kept, kept, lock_all_fixtures, program_hash};
+use run::{Kept, kept, lock_all_fixtures, program_identity};
 
 use crate::cli::FixturesArguments;
 use crate::output::{line, print};
@@ -15,7 +15,7 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
     // Whoever removes looks at what is there with the runs shut out, which could be about to take it.
     let _lock = remove.as_ref().map(|_| lock_all_fixtures(results)).transpose()?;
-    let mut stay = kept(results, program_hash()?)?;
+    let mut stay = kept(results, &program_identity()?)?;
     if let Some(which) = remove {
         let (go, others): (Vec<Kept>, Vec<Kept>) = stay.into_iter().partition(|one| is_meant(which, one));
         if go.is_empty() && !matches!(which.as_str(), ALL | STALE) {

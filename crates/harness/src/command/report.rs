@@ -195,6 +195,7 @@ pub(super) fn missing_run(
         plots: results.join("charts"),
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
+        verbose: false,
         overrides: overrides.clone(),
         console: CONSOLE,
         build: build_info(),

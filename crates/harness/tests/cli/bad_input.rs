@@ -39,13 +39,18 @@ y    = "fpr"
 "#;
 
 const UNKNOWN: &[Case<'_>] = &[
-    ("question", "questoin", 1, &["no \"questoin\"; did you mean \"question\"?"]),
+    (
+        "question",
+        "questoin",
+        1,
+        &["unknown key of an experiment \"questoin\"; did you mean \"question\"? Valid: \"question\", "],
+    ),
     ("bloom   ", "blooom", 3, &["no \"blooom\"; did you mean \"bloom\"?"]),
     (
         "\"standard\"",
         "\"standart\"",
         3,
-        &["no variant \"standart\"; did you mean \"standard\"? Valid: none"],
+        &["design.bloom: no variant \"standart\"; did you mean \"standard\"? Valid: none"],
     ),
     (
         "\"standard\"",
@@ -58,7 +63,7 @@ const UNKNOWN: &[Case<'_>] = &[
         "capcity",
         5,
         &[
-            "memtable: bplus has no parameter \"capcity\"; did you mean \"capacity\"?",
+            "design.memtable.capcity: bplus has no parameter \"capcity\"; did you mean \"capacity\"?",
             "entries, filter, key_range",
         ],
     ),
@@ -66,7 +71,7 @@ const UNKNOWN: &[Case<'_>] = &[
         "{ capacity = \"32KiB\" }",
         "{ kind = \"skiplist\", capcity = \"1MiB\" }",
         5,
-        &["memtable: skiplist has no parameter \"capcity\"; did you mean \"capacity\"?"],
+        &["design.memtable.capcity: skiplist has no parameter \"capcity\"; did you mean \"capacity\"?"],
     ),
     (
         "{ capacity =",
@@ -114,13 +119,28 @@ const UNKNOWN: &[Case<'_>] = &[
     ("put =", "putt =", 14, &["no \"putt\"; did you mean \"put\"?"]),
     ("zipfian", "zipfain", 15, &["no variant \"zipfain\"; did you mean \"zipfian\"?"]),
     ("\"fixed\"", "\"fixd\"", 10, &["\"fixd\"; did you mean \"fixed\"?"]),
-    ("count", "cuont", 20, &["no \"cuont\"; did you mean \"count\"?"]),
+    (
+        "count",
+        "cuont",
+        20,
+        &["trials.cuont: unknown key \"cuont\"; did you mean \"count\"? Valid: \"count\", \"seed\", "],
+    ),
     ("counted", "conted", 21, &["unknown name \"conted\"; did you mean \"counted\"? Valid: timed, counted"]),
-    ("metric = \"fpr\"", "metric = \"frp\"", 23, &["no column \"frp\"; did you mean \"fpr\"?"]),
-    ("metric = \"fpr\"", "phase = \"lok\"", 23, &["no phase \"lok\"; did you mean \"look\"?"]),
-    ("metric = \"fpr\"", "baseline = \"nine\"", 23, &["no cell \"nine\"; did you mean \"none\"?"]),
+    (
+        "metric = \"fpr\"",
+        "metric = \"frp\"",
+        23,
+        &["verdict.metric: there is no column \"frp\"; did you mean \"fpr\"?"],
+    ),
+    ("metric = \"fpr\"", "phase = \"lok\"", 23, &["unknown phase \"lok\"; did you mean \"look\"?"]),
+    (
+        "metric = \"fpr\"",
+        "baseline = \"nine\"",
+        23,
+        &["verdict.baseline: unknown configuration \"nine\"; did you mean \"none\"?"],
+    ),
     ("\"bar\"", "\"baar\"", 25, &["no variant \"baar\"; did you mean \"bar\"?"]),
-    ("y    =", "yy    =", 27, &["no \"yy\"; did you mean \"y\"?"]),
+    ("y    =", "yy    =", 27, &["chart.yy: unknown key \"yy\"; did you mean \"y\"?"]),
     ("y    = \"fpr\"", "y    = \"fprr\"", 27, &["no column \"fprr\"; did you mean \"fpr\"?"]),
 ];
 
@@ -176,11 +196,16 @@ const WRONG_TYPES: &[Case<'_>] = &[
         "insert = 3000",
         "insert = 99999999999999999999",
         9,
-        &["99999999999999999999 is no whole number of TOML"],
+        &["99999999999999999999 is out of range; whole numbers in TOML are "],
     ),
     ("mode  = \"counted\"", "seed = -1", 21, &["trials.seed", "expected a whole number from 0 up"]),
-    ("[sweep]\n", "[sweep]\ncombine = \"zap\"\n", 18, &["combine is \"zap\"; it is \"cartesian\""]),
-    ("[[chart]]", "[chart]", 24, &["every chart is a table: [[chart]]"]),
+    (
+        "[sweep]\n",
+        "[sweep]\ncombine = \"zap\"\n",
+        18,
+        &["sweep.combine: unknown value \"zap\". Valid: \"cartesian\", \"zip\", \"ablate\""],
+    ),
+    ("[[chart]]", "[chart]", 24, &["chart: expected tables: [[chart]]"]),
     ("[trials]\n", "[trials]\nsampling = = 3\n", 20, &["="]),
 ];
 
@@ -217,6 +242,12 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it is a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
     ("get = 9, put = 1", "get = 0", 14, &["the weights of mix sum to 0"]),
+    (
+        "get = 9, put = 1",
+        "get = 0.95, put = 0.5",
+        14,
+        &["phase.look.mix: the shares of mix sum to 1.45, not 1"],
+    ),
     ("absent     = 0.5", "threads = 0", 16, &["threads is 0; it lies between 1 and"]),
     ("absent     = 0.5", "rate = 0", 16, &["rate is 0; write \"closed\""]),
     ("absent     = 0.5", "rate = 1e30", 16, &["operations per second lie between 0.0001 and 1000000000"]),
@@ -232,47 +263,57 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "compaction = \"leveled\"",
         "memory = \"8MiB\"\ncache = { kind = \"lru\", capacity = \"1MiB\" }",
         5,
-        &["design.memory gives the cache what", "nothing reads cache.capacity"],
+        &["design.memory gives the cache the memory", "remove design.memory or design.cache.capacity"],
     ),
     ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
     ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it is a share"]),
-    ("count = 1", "count = 0", 20, &["count is 0; every cell runs at least once"]),
-    ("count = 1", "count = 1\nsampling = 0", 21, &["sampling is 0"]),
+    ("count = 1", "count = 0", 20, &["trials.count: 0 is too small; every configuration runs at least once"]),
+    ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: 0 is too small"]),
     ("name       = \"look\"", "name = \"load\"", 8, &["two phases are called \"load\""]),
     ("[trials]", "[trials]\n[extra]", 20, &["no \"extra\""]),
 ];
 
 const SWEEPS: &[Case<'_>] = &[
-    ("design.cache\" =", "desgin.cache\" =", 18, &["no path to sweep; did you mean \"design\"?"]),
+    (
+        "design.cache\" =",
+        "desgin.cache\" =",
+        18,
+        &["unknown start of a path \"desgin\"; did you mean \"design\"?"],
+    ),
     ("design.cache\" =", "design.cahce\" =", 18, &["no \"cahce\"; did you mean \"cache\"?"]),
     (
         "\"design.cache\" =",
         "\"design.cache.capcity\" =",
         18,
-        &["no cell has such a parameter; did you mean \"capacity\"?"],
+        &["no configuration has the parameter \"capcity\"; did you mean \"capacity\"?"],
     ),
-    ("\"design.cache\" =", "\"phase.lok.absent\" =", 18, &["no phase \"lok\"; did you mean \"look\"?"]),
+    ("\"design.cache\" =", "\"phase.lok.absent\" =", 18, &["unknown phase \"lok\"; did you mean \"look\"?"]),
     (
         "\"design.cache\" =",
         "\"phase.look.keys.thta\" =",
         18,
-        &["no cell has such a parameter; did you mean \"theta\"?"],
+        &["no configuration has the parameter \"thta\"; did you mean \"theta\"?"],
     ),
-    ("[\"none\", \"lru\"]", "[]", 18, &["\"design.cache\" has no values; a sweep needs at least one"]),
-    ("\"design.cache\" = [\"none\", \"lru\"]", "", 17, &["the sweep is empty; name a path with its values"]),
-    ("[\"none\", \"lru\"]", "\"lru\"", 18, &["takes a list of values"]),
+    (
+        "[\"none\", \"lru\"]",
+        "[]",
+        18,
+        &["sweep.design.cache: the list is empty; a sweep needs at least one value"],
+    ),
+    ("\"design.cache\" = [\"none\", \"lru\"]", "", 17, &["the sweep is empty; add a path with its values"]),
+    ("[\"none\", \"lru\"]", "\"lru\"", 18, &["expected a list of values"]),
     ("\"lru\"]", "\"lru(shards=0)\"]", 18, &["shards is 0"]),
     (
         "[sweep]",
         "[sweep]\ncombine = \"zip\"\n\"phase.load.insert\" = [1]",
         20,
-        &["zip takes lists of one length"],
+        &["combine = \"zip\" needs lists of one length"],
     ),
     (
         "mix        = { get",
         "seconds = 1\nmix = { get",
         18,
-        &["nothing is left to run: counted mode: phase look ends"],
+        &["no configuration can run: counted mode: phase look ends"],
     ),
 ];
 
@@ -282,9 +323,9 @@ const TOO_LARGE: &[Case<'_>] = &[
         "insert = 3000",
         "insert = 4_000_000_000",
         0,
-        &["cell 0 (none) may need", "of storage", "insert fewer keys"],
+        &["configuration 0 (none) may need", "of storage", "insert fewer keys"],
     ),
-    ("\"32KiB\"", "\"900TiB\"", 0, &["cell 0 (none) may need", "of memory", "lower the capacities"]),
+    ("\"32KiB\"", "\"900TiB\"", 0, &["configuration 0 (none) may need", "of memory", "lower the capacities"]),
 ];
 
 /// Files that an experiment names.
@@ -372,36 +413,36 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
     bench.ok(&["run", "small.toml"]);
     let before = bench.content();
     for (arguments, saying) in [
-        (
-            &["--set", "design.wal=snyc"][..],
-            "--set design.wal: wal: no variant \"snyc\"; did you mean \"sync\"?",
-        ),
-        (&["--set", "phase.load.insert=0"], "--set phase.load.insert: phase \"load\": insert is 0"),
-        (&["--set", "trials.count=5000"], "--set trials.count: count is 5000; that many"),
+        (&["--set", "design.wal=snyc"][..], "--set design.wal: no variant \"snyc\"; did you mean \"sync\"?"),
+        (&["--set", "phase.load.insert=0"], "--set phase.load.insert: insert is 0"),
+        (&["--set", "trials.count=5000"], "--set trials.count: 5000 exceeds the maximum of 1000"),
         (
             &["--set", "trials.count=99999999999999999999"],
-            "--set trials.count: 99999999999999999999 is too large; the largest whole number in TOML is",
+            "--set trials.count: 99999999999999999999 exceeds the largest whole number in TOML",
         ),
         (
             &["--set", "design={}"],
-            "--set design: \"design\" is a whole table; set a value inside it, as design.bloom=blocked;",
+            "--set design: \"design\" is a whole table; set a value in it, as design.bloom=blocked;",
         ),
-        (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is no value of TOML: "),
+        (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
             &["--set", "phase.load.size=1"],
-            "phase \"load\": a phase has no \"size\"; it takes name, insert, replay, ",
+            "--set phase.load.size: a phase has no \"size\"; it takes name, insert, replay, ",
         ),
-        (&["--set", "phase.lode.insert=5"], "no phase \"lode\"; did you mean \"load\"?"),
+        (&["--set", "phase.lode.insert=5"], "unknown phase \"lode\"; did you mean \"load\"?"),
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),
-        (&["--set", "design.bloom=none"], "\"design.bloom\" is swept, so setting it does nothing"),
-        (&["--set", "design.wal"], "write it as path=value"),
+        (
+            &["--set", "design.bloom=none"],
+            "--set design.bloom: this path is swept, so a single value has no effect",
+        ),
+        (&["--set", "design.wal"], "expected path=value"),
         (
             &["--set", "mode=counted"],
-            "\"mode\" is no path to set; did you mean \"trials.mode\"? paths begin with",
+            "unknown path \"mode\"; did you mean \"trials.mode\"? Valid: \"engine\", ",
         ),
         (&["--set", "cache.capacity=1MiB"], "did you mean \"design.cache.capacity\"?"),
         (&["--set", "sweep.\"design.blom\"=[1]"], "no \"blom\"; did you mean \"bloom\"?"),
-        (&["--trials", "0"], "--trials: count is 0"),
+        (&["--trials", "0"], "--trials: 0 is too small"),
         (&["--design", "nowhere.toml"], "there is no file nowhere.toml"),
         (&["--out", "small.toml"], "small.toml"),
     ] {
@@ -437,7 +478,10 @@ fn files_that_are_no_experiments_are_named() {
         ("nowhere.toml", "there is no file nowhere.toml"),
         ("folder.toml", "cannot read folder.toml: Is a directory"),
         ("latin.toml", "cannot read latin.toml: stream did not contain valid UTF-8"),
-        ("empty.toml", "empty.toml: an experiment asks a question: question = \"Which …?\""),
+        (
+            "empty.toml",
+            "empty.toml: question: the question of the experiment is missing, as question = \"Which …?\"",
+        ),
         ("silent.toml", "silent.toml: a workload has at least one [[phase]]"),
     ] {
         let before = bench.content();

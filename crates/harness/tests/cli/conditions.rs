@@ -87,7 +87,7 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     bench.write("x.toml", LOOKUPS.replace("storage  = \"pread\"", "storage = \"memory\""));
     let told = bench.run(&["run", "x.toml"]).expect(0).err;
     let left_out =
-        "phase second begins with cold caches, but storage = memory keeps nothing when the process ends";
+        "phase second starts with cold caches, but storage = memory keeps nothing when the process ends";
     assert!(told.contains(left_out), "{told}");
     assert_eq!(of(&bench.rows("x"), "second", "all").len(), 2);
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
@@ -326,7 +326,7 @@ fn free_memory_is_touched_where_time_is_measured() {
     let rows = bench.rows("z");
     assert!(of(&rows, "second", "all").iter().all(|row| number(row, &c::RSS_PEAK_BYTES) < 128e6));
     bench.write("both.toml", format!("{timed}warm_memory = \"8MiB\"\nmemory_limit = \"128MiB\"\n"));
-    assert!(bench.run(&["run", "both.toml"]).refusal().contains("leave one of the two out"));
+    assert!(bench.run(&["run", "both.toml"]).refusal().contains("remove one of the two"));
 }
 
 #[test]
@@ -429,9 +429,9 @@ metric = "blocks_read"
     );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));
     for (from, to, expected) in [
-        ("memory   = \"400KiB\"\n", "", "say how large it is in design.memory"),
+        ("memory   = \"400KiB\"\n", "", "the budget is missing; set design.memory"),
         ("\"400KiB\"", "\"32KiB\"", "nothing is left for the rest"),
-        ("memory = \"equal\"", "memory = \"same\"", "it is \"equal\", and the budget is design.memory"),
+        ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with design.memory as the budget"),
         (
             "[sweep]\n",
             "[sweep]\n\"design.memory\" = [\"400KiB\", \"500KiB\"]\n",

@@ -71,7 +71,7 @@ fn plot_draws_the_same_charts_from_results_alone() {
 fn charts_and_results_go_where_they_are_told_to() {
     let bench = Bench::small();
     let answer = bench.ok(&["run", "small.toml", "--out", "there"]);
-    assert!(answer.contains("  results  there/small/runs.csv\n"), "{answer}");
+    assert!(answer.contains("Results: there/small/  (runs.csv, verdicts.csv, manifest.json)\n"), "{answer}");
     assert!(bench.path("there/charts/small/fpr-by-bloom.svg").is_file());
     bench.ok(&["run", "small.toml", "--plots", "drawn"]);
     assert!(bench.path("drawn/small/fpr-by-bloom.svg").is_file());

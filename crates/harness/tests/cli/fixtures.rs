@@ -169,15 +169,18 @@ fn a_fixture_that_has_changed_is_refused() {
     fs::write(table, bytes).unwrap();
     let refused = |what: &str| {
         let error = bench.run(&["run", "x.toml", "--trials", "1"]).refusal_behind_progress();
-        assert!(error.contains("is not what was built") && error.contains("remove the folder"), "{error}");
+        assert!(
+            error.contains("has changed since it was built") && error.contains("remove the folder"),
+            "{error}"
+        );
         assert!(error.contains(what), "{error}");
     };
     refused(table.file_name().unwrap().to_str().unwrap());
     fs::remove_file(table).unwrap();
-    refused("has changed or is missing");
+    refused("differs or is missing");
     fs::write(table, &before[table]).unwrap();
     fs::write(table.with_file_name("more"), "").unwrap();
-    refused("there are other files in it");
+    refused("it has additional files");
     fs::remove_file(table.with_file_name("more")).unwrap();
     bench.ok(&["run", "x.toml", "--trials", "1"]);
 }
@@ -187,18 +190,18 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     let bench = Bench::new();
     bench.write("replayed", "p a b\n");
     for (from, to, expected) in [
-        ("fixture = \"churn\"", "fixture = \"chur\"", "there is no phase \"chur\"; did you mean \"churn\"?"),
+        ("fixture = \"churn\"", "fixture = \"chur\"", "unknown phase \"chur\"; did you mean \"churn\"?"),
         ("fixture = \"churn\"", "fixture = \"look\"", "\"look\" is the last phase"),
         (
             "[design]\n",
             "[design]\nstorage = \"memory\"\n",
-            "storage = memory keeps nothing when the process ends",
+            "storage = \"memory\" keeps nothing when the process ends, so it leaves no files to clone",
         ),
-        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = simulated keeps nothing"),
+        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" keeps nothing"),
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",
-            "phase \"churn\" is not measured, so nothing reads its cache",
+            "phase \"churn\" is part of the fixture and not measured; remove its cache",
         ),
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
@@ -208,7 +211,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[trials]",
             "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
-            "verdict.phase: phase \"load\" is part of the fixture, which is built once and not measured; there are look",
+            "verdict.phase: phase \"load\" is part of the fixture, which is not measured. Valid: \"look\"",
         ),
         (
             "[trials]",
@@ -224,7 +227,9 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
     }
     let component = "question = \"?\"\nsubject = \"fence\"\n[trials]\nfixture = \"load\"\n";
     bench.write("c.toml", component);
-    assert!(bench.run(&["run", "c.toml"]).refusal().contains("there is no store to keep"));
+    assert!(
+        bench.run(&["run", "c.toml"]).refusal().contains("an experiment with a subject has no store to keep")
+    );
     bench.write("x.toml", EXPERIMENT);
     let described = bench.ok(&["describe", "x.toml"]);
     assert!(described.contains("#   churn: fixture, built once and not measured"), "{described}");
@@ -249,7 +254,7 @@ fn fixtures_are_listed_and_removed() {
     assert!(listed.starts_with(&hash) && listed.contains(made) && listed.contains(told), "{listed}");
     // One of another build, as its record says, and one whose building was killed.
     let record = bench.read(&format!("results/fixtures/{hash}/fixture.json"));
-    let at = record.find("program ").unwrap() + "program ".len();
+    let at = record.find("sources ").unwrap() + "sources ".len();
     let other = format!("{}{}{}", &record[..at], "0123456789abcdef", &record[at + 16..]);
     bench.write("results/fixtures/0000000000000000/fixture.json", other);
     bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");

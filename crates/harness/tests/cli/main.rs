@@ -17,6 +17,7 @@ mod league;
 mod levels;
 mod new;
 mod oracles;
+mod pages;
 mod parts;
 mod peers;
 mod refusals;

@@ -48,10 +48,12 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     );
     let error = bench.run(&["run", "x.toml", "--allow-debug"]).refusal();
     assert!(
-        error.contains("engine rocks is not here: no librocksdb.so in /nowhere; take it out of Maven's"),
+        error.contains(
+            "engine \"rocks\" is not installed: no librocksdb.so in /nowhere; take it out of Maven's"
+        ),
         "{error}"
     );
-    assert!(error.contains("\"engine\" = \"all\" runs those that are"), "{error}");
+    assert!(error.contains("use [sweep] \"engine\" = \"all\" to run those that are"), "{error}");
     bench.write(
         "two.toml",
         over("[\"lsmbench\", \"rocksdb(library=/nowhere/a.so)\", \"leveldb(library=/nowhere/b.so)\"]"),
@@ -64,7 +66,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     let is_here = |kind: &str| described.contains(&format!(" {kind}\n"));
     assert!(is_here("lsmbench"), "{described}");
     for kind in ["terarkdb", "tidesdb"].into_iter().filter(|kind| !is_here(kind)) {
-        assert!(described.contains(&format!("left out: engine={kind}: ")), "{described}");
+        assert!(described.contains(&format!("skipped: engine={kind}: ")), "{described}");
     }
 }
 
@@ -80,9 +82,15 @@ fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let absent = "{ kind = \"terarkdb\", library = \"/nowhere/libx.so\", label = \"terark\" }";
     bench.write("x.toml", over(&format!("[\"lsmbench\", \"{here}\", {absent}]")));
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
-    let told = "left out: engine=terark: no libx.so in /nowhere; build TerarkDB";
+    let told = "skipped: engine=terark: no libx.so in /nowhere; build TerarkDB";
     assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
-    assert!(answer.out.contains("left out terark: not here"), "{}", answer.out);
+    assert!(
+        answer
+            .out
+            .contains("skipped engines: terark (not installed; see the message at the start of the run)"),
+        "{}",
+        answer.out
+    );
     let manifest = bench.manifest("x");
     let labels: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
     assert_eq!(labels, ["lsmbench", here]);
@@ -94,8 +102,8 @@ fn counted_mode_refuses_other_engines_in_words() {
     let bench = Bench::new();
     bench.write("x.toml", over("[\"lsmbench\", \"rocksdb\"]"));
     let error = bench.run(&["describe", "x.toml", "--set", "trials.mode=counted"]).refusal();
-    let told = "trials.mode = \"counted\" runs our own tree alone: rocksdb depends on time";
-    assert!(error.contains(told) && error.contains("say mode = \"timed\""), "{error}");
+    let expected = "engine \"rocksdb\" cannot run in counted mode (background threads are timing-dependent)";
+    assert!(error.contains(expected) && error.contains("use trials.mode = \"timed\""), "{error}");
 }
 
 #[test]
@@ -215,15 +223,15 @@ fn an_engine_is_one_line_of_an_experiment() {
     assert!(error.contains("no variant \"rocksbd\""), "{error}");
     bench.write("x.toml", EXPERIMENT);
     let error = bench.run(&["describe", "x.toml", "--set", "engine.library=x"]).refusal();
-    assert!(error.contains("--set engine.library: engine: lsmbench has no parameter \"library\""), "{error}");
+    assert!(error.contains("--set engine.library: lsmbench has no parameter \"library\""), "{error}");
     let error =
         bench.run(&["describe", "x.toml", "--set", "engine=rocksdb(library=/nowhere/x.so)"]).refusal();
     assert!(
-        error.contains("engine rocksdb(library=\"/nowhere/x.so\") is not here: no x.so in /nowhere"),
+        error.contains("engine \"rocksdb(library=\"/nowhere/x.so\")\" is not installed: no x.so in /nowhere"),
         "{error}"
     );
     let component = "question = \"?\"\nengine = \"rocksdb\"\nsubject = \"hash\"\n";
     bench.write("x.toml", component);
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("x.toml:2: an experiment with a subject runs no engine"), "{error}");
+    assert!(error.contains("x.toml:2: engine: an experiment with a subject runs no engine"), "{error}");
 }

@@ -76,8 +76,8 @@ fn lines_of_runs(bench: &Bench) -> usize {
 /// Resumes a run that was broken off, and holds it to one that was not.
 fn goes_on_as_if_unbroken(bench: &Bench) {
     let done = (lines_of_runs(bench) - 1) / ROWS_PER_TRIAL;
-    let told = bench.run(&["run", "x.toml", "--resume"]).expect(0).err;
-    let again = told.lines().filter(|line| line.contains(" of ") && line.contains(", trial ")).count();
+    let told = bench.run(&["run", "x.toml", "--resume", "--verbose"]).expect(0).err;
+    let again = told.lines().filter(|line| line.starts_with("  trial ")).count();
     assert_eq!(again, TRIALS - done, "trials that were done are not done again:\n{told}");
     let rows = bench.rows("x");
     assert_eq!(groups(&rows).len(), TRIALS * ROWS_PER_TRIAL);
@@ -110,7 +110,8 @@ fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
         bench.write("x.toml", EXPERIMENT);
         let (status, said) = break_off(&bench, signal);
         assert_eq!(status.code(), Some(130), "{said}");
-        let advice = "interrupted; what is done is in results/x; go on with the same command and --resume";
+        let advice =
+            "interrupted; finished trials are in results/x; repeat the command with --resume to continue";
         assert!(said.contains(advice), "{said}");
         assert!(!bench.path("results/x/data").exists(), "no tree is left behind");
         assert!(bench.manifest("x").ended.is_none());
@@ -203,7 +204,10 @@ fn a_full_disk_keeps_earlier_rows_and_the_run_goes_on_when_there_is_room() {
     bench.write("x.toml", experiment.replace("count = 2", "count = 5"));
     let full = bench.limited("ulimit -f 48", &["run", "x.toml"]).refusal_behind_progress();
     assert!(full.contains("results/x/runs.csv: cannot append: File too large"), "{full}");
-    assert!(full.contains("what is done is kept; when this is mended, go on with --resume"), "{full}");
+    assert!(
+        full.contains("finished trials are kept; fix the cause and repeat the command with --resume"),
+        "{full}"
+    );
     let kept = bench.read("results/x/runs.csv");
     assert!(
         kept.ends_with('\n') && (kept.lines().count() - 1).is_multiple_of(ROWS_PER_TRIAL),

@@ -243,7 +243,7 @@ fn bad_requests_say_where_and_what_instead() {
             7,
             "subject = \"fence\" reads design.fence; nothing reads design.cache",
         ),
-        ("[sweep]\n", "[sweep]\n\"phase.load.insert\" = [1]\n", 7, "paths begin with design. or component."),
+        ("[sweep]\n", "[sweep]\n\"phase.load.insert\" = [1]\n", 7, "Valid: \"design\", \"component\""),
         ("[sweep]\n", "[sweep]\n\"componet.entries\" = [1]\n", 7, "did you mean \"component\"?"),
         ("[component]\n", "[design]\ncache = \"lru\"\n[component]\n", 4, "nothing reads design.cache"),
         (
@@ -252,21 +252,21 @@ fn bad_requests_say_where_and_what_instead() {
             3,
             "an experiment with a subject has no workload",
         ),
-        ("subject = \"fence\"\n", "", 2, "[component] needs a subject above it"),
+        ("subject = \"fence\"\n", "", 2, "the subject of the experiment is missing"),
         (
             "\"timed\"",
             "\"counted\"",
             10,
-            "of subject = \"fence\" time alone is measured; say mode = \"timed\"",
+            "subject \"fence\" measures only times, which mode \"counted\" does not; use trials.mode = \"timed\"",
         ),
         (
             "[trials]\n",
             "[verdict]\nphase = \"lookup\"\n[trials]\n",
             9,
-            "there are build, throughput, latency, batch",
+            "Valid: \"build\", \"throughput\", \"latency\", \"batch\"",
         ),
         ("[trials]\n", "[verdict]\nbaseline = \"binry\"\n[trials]\n", 9, "did you mean \"binary\"?"),
-        ("[trials]\n", "[[chart]]\nkind = \"cdf\"\n[trials]\n", 9, "no distribution of latencies"),
+        ("[trials]\n", "[[chart]]\nkind = \"cdf\"\n[trials]\n", 9, "no timeline and no latency distribution"),
     ] {
         let bench = Bench::new();
         assert!(base.contains(what), "{what}");
@@ -363,7 +363,7 @@ fn counted_mode_leaves_out_what_has_several_threads() {
     let sweep = "[\"lru\"]\n\"component.threads\" = [1, 2]";
     bench.write("x.toml", experiment("cache", component, sweep, "counted"));
     let described = bench.ok(&["describe", "x.toml"]);
-    assert!(described.contains("component.threads is 2, and 1 is the most"), "{described}");
+    assert!(described.contains("component.threads = 2 exceeds the maximum of 1"), "{described}");
     bench.ok(&["run", "x.toml"]);
     assert_eq!(bench.rows("component-x").len(), 2);
 }

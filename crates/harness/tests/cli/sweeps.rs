@@ -80,7 +80,10 @@ fn all_takes_a_whole_catalog_and_says_what_it_leaves_out() {
             let is_it = |label: &str| label.split('(').next() == Some(kind);
             let runs =
                 described.lines().any(|line| line.split_once(' ').is_some_and(|(_, label)| is_it(label)));
-            let left_out = described.contains(&format!("left out: {path}={kind}: counted mode: "));
+            let reasons =
+                ["counted mode: ".to_owned(), format!("engine \"{kind}\" cannot run in counted mode")];
+            let left_out =
+                reasons.iter().any(|reason| described.contains(&format!("skipped: {path}={kind}: {reason}")));
             assert!(runs != left_out, "{name} {kind} should run or be left out:\n{described}");
         }
     }
@@ -105,7 +108,7 @@ fn rows_carry_the_swept_values_and_labels() {
     assert_eq!(values(&rows, "phase.look.absent"), ["0.0", "1.0", "0.0", "1.0", "0.0", "1.0"]);
     assert_eq!(values(&rows, "label")[2], "standard(bits_per_key=4) + absent=0.0");
     assert!(
-        answer.err.contains("left out: design.bloom=none, design.bloom.bits_per_key=10"),
+        answer.err.contains("skipped: design.bloom=none, design.bloom.bits_per_key=10"),
         "{}",
         answer.err
     );
@@ -180,7 +183,7 @@ fn every_cell_and_trial_does_the_operations_of_the_seed() {
         bench.ok(&[&["run", "small.toml"], arguments].concat());
         bench.manifest("small").warnings
     };
-    assert!(warnings(&["--quick"])[0].contains("this is a quick run"));
+    assert!(warnings(&["--quick"])[0].contains("quick run (reduced size); rerun without --quick"));
     assert_eq!(bench.rows("small").iter().filter(|row| text(row, &c::OPERATION) == "all").count(), 2 * 3);
 }
 
@@ -247,8 +250,9 @@ fn deprecated_names_are_read_and_warned_of() {
     let bench = Bench::new();
     bench.write("x.toml", format!("{SMALL}\n[design.block]\nsignposts = false\n"));
     let seek_price = "design.compaction=l0-tiered(seek_price=4KiB)";
-    let warnings = ["block.signposts", "compaction.seek_price"]
-        .map(|name| format!("design.{name} is deprecated, the next version will not read it; write design."));
+    let warnings = ["block.signposts", "compaction.seek_price"].map(|name| {
+        format!("design.{name} is deprecated, and the next version does not read it; use design.")
+    });
     let described = bench.ok(&["describe", "x.toml", "--set", seek_price]);
     bench.ok(&["run", "x.toml", "--set", seek_price]);
     let manifest = bench.manifest("x");
@@ -257,4 +261,20 @@ fn deprecated_names_are_read_and_warned_of() {
         assert_eq!(manifest.warnings.iter().filter(|found| found.starts_with(&warning)).count(), 1);
     }
     assert!(described.contains("restart_hints = false"), "{described}");
+    // A list of the design, a swept path with its chart, and a design file.
+    let listed = "[design]\ncompaction = [\"leveled\", \"l0-tiered(seek_price=4KiB)\"]";
+    bench.write("list.toml", SMALL.replace("[design]", listed));
+    let chart = "[[chart]]\nkind = \"bar\"\nx = \"design.block.signposts\"\ny = \"fpr\"\n";
+    bench.write("sweep.toml", swept("\"design.block.signposts\" = [true, false]") + chart);
+    bench.write("base.toml", "[design]\nblock = { signposts = false }\n");
+    bench.write("plain.toml", SMALL);
+    for (arguments, name) in [
+        (&["list.toml"][..], "compaction.seek_price"),
+        (&["sweep.toml"], "block.signposts"),
+        (&["plain.toml", "--design", "base.toml"], "block.signposts"),
+    ] {
+        let described = bench.ok(&[&["describe"], arguments].concat());
+        let warning = format!("#   warning: design.{name} is deprecated");
+        assert_eq!(described.matches(&warning).count(), 1, "{arguments:?}: {described}");
+    }
 }

@@ -5,7 +5,8 @@ use crate::bench::{Bench, SMALL};
 /// The lines of the verdict: behind the question, above the results.
 fn verdict(answer: &str) -> Vec<&str> {
     let lines = answer.lines().skip(2);
-    lines.take_while(|line| !line.starts_with("  results  ")).map(str::trim_end).collect()
+    let lines = lines.take_while(|line| !line.starts_with("Results: ")).map(str::trim_end);
+    lines.filter(|line| !line.is_empty()).collect()
 }
 
 #[test]
@@ -183,8 +184,11 @@ fn like_is_compared_with_like() {
     let chart = bench.read("plots/x/fpr.svg");
     assert!(chart.contains("at equal bloom.bits_per_key, against standard: "), "{chart}");
     for (within, hint) in [
-        ("[\"design.blom\"]", "there is no swept path \"design.blom\"; did you mean \"design.bloom\"?"),
-        ("[\"design.bloom\", \"design.bloom.bits_per_key\"]", "leave a path out, and it is compared"),
+        ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
+        (
+            "[\"design.bloom\", \"design.bloom.bits_per_key\"]",
+            "no configurations are left to compare; remove one",
+        ),
     ] {
         let error = bench.run(&["run", "x.toml", "--set", &format!("verdict.within={within}")]).refusal();
         assert!(error.contains(hint), "{error}");

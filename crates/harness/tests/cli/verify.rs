@@ -84,8 +84,8 @@ fn what_is_no_store_is_refused() {
     for (directory, saying) in [
         ("nowhere", "there is no directory nowhere"),
         ("file", "there is no directory file"),
-        ("empty", "empty is no store: there is no manifest, no table and no log"),
-        ("home", "home is no store: there is no manifest, no table and no log"),
+        ("empty", "empty is not a store: it has no manifest, no SSTable and no WAL"),
+        ("home", "home is not a store: it has no manifest, no SSTable and no WAL"),
     ] {
         let error = bench.run(&["verify", directory]).refusal();
         assert!(error.contains(saying), "{error}");

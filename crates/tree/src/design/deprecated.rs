@@ -44,11 +44,13 @@ pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
 }
 
 impl Deprecation {
-    /// Whether a value uses the old name: as a key of a table, or as a parameter in a label.
+    /// Whether a value, or one of a list, uses the old name: as a key of a table, or as a parameter in a label.
     fn is_in(self, value: &Value) -> bool {
         match value {
             Value::Table(table) => table.contains_key(self.old),
             Value::String(label) => self.place_in(label).is_some(),
+            // The values of a sweep.
+            Value::Array(values) => values.iter().any(|value| self.is_in(value)),
             _ => false,
         }
     }
@@ -102,6 +104,9 @@ mod tests {
             assert_eq!(designs[0], designs[1], "{old}");
             assert_ne!(designs[0], Design::default(), "{old}");
             assert_eq!(deprecations(&old).len(), 1, "{old}");
+            let list = |value: &Value| Value::Array(vec!["none".into(), value.clone()]);
+            let swept = old.iter().map(|(key, value)| (key.clone(), list(value))).collect();
+            assert_eq!(deprecations(&swept).len(), 1, "{swept}");
             assert!(deprecations(&new).is_empty(), "{new}");
         }
     }

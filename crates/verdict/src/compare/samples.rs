@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use measure::Sample;
 use results::columns::ALL;
-use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table, Unit, columns as c};
+use results::{
+    Better, Column, ConfigPath, Folder, Manifest, Metric, Root, RunMode, Table, Unit, columns as c,
+};
 use types::{Outcome, Problem};
 
 use crate::judge::holds_found_rate;
@@ -133,8 +135,8 @@ impl Samples {
 /// Whether a metric is compared in the rows of an operation: a timed workload has its latencies by operation, and
 /// all else once.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
-    let is_latency =
-        metric.unit == Unit::Nanoseconds && manifest.swept.iter().all(|path| !path.starts_with("component."));
+    let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
+    let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::Column;
+use results::ConfigPath;
 
 /// Operations that write, by their names in the results.
 const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
@@ -31,8 +31,8 @@ impl Heading {
 
     /// What stands above the column in a table of columns by as many threads: `load, order sequential`.
     pub(super) fn title(&self) -> String {
-        let own_threads = format!("phase.{}.threads", self.phase);
-        let within = self.within.iter().filter(|(path, _)| *path != own_threads);
+        let is_own_threads = |path: &str| ConfigPath::new(path).below() == [self.phase.as_str(), "threads"];
+        let within = self.within.iter().filter(|(path, _)| !is_own_threads(path));
         let within = within.map(|(path, value)| format!(", {} {value}", self.short(path)));
         // A phase that is done again by two threads is called by the same name with a 2 behind it.
         let suffix = format!("-{}", self.threads);
@@ -50,11 +50,12 @@ impl Heading {
 
     /// What of a path tells it apart: `order` of `phase.load.order`.
     fn short(&self, path: &str) -> String {
-        match path.strip_prefix("phase.").and_then(|path| path.split_once('.')) {
+        let path = ConfigPath::new(path);
+        match (path.phase(), path.below()) {
             // The threads of another phase are not this column's.
-            Some((phase, "threads")) if phase != self.phase => format!("{phase}.threads"),
-            Some((_, inside)) => inside.to_owned(),
-            None => Column::Swept(path.to_owned()).title().to_owned(),
+            (Some(phase), [_, "threads"]) if phase != self.phase => format!("{phase}.threads"),
+            (Some(_), [_, inside @ ..]) if !inside.is_empty() => inside.join("."),
+            _ => path.short().to_owned(),
         }
     }
 }

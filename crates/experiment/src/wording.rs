@@ -1,0 +1,72 @@
+//! The wording of errors: `KEY: error; did you mean "x"? Valid: "a", "b"`.
+
+use catalog::suggestion;
+
+/// The most names that a list of valid names shows.
+const MOST_NAMES: usize = 20;
+
+/// A message with its key in front: `phase.load.insert: insert is 0`. A part of the key that the message begins with is
+/// not repeated.
+pub(crate) fn keyed(key: &str, message: &str) -> String {
+    let rest = without_key(key, message);
+    if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }
+}
+
+/// A message without the parts of the key that it begins with: `bloom: ` for the key `design.bloom`, `phase "load": ` for
+/// the key `phase.load.insert`.
+pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
+    let Some((start, rest)) = message.split_once(": ") else { return message };
+    let part = start.replace(" \"", ".").replace('"', "");
+    match !part.is_empty() && format!(".{key}.").contains(&format!(".{part}.")) {
+        true => without_key(key, rest),
+        false => message,
+    }
+}
+
+/// An unknown name: `unknown key "optoin"; did you mean "option"? Valid: "option", "other"`.
+pub(crate) fn unknown<'a, I>(noun: &str, name: &str, names: I) -> String
+where
+    I: IntoIterator<Item = &'a str, IntoIter: Clone>,
+{
+    let names = names.into_iter();
+    format!("unknown {noun} \"{name}\"; {}{}", suggestion(name, names.clone()), valid(names))
+}
+
+/// Valid names: `Valid: "a", "b"`.
+pub(crate) fn valid<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let shown =
+        names.iter().take(MOST_NAMES).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    match names.len().checked_sub(MOST_NAMES) {
+        None | Some(0) => format!("Valid: {shown}"),
+        Some(more) => format!("Valid: {shown} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_said_once() {
+        for (key, message, expected) in [
+            ("design.bloom", "bloom: unknown variant", "design.bloom: unknown variant"),
+            ("phase.load.insert", "phase \"load\": insert is 0", "phase.load.insert: insert is 0"),
+            ("trials.count", "trials.count: expected a number", "trials.count: expected a number"),
+            ("design.cache", "blocks: too many", "design.cache: blocks: too many"),
+            ("", "cannot read: no", "cannot read: no"),
+        ] {
+            assert_eq!(keyed(key, message), expected);
+        }
+    }
+
+    #[test]
+    fn names_are_quoted_and_not_too_many() {
+        assert_eq!(
+            unknown("key", "cuont", ["count", "seed"]),
+            "unknown key \"cuont\"; did you mean \"count\"? Valid: \"count\", \"seed\""
+        );
+        let names = vec!["x"; MOST_NAMES + 3];
+        assert!(valid(names).ends_with("\"x\" and 3 more"));
+    }
+}

@@ -1,0 +1,106 @@
+//! Dotted paths into a configuration: `engine.library`, `design.bloom.bits_per_key`, `phase.load.threads`.
+
+use crate::columns::ENGINE;
+
+/// The first word of the paths into a design.
+const DESIGN: &str = "design";
+
+/// The first word of the paths into the phases of a workload.
+const PHASE: &str = "phase";
+
+/// The first word of the paths into the parameters of a component under test.
+const COMPONENT: &str = "component";
+
+/// A dotted path into a configuration, split at its dots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigPath<'a> {
+    text: &'a str,
+    parts: Vec<&'a str>,
+}
+
+/// The part of a configuration that a path leads into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The engine.
+    Engine,
+    /// The design.
+    Design,
+    /// A phase of the workload, by its name.
+    Phase,
+    /// The parameters of a component under test.
+    Component,
+    /// Any other part, as the keys of the workload.
+    Other,
+}
+
+impl<'a> ConfigPath<'a> {
+    /// Splits a path.
+    pub fn new(path: &'a str) -> Self {
+        Self { text: path, parts: path.split('.').collect() }
+    }
+
+    /// The path of the choice on an axis of the design.
+    pub fn of_axis(axis: &str) -> String {
+        format!("{DESIGN}.{axis}")
+    }
+
+    /// The part of a configuration that the path leads into.
+    pub fn root(&self) -> Root {
+        match self.parts[0] {
+            ENGINE => Root::Engine,
+            DESIGN => Root::Design,
+            PHASE => Root::Phase,
+            COMPONENT => Root::Component,
+            _ => Root::Other,
+        }
+    }
+
+    /// All parts. There is at least one.
+    pub fn parts(&self) -> &[&'a str] {
+        &self.parts
+    }
+
+    /// The parts after the first one.
+    pub fn below(&self) -> &[&'a str] {
+        &self.parts[1..]
+    }
+
+    /// The axis or group of options of the design. `None` for a path elsewhere.
+    pub fn axis(&self) -> Option<&'a str> {
+        self.below().first().copied().filter(|_| self.root() == Root::Design)
+    }
+
+    /// The name of the phase. `None` for a path elsewhere.
+    pub fn phase(&self) -> Option<&'a str> {
+        self.below().first().copied().filter(|_| self.root() == Root::Phase)
+    }
+
+    /// The path without the words that a reader does not need: without `design` or `component`. Phases keep their names.
+    pub fn short(&self) -> &'a str {
+        let below = self.text.split_once('.').map(|(_, below)| below);
+        below.filter(|_| matches!(self.root(), Root::Design | Root::Component)).unwrap_or(self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_lead_into_one_part() {
+        for (path, root, axis, phase, short) in [
+            ("engine", Root::Engine, None, None, "engine"),
+            ("design.bloom", Root::Design, Some("bloom"), None, "bloom"),
+            ("design.bloom.bits_per_key", Root::Design, Some("bloom"), None, "bloom.bits_per_key"),
+            ("design", Root::Design, None, None, "design"),
+            ("phase.load.threads", Root::Phase, None, Some("load"), "phase.load.threads"),
+            ("component.entries", Root::Component, None, None, "entries"),
+            ("designs.bloom", Root::Other, None, None, "designs.bloom"),
+        ] {
+            let parsed = ConfigPath::new(path);
+            assert_eq!((parsed.root(), parsed.axis(), parsed.phase()), (root, axis, phase), "{path}");
+            assert_eq!(parsed.short(), short);
+        }
+        assert_eq!(ConfigPath::of_axis("bloom"), "design.bloom");
+    }
+}

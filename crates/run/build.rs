@@ -1,0 +1,88 @@
+//! Puts a digest of the sources that decide the bytes of a store into the program. Fixtures are keyed by it.
+//!
+//! Only a build in the target folder of this workspace has a digest. Elsewhere (a published crate, a workspace of other
+//! crates) the digest is empty, because the sources that are compiled need not be those next to this crate.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+/// The crates that decide the bytes of a store: operations, their driver, and everything that writes.
+const CRATES: [&str; 14] = [
+    "types",
+    "catalog",
+    "memtable",
+    "bloom",
+    "fence",
+    "compaction",
+    "cache",
+    "compression",
+    "storage",
+    "tree",
+    "engines",
+    "workload",
+    "study",
+    "trial",
+];
+
+/// The files of the workspace that decide which dependencies are compiled.
+const MANIFESTS: [&str; 2] = ["Cargo.toml", "Cargo.lock"];
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build.rs");
+    let digest = match workspace() {
+        Some(root) => format!("{:016x}", digest(&root)?),
+        None => String::new(),
+    };
+    println!("cargo::rustc-env=LSMBENCH_STORE_SOURCES={digest}");
+    println!(
+        "cargo::rustc-env=LSMBENCH_STORE_CRATES={}",
+        CRATES.map(|name| format!("lsmbench-{name}")).join(" ")
+    );
+    Ok(())
+}
+
+/// The root of this workspace, if this build is one of it.
+fn workspace() -> Option<PathBuf> {
+    let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
+    let target = Path::new(&env::var_os("OUT_DIR")?).canonicalize().ok()?;
+    let is_here = target.starts_with(root.join("target"))
+        && CRATES.iter().all(|name| root.join("crates").join(name).join("src").is_dir())
+        && MANIFESTS.iter().all(|name| root.join(name).is_file());
+    is_here.then_some(root)
+}
+
+/// A hash of the names and contents of all files that count.
+fn digest(root: &Path) -> io::Result<u64> {
+    let mut files: Vec<PathBuf> = MANIFESTS.iter().map(|name| root.join(name)).collect();
+    for name in CRATES {
+        let folder = root.join("crates").join(name);
+        files.push(folder.join("Cargo.toml"));
+        println!("cargo::rerun-if-changed={}", folder.join("src").display());
+        add_files(&folder.join("src"), &mut files)?;
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        let name = file.strip_prefix(root).unwrap_or(&file).as_os_str().as_encoded_bytes();
+        let content = fs::read(&file)?;
+        for bytes in [name, &content] {
+            hasher.write_usize(bytes.len());
+            hasher.write(bytes);
+        }
+    }
+    Ok(hasher.finish())
+}
+
+/// Adds all files below a folder.
+fn add_files(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => add_files(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}

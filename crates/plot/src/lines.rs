@@ -69,6 +69,8 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
 /// two series have whiskers at one place.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
+    /// The most pixels from the first to the last series of a place: more would move points to other numbers.
+    const MOST: f64 = 24.0;
     /// The share of the least distance of two places that all series of a place may take.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
@@ -87,7 +89,7 @@ fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
         return vec![0.0; count];
     }
     let least = gaps(&places).into_iter().filter(|gap| *gap >= 1.0).fold(frame.rect.width(), f64::min);
-    let step = STEP.min(SHARE * least / (count - 1) as f64);
+    let step = STEP.min(MOST.min(SHARE * least) / (count - 1) as f64);
     (0..count).map(|at| (at as f64 - (count - 1) as f64 / 2.0) * step).collect()
 }
 

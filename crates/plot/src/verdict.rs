@@ -195,13 +195,13 @@ fn words(verdict: &Row, column: &Column) -> String {
     };
     let candidate = name(&verdict.get(&v::CANDIDATE).to_string());
     let word = verdict.get(&v::VERDICT).to_string();
-    let said = match (ratio, &*word) {
+    let said = match (ratio, word.as_str()) {
         _ if verdict.get(&v::DOUBT).to_string().starts_with("implausible") => "implausible".to_owned(),
         (Some(ratio), "improved" | "regressed") => change(ratio, column),
         (_, "improved") => "better".to_owned(),
         (_, "regressed") => "worse".to_owned(),
-        (_, "equivalent") => "equivalent".to_owned(),
-        _ => "inconclusive".to_owned(),
+        (Some(ratio), "equivalent" | "inconclusive") => format!("{word}: {}", change(ratio, column)),
+        _ => word,
     };
     format!("{candidate} is {}{interval}", said.replace(' ', &SPACE.to_string()))
 }

@@ -231,8 +231,8 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
     let all = plain(&bars.concat());
     for part in [
         "Verdict against \"none\": perfect is 6.70x faster (95 % CI 6.50x to 6.90x);",
-        "standard is equivalent (95 % CI −1 % to 1 %)",
-        "fastbloom is inconclusive (95 % CI −50 % to 100 %)",
+        "standard is equivalent: no change (95 % CI −1 % to 1 %)",
+        "fastbloom is inconclusive: 10 % faster (95 % CI −50 % to 100 %)",
         "ribbon is 17.6 % slower (95 % CI 11.1 % to 25 %)",
         "Only bloom differs. ▲ improved, ▼ regressed, = equivalent, ? inconclusive.",
     ] {
@@ -574,7 +574,8 @@ fn no_two_of_eight_series_share_a_colour() {
     let mut known: Vec<(String, bool)> = Vec::new();
     for label in labels {
         known.push(label);
-        known.extend((0..7).map(|at| (format!("other-{}-{at}", known.len()), false)));
+        let before = known.len();
+        known.extend((0..7).map(|at| (format!("other-{before}-{at}"), false)));
     }
     let order = Order::default().with("design.fence", known.iter().map(|(label, flag)| (&**label, *flag)));
     let context = Context { order, ..sample.context.clone() };

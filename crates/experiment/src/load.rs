@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError};
+use plot::FigureStyle;
 use results::{ConfigPath, RunMode, Schema};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
@@ -29,7 +30,7 @@ use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, paths, reading, wording};
 
 /// The keys of an experiment file.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "question",
     "extends",
     ENGINE,
@@ -45,6 +46,7 @@ const KEYS: [&str; 17] = [
     "trials",
     "verdict",
     "chart",
+    "style",
     "source",
     "claim",
 ];
@@ -143,6 +145,7 @@ impl<'a> Loader<'a> {
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),
+            style: FigureStyle::default(),
             sheet: answers::read_sheet(&self.file)?,
         };
         self.present(&mut experiment)?;
@@ -411,6 +414,7 @@ impl<'a> Loader<'a> {
                 .map_err(|message| problem(("phase", message)))?;
         }
         experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
+        experiment.style = self.table("style", &FigureStyle::KEYS)?;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use catalog::Choice;
-use plot::ChartSpec;
+use plot::{ChartSpec, FigureStyle};
 use report::Sheet;
 use serde::Serialize;
 use subject::{COMPONENT, SUBJECT, Task};
@@ -52,6 +52,8 @@ pub struct Experiment {
     pub(crate) verdict: VerdictSpec,
     /// The charts.
     pub charts: Vec<ChartSpec>,
+    /// The look of the charts.
+    pub style: FigureStyle,
     /// The figures of documents that it answers, and their claims.
     pub sheet: Sheet,
 }
@@ -97,6 +99,9 @@ impl Experiment {
         table.insert("verdict".to_owned(), plain(&self.verdict));
         if !self.charts.is_empty() {
             table.insert("chart".to_owned(), plain(&self.charts));
+        }
+        if self.style != FigureStyle::default() {
+            table.insert("style".to_owned(), plain(&self.style));
         }
         table.to_string()
     }

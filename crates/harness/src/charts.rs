@@ -1,11 +1,17 @@
 //! Charts in the order of the catalogs, with what they leave out on standard error.
 
 use experiment::catalog_order;
+use plot::FigureStyle;
 use verdict::Charts;
 
 use crate::output::line;
 
-/// Draws charts in the order of the catalogs.
+/// Draws charts in the order of the catalogs, in the usual look.
 pub(crate) fn charts() -> Charts {
-    Charts { order: catalog_order(), tell: line }
+    styled(FigureStyle::default())
+}
+
+/// Draws charts in the order of the catalogs, in a look that goes before that of the experiment.
+pub(crate) fn styled(style: FigureStyle) -> Charts {
+    Charts { order: catalog_order(), style, tell: line }
 }

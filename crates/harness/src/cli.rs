@@ -310,12 +310,36 @@ pub(crate) struct NewArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArguments {
-    /// Results folders
+    /// Results folders, or folders of them
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
     /// Folder for charts, one folder per experiment inside [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Experiment file with the charts [default: the one that ran, if it is there]
+    #[arg(long, value_name = "CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Set a value of the charts or the style, as chart.NAME.title="…" (repeatable)
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// File formats: svg, png, pdf, pgf, gnuplot [default: svg,png]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) format: Option<plot::Formats>,
+    /// Width in print: 3.3in, 84mm, 240pt, column or page
+    #[arg(long, value_name = "LENGTH")]
+    pub(crate) width: Option<plot::Length>,
+    /// Typeface: an installed family or a font file
+    #[arg(long, value_name = "FONT")]
+    pub(crate) font: Option<String>,
+    /// Title of every chart; an empty one leaves it out
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Text below the chart: all, facts, verdict or none
+    #[arg(long, value_name = "PARTS")]
+    pub(crate) caption: Option<plot::Caption>,
+    /// Interval of the whiskers: ci (95 %), range or iqr
+    #[arg(long, value_name = "INTERVAL")]
+    pub(crate) whiskers: Option<plot::Whiskers>,
 }
 
 #[derive(Debug, Args)]

@@ -38,6 +38,12 @@ impl Frame {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
+    /// The same frame for points that are moved across by so many pixels.
+    pub(crate) fn shifted(&self, pixels: f64) -> Self {
+        let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
+        Self { rect, ..self.clone() }
+    }
+
     pub(crate) fn across(&self, x: f64) -> Option<f64> {
         Some(self.rect.left + self.x.at(x)? * self.rect.width())
     }

@@ -1,5 +1,5 @@
-//! Bar charts: a bar per category, or a group of them. Names that do not fit below the bars turn the chart
-//! on its side, where they read on.
+//! Bar charts: a bar per category, or a group of them. Names that do not fit below the bars turn the chart on its side. A
+//! logarithmic axis has no 0 that bars could start from, so that points take their place.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
@@ -8,7 +8,7 @@ use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
 use crate::naming::bound_label;
 use crate::page::{Captions, Sample, bar, compose, dashes_of, legend_for, whisker};
-use crate::palette::{AXIS, BOUND, GRID, INK, PAPER, Style, TEXT};
+use crate::palette::{AXIS, BOUND, GRID, Hatch, INK, PAPER, Style, TEXT};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
@@ -20,7 +20,7 @@ const GAP: f64 = 0.28;
 /// The height of a bar that lies, and the white between groups of them.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
-/// The room for a number behind a bar.
+/// The room for a number at the end of a bar.
 const NUMBER: f64 = 62.0;
 /// The white between the numbers of two bars of one height.
 const NUMBER_GAP: f64 = 3.0;
@@ -36,6 +36,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         let message = format!("{} bars side by side; keep fewer with filter", names.len());
         return Err(PlotError::spec("x", message));
     }
+    let data = &hatched(data);
     let labels: Vec<String> = names.iter().map(|(name, style)| bound_label(name.clone(), *style)).collect();
     let scale = scale(data, spec)?;
     let unseen = points(data).filter(|point| scale.at(point.y.median).is_none()).count();
@@ -43,17 +44,19 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         let bars = crate::pick::count(unseen, "bar");
         captions.notes.push(format!("{bars} at 0 not shown: the axis is logarithmic"));
     }
-    captions.legend = legend_for(data, Sample::Box);
+    captions.legend = legend_for(data, if spec.is_log_y() { Sample::Mark } else { Sample::Box });
     let (ticks, unit) = scale.ticks(6, data.y.unit());
     let length = captions.inner() - ticks_width(&ticks);
     let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
     let is_lying = standing.is_upright() || bars > 40;
-    // Behind bars that lie is room for signs; above those that stand not always, and then nothing explains them.
+    // Signs have room at the end of lying bars, and not always above standing ones; the key is there where the signs are.
+    let has_verdict = !captions.verdict.is_empty();
     if is_lying
         || number_size(data, thickness(data, length / names.len() as f64, false), false, true).is_some()
     {
-        captions.verdict.extend(data.signs.iter().map(String::as_str));
+        // Without a verdict in the caption its signs need no key.
+        captions.verdict.extend(data.signs.iter().filter(|_| has_verdict).map(String::as_str));
     }
     if is_lying {
         let captions = Captions {
@@ -109,7 +112,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// From 0, so that lengths compare; on a logarithmic scale from the power of ten below all values.
+/// From 0, so that lengths compare; a logarithmic scale goes around all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -117,13 +120,22 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
             [point.y.median, point.y.low, point.y.high, theory, bound]
         })
     };
-    if !spec.log_y {
+    if !spec.is_log_y() {
         return Ok(Scale::linear(numbers(), true).padded(6, data.y.unit()));
     }
     let log = Scale::log(numbers()).ok_or_else(|| nothing_positive("y", data.y.name(), "log_y"))?;
-    let Scale::Log { low, high } = log else { return Ok(log) };
-    let below = 10f64.powf((low.log10() - 0.2).floor()).max(f64::MIN_POSITIVE);
-    Ok(Scale::Log { low: below, high: (high * 1.25).min(f64::MAX) })
+    Ok(log.inset(0.08))
+}
+
+/// The numbers with a hatch for each series, so that bars can be told apart without colour.
+fn hatched(data: &Data) -> Data {
+    let mut data = data.clone();
+    if data.series.len() > 1 {
+        for (at, series) in data.series.iter_mut().enumerate() {
+            series.style.hatch = Hatch::at(at);
+        }
+    }
+    data
 }
 
 /// The plot area of bars and its value scale. Bars are vertical, or horizontal if `lying`.
@@ -144,7 +156,7 @@ impl BarFrame {
         })
     }
 
-    /// The end of the scale that bars start from.
+    /// The value that bars start from; on a logarithmic scale its lower end.
     fn base(&self) -> f64 {
         match self.scale {
             Scale::Log { low, .. } => low,
@@ -176,14 +188,14 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// How thick bars are of which each category has a slot so long.
+/// The thickness of bars whose categories have slots of this length.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
     // A lone bar as wide as the page is no better for it.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// A line across all bars at the ends of those of oracles, which bound the others.
+/// A line across all bars at the ends of those of ideal variants, which bound the others.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -203,8 +215,7 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// How large the numbers at the ends of bars are written, alike at all of them; nothing where they would have
-/// to be too small.
+/// The size of the numbers at the ends of bars, the same at all of them; `None` where they would be too small.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);
@@ -230,10 +241,16 @@ fn one_bar(scene: &mut Scene, place: &BarFrame, point: &Point, middle: f64, thic
         right: from.0.max(to.0),
         bottom: from.1.max(to.1),
     };
-    bar(scene, rect, style);
+    let is_point = matches!(place.scale, Scale::Log { .. });
+    if !is_point {
+        bar(scene, rect, style);
+    }
     let end = |value: f64| place.point(middle, value).or_else(|| place.point(middle, place.base()));
     if let (true, Some(low), Some(high)) = (point.y.is_wide(), end(point.y.low), end(point.y.high)) {
-        whisker(scene, low, high, INK);
+        whisker(scene, low, high, if is_point { style.color.tint(0.75) } else { INK });
+    }
+    if let Some((x, y)) = place.point(middle, point.y.median).filter(|_| is_point) {
+        scene.mark(x, y, style.color, style.mark);
     }
     for known in Known::ALL {
         let at = |along: f64| known.at(point).and_then(|value| place.point(along, value));

@@ -1,17 +1,17 @@
-//! The distribution of latencies: which share of operations took at most so long, from the histograms that
-//! lie beside the CSV.
+//! The distribution of latencies: which share of operations took at most so long, from the histograms next to the CSV.
 //!
 //! Trials are merged into one histogram per series, since a percentile of several runs is one of all their
-//! operations; each trial's own curve stands behind in a lighter shade. Latency is on a logarithmic axis.
-//! The axis upwards is linear, or by nines where the tail is asked for.
+//! operations; each trial's own curve is drawn below it in a lighter shade. Latency is on a logarithmic axis.
+//! The axis upwards is by nines, so that the tail has room, or linear with `log_y = false`.
 
 use std::collections::BTreeMap;
 
 use results::columns::{OPERATION, PHASE};
 use results::{Better, Folder, LatencyLog, ResultsError, Row, Table, Unit};
 
-use crate::axes::{Frame, Labels, draw_upwards, fitting_ticks, ticks_width};
+use crate::axes::{Frame, LINE, Labels, draw_upwards, fitting_ticks, ticks_width};
 use crate::describe::{Side, describe_words};
+use crate::figure::{Dimension, Drawing, Figure, Spot, Track};
 use crate::naming::series_of;
 use crate::page::{Captions, Legend, Sample, compose};
 use crate::palette::Style;
@@ -32,20 +32,14 @@ struct Curve {
     trials: Vec<Histogram>,
 }
 
-/// What is drawn, with what is said about it.
-pub(crate) struct Distribution {
-    pub scene: Scene,
-    pub captions: Captions,
-}
-
-/// Draws the distribution.
+/// Draws the distribution. `captions` has the texts of these conditions, this number of trials and this title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
     spec: &ChartSpec,
     order: &Order,
-    captions: impl FnOnce(&[String], usize) -> Captions,
-) -> Result<Distribution, PlotError> {
+    captions: impl FnOnce(&[String], usize, String) -> Captions,
+) -> Result<(Scene, Captions, Figure), PlotError> {
     let response = match spec.x.as_deref() {
         None | Some("service") => false,
         Some("response") => true,
@@ -55,12 +49,14 @@ pub(crate) fn draw(
         }
     };
     if let Some(y) = &spec.y {
-        return Err(PlotError::spec("y", format!("a cdf shows latencies alone; leave out \"{y}\"")));
+        return Err(PlotError::spec("y", format!("a cdf shows latencies only; leave out \"{y}\"")));
     }
     let Picked { table, facts, mut notes } = pick(table, spec)?;
     let (heading, curves) = curves(&table, folder, spec, order, response, &mut notes)?;
     let trials = curves.iter().map(|curve| curve.trials.len()).max().unwrap_or(0);
-    let mut captions = captions(&facts, trials);
+    let short = if response { "response time" } else { "service time" };
+    let by = if curves.len() > 1 && !heading.is_empty() { format!(" by {heading}") } else { String::new() };
+    let mut captions = captions(&facts, trials, format!("distribution of {short}{by}"));
     captions.notes.extend(notes);
     captions.upwards = "share of operations that took at most so long".into();
     let time = if response { "response time, waiting included" } else { "service time" };
@@ -72,8 +68,16 @@ pub(crate) fn draw(
             .map(|curve| (curve.label.clone(), Sample::Line { style: curve.style, mark: false }))
             .collect(),
     });
-    let scene = plot(&curves, spec, &captions)?;
-    Ok(Distribution { scene, captions })
+    let (scene, tracks) = plot(&curves, spec, &captions)?;
+    let column = if response { "response_ns" } else { "service_ns" };
+    let figure = Figure {
+        x: Dimension::new(column, time, Unit::Nanoseconds, true),
+        y: Dimension::new("share", "share of operations", Unit::Share, false),
+        drawing: Drawing::Steps,
+        tracks,
+        ..Figure::default()
+    };
+    Ok((scene, captions, figure))
 }
 
 /// Reads the histograms of each series.
@@ -132,14 +136,14 @@ fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histog
     Ok(log.get(&tag).filter(|histogram| !histogram.is_empty()).cloned())
 }
 
-fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<Scene, PlotError> {
+fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scene, Vec<Track>), PlotError> {
     let ends = curves.iter().flat_map(|curve| [curve.merged.min_nz(), curve.merged.max()]);
     let x = Scale::log(ends.map(|ns| ns as f64))
         .ok_or_else(|| PlotError::Empty("all latencies are 0".to_owned()))?
         .inset(0.02);
     let most = curves.iter().map(|curve| curve.merged.len()).max().unwrap_or(1) as f64;
     // The last nine that the largest number of operations can show.
-    let y = if spec.log_y {
+    let y = if spec.is_log_y() {
         Scale::Nines { most: 1.0 - 1.0 / most.max(10.0) }
     } else {
         Scale::Linear { low: 0.0, high: 1.0 }
@@ -160,28 +164,40 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<Scene
         bottom: room.bottom - labels.height() - 4.0,
     };
     let frame = Frame { rect, x, y };
-    draw_upwards(scene, rect, &ticks);
+    // On a low page the first nines are too close to each other for all of their labels.
+    let mut kept: Vec<Tick> = Vec::new();
+    for tick in ticks.into_iter().rev() {
+        if kept.last().is_none_or(|above| (above.at - tick.at) * rect.height() >= LINE) {
+            kept.push(tick);
+        }
+    }
+    draw_upwards(scene, rect, &kept);
     labels.draw(scene, rect, true);
     for curve in curves.iter().filter(|curve| curve.trials.len() > 1) {
         for trial in &curve.trials {
-            scene.line(&path(trial, &frame), 1.0, curve.style.color.tint(0.4));
+            scene.line(&path(trial, &frame).0, 1.0, curve.style.color.tint(0.4));
         }
     }
+    let mut tracks = Vec::new();
     for curve in curves {
-        scene.dashed(path(&curve.merged, &frame), 2.0, curve.style.color, curve.style.dashes);
+        let (path, spots) = path(&curve.merged, &frame);
+        scene.dashed(path, 2.0, curve.style.color, curve.style.dashes);
+        tracks.push(Track { label: curve.label.clone(), color: curve.style.color, spots });
     }
-    Ok(page.below(rect))
+    Ok((page.below(rect), tracks))
 }
 
-/// The steps of a distribution, from the axis up.
-fn path(histogram: &Histogram, frame: &Frame) -> Vec<(f64, f64)> {
+/// The steps of a distribution, from the axis up, and the numbers at their ends.
+fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
     let total = histogram.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut spots = Vec::new();
     let (mut below, mut height) = (0, frame.rect.bottom);
     for step in histogram.iter_recorded() {
         below += step.count_since_last_iteration();
         let ns = (step.value_iterated_to() as f64).max(1.0);
-        let Some((x, y)) = frame.point(ns, below as f64 / total) else { continue };
+        let share = below as f64 / total;
+        let Some((x, y)) = frame.point(ns, share) else { continue };
         let x = x.clamp(frame.rect.left, frame.rect.right);
         // Steps of less than half a pixel are not seen, nor are the corners of small ones.
         let last = points.last().copied().unwrap_or((f64::NEG_INFINITY, f64::NEG_INFINITY));
@@ -192,7 +208,8 @@ fn path(histogram: &Histogram, frame: &Frame) -> Vec<(f64, f64)> {
             points.push((x, height));
         }
         points.push((x, y));
+        spots.push(Spot::at(ns, share));
         height = y;
     }
-    points
+    (points, spots)
 }

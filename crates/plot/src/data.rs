@@ -10,6 +10,7 @@ use crate::naming::{
 };
 use crate::palette::Style;
 use crate::pick::{count, pick};
+use crate::style::Whiskers;
 use crate::verdict::Judged;
 use crate::{ChartSpec, Form, Order, PlotError, quantity};
 
@@ -17,6 +18,7 @@ use crate::{ChartSpec, Form, Order, PlotError, quantity};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub median: f64,
+    /// The ends of the interval that whiskers show.
     pub low: f64,
     pub high: f64,
     pub trials: usize,
@@ -24,21 +26,61 @@ pub(crate) struct Spread {
 
 impl Spread {
     /// The spread of values, of which there is at least one.
-    pub(crate) fn of(mut values: Vec<f64>) -> Self {
+    pub(crate) fn of(mut values: Vec<f64>, whiskers: Whiskers) -> Self {
         values.sort_unstable_by(f64::total_cmp);
+        let last = values.len() - 1;
+        let at = |share: f64| {
+            let place = share * last as f64;
+            let (below, above) = (values[place.floor() as usize], values[place.ceil() as usize]);
+            // Equal ends stay exact, infinite ones too.
+            if below.total_cmp(&above).is_eq() { below } else { below + (above - below) * place.fract() }
+        };
         let middle = values.len() / 2;
         let median = if values.len() % 2 == 1 {
             values[middle]
         } else {
             f64::midpoint(values[middle - 1], values[middle])
         };
-        Self { median, low: values[0], high: values[values.len() - 1], trials: values.len() }
+        let (low, high) = match whiskers {
+            Whiskers::Iqr => (at(0.25), at(0.75)),
+            Whiskers::Ci => {
+                let cut = ranks_outside(values.len()).unwrap_or(0);
+                (values[cut], values[last - cut])
+            }
+            Whiskers::Range => (values[0], values[last]),
+        };
+        Self { median, low, high, trials: values.len() }
     }
 
-    /// Whether the trials differ.
+    /// Whether the ends of the interval differ.
     pub(crate) fn is_wide(&self) -> bool {
         self.high > self.low
     }
+}
+
+/// The least number of trials that have a 95 % confidence interval of their median.
+pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
+
+/// How many of the least and of the largest of `trials` values lie outside of the 95 % confidence interval of their median,
+/// whatever their distribution: the most with `1 - 2 P(X <= cut) >= 0.95`, X binomial with one half. `None` where there are
+/// too few values.
+fn ranks_outside(trials: usize) -> Option<usize> {
+    let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
+    let (mut outside, mut cut) = (share, None);
+    // Where the share is too small for a number, the ranks of the normal distribution take over.
+    if share <= 0.0 {
+        let middle = trials as f64 / 2.0;
+        return Some((middle - 1.96 * (trials as f64).sqrt() / 2.0).floor() as usize);
+    }
+    for rank in 0..trials / 2 {
+        if 1.0 - 2.0 * outside < 0.95 {
+            break;
+        }
+        cut = Some(rank);
+        share *= (trials - rank) as f64 / (rank + 1) as f64;
+        outside += share;
+    }
+    cut
 }
 
 /// One point of a series.
@@ -148,9 +190,10 @@ pub(crate) fn prepare(
     spec: &ChartSpec,
     order: &Order,
     verdicts: &[Row],
+    whiskers: Whiskers,
 ) -> Result<Data, PlotError> {
     let picked = pick(table, spec)?;
-    let plan = Plan::new(&picked.table, spec)?;
+    let plan = Plan::new(&picked.table, spec, whiskers)?;
     let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
@@ -185,6 +228,7 @@ struct Plan {
     /// The column whose values are written beside the points.
     tag_at: Option<usize>,
     schema: Schema,
+    whiskers: Whiskers,
 }
 
 /// The rows that make one point: one cell at one place across, in all trials.
@@ -202,13 +246,15 @@ struct Cell {
 }
 
 impl Plan {
-    fn new(table: &Table, spec: &ChartSpec) -> Result<Self, PlotError> {
+    fn new(table: &Table, spec: &ChartSpec, whiskers: Whiskers) -> Result<Self, PlotError> {
         let schema = table.schema().clone();
         let timeline = spec.form() == Form::Timeline;
         let x = spec.x.as_deref().or(timeline.then_some("second"));
-        let x = x.ok_or_else(|| PlotError::spec("x", "which column stands across is not said"))?;
+        let x =
+            x.ok_or_else(|| PlotError::spec("x", "the column across is missing; write x = \"COLUMN\""))?;
         let y = spec.y.as_deref();
-        let y = y.ok_or_else(|| PlotError::spec("y", "which column stands upwards is not said"))?;
+        let y =
+            y.ok_or_else(|| PlotError::spec("y", "the column upwards is missing; write y = \"COLUMN\""))?;
         let (x_at, y_at) = (schema.find(x)?, schema.find(y)?);
         let is_text = |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == Kind::Text);
         if is_text(y_at) {
@@ -238,7 +284,7 @@ impl Plan {
         let (x, y) = (schema.columns()[x_at].clone(), schema.columns()[y_at].clone());
         let series_at = tell_apart(table, spec, Some(x_at))?;
         let tag_at = tag_of(table, spec, &series_at)?;
-        Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema })
+        Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema, whiskers })
     }
 
     /// What stands before the names of the series: the column they are values of.
@@ -318,14 +364,15 @@ impl Plan {
                 names.iter().enumerate().map(|(at, (name, _))| (name.as_str(), at)).collect()
             }
         };
+        let spread = |values: &[f64]| Spread::of(values.to_vec(), self.whiskers);
         for cell in cells {
             let x = match across {
-                Across::Numbers(_) => Spread::of(cell.xs.clone()),
-                Across::Names(_) => Spread::of(vec![names[text_of(&cell.x).as_str()] as f64]),
+                Across::Numbers(_) => spread(&cell.xs),
+                Across::Names(_) => spread(&[names[text_of(&cell.x).as_str()] as f64]),
             };
-            let median = |of: &Vec<f64>| (!of.is_empty()).then(|| Spread::of(of.clone()).median);
+            let median = |of: &Vec<f64>| (!of.is_empty()).then(|| spread(of).median);
             let (theory, bound) = (median(&cell.theory), median(&cell.bound));
-            let (y, tag, sign) = (Spread::of(cell.ys.clone()), cell.tag.clone(), cell.sign);
+            let (y, tag, sign) = (spread(&cell.ys), cell.tag.clone(), cell.sign);
             let point = Point { x, y, theory, bound, sign, tag };
             match groups.iter_mut().find(|(key, ..)| *key == &cell.series) {
                 Some((_, number, points)) => {

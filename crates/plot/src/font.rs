@@ -1,15 +1,19 @@
-//! The typeface of all charts: `DejaVu` Sans Condensed, embedded, so that no chart depends on the fonts of a
-//! machine. An SVG names it, and says how wide each text is to be in whichever face a viewer has instead.
+//! The typeface of charts: `DejaVu` Sans Condensed, which is embedded so that no chart depends on the fonts of a machine, or
+//! one that the style names. An SVG names the family and gives the width of each text.
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
-use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
+use ab_glyph::{Font, FontArc, FontVec, GlyphId, PxScale, ScaleFont, point};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily, FontStyle, FontTransform};
 
+use crate::PlotError;
 use crate::palette::Color;
 
-/// What an SVG asks for; Arial and its metric twins come close in width.
+/// The families that an SVG names; Arial and its metric twins come close in width.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
 /// The SVG back end writes a font size as its argument divided by this.
@@ -40,28 +44,143 @@ pub(crate) enum Weight {
     Bold,
 }
 
-static REGULAR: LazyLock<FontRef<'static>> = LazyLock::new(|| face(dejavu::sans_condensed::regular()));
-static BOLD: LazyLock<FontRef<'static>> = LazyLock::new(|| face(dejavu::sans_condensed::bold()));
-
-fn face(bytes: &'static [u8]) -> FontRef<'static> {
-    FontRef::try_from_slice(bytes).expect("the embedded font is a font")
+/// One face of a typeface, with the bytes of its file.
+#[derive(Clone)]
+pub(crate) struct Face {
+    font: FontArc,
+    bytes: Arc<Cow<'static, [u8]>>,
+    /// The number of the face in a collection.
+    index: u32,
 }
 
-fn of(weight: Weight) -> &'static FontRef<'static> {
-    match weight {
-        Weight::Regular => &REGULAR,
-        Weight::Bold => &BOLD,
+impl Face {
+    fn embedded(bytes: &'static [u8]) -> Self {
+        let font = FontArc::try_from_slice(bytes).expect("the embedded font is a font");
+        Self { font, bytes: Arc::new(Cow::Borrowed(bytes)), index: 0 }
     }
+
+    fn read(database: &fontdb::Database, id: fontdb::ID) -> Option<Self> {
+        database.with_face_data(id, |bytes, index| {
+            let font = FontVec::try_from_vec_and_index(bytes.to_vec(), index).ok()?;
+            Some(Self { font: FontArc::new(font), bytes: Arc::new(Cow::Owned(bytes.to_vec())), index })
+        })?
+    }
+
+    /// The file of the face, and the number of the face in it.
+    pub(crate) fn file(&self) -> (&[u8], u32) {
+        (&self.bytes, self.index)
+    }
+
+    /// The font.
+    pub(crate) fn font(&self) -> &FontArc {
+        &self.font
+    }
+}
+
+/// A typeface in two weights.
+#[derive(Clone)]
+pub(crate) struct Typeface {
+    /// The family that comes first in an SVG; `None` for the embedded one.
+    family: Option<String>,
+    regular: Face,
+    bold: Face,
+}
+
+static EMBEDDED: LazyLock<Typeface> = LazyLock::new(|| Typeface {
+    family: None,
+    regular: Face::embedded(dejavu::sans_condensed::regular()),
+    bold: Face::embedded(dejavu::sans_condensed::bold()),
+});
+
+thread_local! {
+    /// The typeface of the chart that this thread draws.
+    static CURRENT: RefCell<Option<Typeface>> = const { RefCell::new(None) };
+}
+
+impl Typeface {
+    /// The typeface of this name: an installed family or a font file; the embedded one without a name.
+    ///
+    /// # Errors
+    /// A font file that cannot be read; a family that is not installed.
+    pub(crate) fn find(name: Option<&str>) -> Result<Self, PlotError> {
+        let Some(name) = name else { return Ok(EMBEDDED.clone()) };
+        let problem = |message: String| PlotError::spec("style.font", message);
+        let mut database = fontdb::Database::new();
+        let is_file = Path::new(name).is_file();
+        let family = if is_file {
+            database
+                .load_font_file(name)
+                .map_err(|error| problem(format!("cannot read font file \"{name}\": {error}")))?;
+            let face = database.faces().next();
+            let face =
+                face.ok_or_else(|| problem(format!("\"{name}\" is no font file (TTF, OTF or TTC)")))?;
+            face.families.first().map_or_else(|| name.to_owned(), |(family, _)| family.clone())
+        } else {
+            database.load_system_fonts();
+            name.to_owned()
+        };
+        let face = |weight| {
+            let families = [fontdb::Family::Name(&family)];
+            let id =
+                database.query(&fontdb::Query { families: &families, weight, ..fontdb::Query::default() })?;
+            Face::read(&database, id)
+        };
+        let regular = face(fontdb::Weight::NORMAL).ok_or_else(|| {
+            problem(format!("font family \"{name}\" is not installed; name another one or a font file (`fc-list : family` lists them)"))
+        })?;
+        let bold = face(fontdb::Weight::BOLD).unwrap_or_else(|| regular.clone());
+        Ok(Self { family: Some(family), regular, bold })
+    }
+
+    /// The face of a weight.
+    pub(crate) fn face(&self, weight: Weight) -> &Face {
+        match weight {
+            Weight::Regular => &self.regular,
+            Weight::Bold => &self.bold,
+        }
+    }
+
+    /// Whether it is the embedded one, whose letters are condensed.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.family.is_none()
+    }
+
+    /// The families that an SVG names, the best one first.
+    fn families(&self) -> String {
+        self.family.as_ref().map_or_else(
+            || FAMILY.to_owned(),
+            |family| format!("{}, {FAMILY}", family.replace(['"', '<', '&'], "")),
+        )
+    }
+
+    /// Draws with this typeface: every text that `draw` measures or writes has it.
+    pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
+        let before = CURRENT.replace(Some(self.clone()));
+        let drawn = draw();
+        CURRENT.set(before);
+        drawn
+    }
+
+    /// The typeface of the chart that this thread draws.
+    pub(crate) fn current() -> Self {
+        CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).clone())
+    }
+}
+
+fn of(weight: Weight) -> FontArc {
+    CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).face(weight).font.clone())
 }
 
 /// The width of a line of text whose em is `size` high, in the same unit.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
-    advances(text, weight).last().map_or(0.0, |(_, _, end)| end) * size
+    advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
 /// Each glyph with the em at which it starts and ends.
-fn advances(text: &str, weight: Weight) -> impl Iterator<Item = (GlyphId, f64, f64)> {
-    let font = of(weight);
+pub(crate) fn advances<'a>(
+    text: &'a str,
+    font: &'a FontArc,
+) -> impl Iterator<Item = (GlyphId, f64, f64)> + use<'a> {
     let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
     let (mut at, mut before) = (0.0, None);
     text.chars().map(move |c| {
@@ -83,6 +202,14 @@ pub(crate) struct TextStyle {
     pub anchor: Anchor,
     /// Whether it reads from bottom to top.
     pub rotated: bool,
+    families: String,
+}
+
+impl TextStyle {
+    /// The style of text in the typeface of the chart.
+    pub(crate) fn new(size: f64, weight: Weight, color: Color, anchor: Anchor, rotated: bool) -> Self {
+        Self { size, weight, color, anchor, rotated, families: Typeface::current().families() }
+    }
 }
 
 impl BackendTextStyle for TextStyle {
@@ -120,7 +247,7 @@ impl BackendTextStyle for TextStyle {
     }
 
     fn family(&self) -> FontFamily<'_> {
-        FontFamily::Name(FAMILY)
+        FontFamily::Name(&self.families)
     }
 
     fn layout_box(&self, text: &str) -> Result<((i32, i32), (i32, i32)), Self::FontError> {
@@ -138,7 +265,7 @@ impl BackendTextStyle for TextStyle {
         let line = font.height_unscaled() / font.units_per_em().unwrap_or(2048.0);
         let scale = PxScale::from(self.size as f32 * line);
         let baseline = f64::from(top) + BASELINE_EM * self.size;
-        for (glyph, start, _) in advances(text, self.weight) {
+        for (glyph, start, _) in advances(text, &font) {
             let x = f64::from(left) + start * self.size;
             let glyph = glyph.with_scale_and_position(scale, point(x as f32, baseline as f32));
             let Some(outline) = font.as_scaled(scale).outline_glyph(glyph) else { continue };

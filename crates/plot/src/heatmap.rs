@@ -5,7 +5,7 @@ use crate::data::{Across, Data, Spread};
 use crate::describe::{Side, describe};
 use crate::font::{Anchor, LABEL};
 use crate::lines::nothing_positive;
-use crate::page::{Captions, MARGIN, compose};
+use crate::page::{Captions, compose};
 use crate::palette::{FAINT, GRID, INK, PAPER, TEXT, ramp};
 use crate::pick::count;
 use crate::scale::{Scale, span};
@@ -46,7 +46,9 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
         right: room.right,
         bottom: room.bottom - labels.height() - 4.0,
     };
-    key(scene, Rect { left: MARGIN, top: room.top, right: MARGIN + KEY_WIDTH, bottom: 0.0 }, shades, data);
+    let left = captions.width.margin();
+    let right = left + KEY_WIDTH.min(captions.inner());
+    key(scene, Rect { left, top: room.top, right, bottom: 0.0 }, shades, data);
     let above = Text::new(heading, rect.left - 8.0, rect.top - 6.0, LABEL, FAINT);
     scene.text(above.anchored(Anchor::End));
     fields(scene, rect, data, shades, columns.len());
@@ -62,7 +64,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
 /// From the least to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
-    if spec.log_y {
+    if spec.is_log_y() {
         return Scale::log(medians()).ok_or_else(|| nothing_positive("y", data.y.name(), "log_y"));
     }
     let (low, high) = span(medians());

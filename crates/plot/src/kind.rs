@@ -71,6 +71,8 @@ kinds! {
     Timeline = "timeline", "a line per series over the time of a phase";
     /// A colour per value of `x` and series.
     Heatmap = "heatmap", "a colour per value of x and series";
+    /// The ratio of each candidate to its baseline, in every round and over all, with the noise floor.
+    Ratio = "ratio", "paired ratios to the baseline per round, with their 95 % CI and the noise floor";
 }
 
 impl Form {

@@ -1,9 +1,9 @@
-//! Charts of results: CSV in, SVG and PNG out.
+//! Charts of results: CSV in; SVG, PNG, PDF, `pgfplots` and gnuplot out.
 //!
-//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description and the order of
-//! labels: the same input gives the same bytes. Medians over trials are drawn as points, lines or bars, with
-//! the least and the largest trial as whiskers or a band; the subtitle says so. A label has the same colour in
-//! every chart.
+//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the style and
+//! the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials. Whiskers or a band
+//! show the interval that the style names, and the caption says which one. A label has the same colour in every chart, unless
+//! two labels of one chart would share it.
 
 mod axes;
 mod bars;
@@ -11,6 +11,8 @@ mod cdf;
 mod data;
 mod describe;
 mod error;
+mod export;
+mod figure;
 mod font;
 mod format;
 mod heatmap;
@@ -23,14 +25,18 @@ mod page;
 mod painted;
 mod painter;
 mod palette;
+mod pdf;
 mod pick;
 mod quantity;
+mod ratio;
 mod render;
 mod scale;
 mod scene;
 mod spec;
+mod style;
 mod verdict;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use results::{Column, Folder, Manifest, Table, Unit};
@@ -40,10 +46,13 @@ pub use kind::{ChartKind, Form, KINDS};
 pub use night::night;
 pub use order::Order;
 pub use page::Width;
-pub use painter::{Align, Canvas, Curve, Dot, Ink, Painter, Picture};
+pub use painter::{Align, Axis, Canvas, Curve, Dot, Ink, Painter, Picture};
 pub use spec::{ChartFile, ChartSpec, Choice, Scalar};
+pub use style::{Caption, FigureStyle, Format, Formats, Length, Whiskers};
 
-use data::{Data, trials};
+use data::{Data, LEAST_FOR_INTERVAL, trials};
+use figure::Figure;
+use font::Typeface;
 use page::Captions;
 use scene::Scene;
 
@@ -52,30 +61,32 @@ pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// What a chart says besides its data.
+/// The texts of a chart besides its data, and its look.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name of the experiment.
     pub experiment: String,
-    /// Its question, which is the title of charts that have none.
+    /// The question that the experiment asks.
     pub question: String,
-    /// The run that the numbers are of; its first characters stand at the foot.
+    /// The id of the run; its first characters are in the caption.
     pub run_id: String,
-    /// Whether the run was a quick one, which the foot says too.
+    /// Whether the run was a quick one, which the caption says too.
     pub is_quick: bool,
     /// The order and the looks of labels.
     pub order: Order,
-    /// How wide the page is.
+    /// The width of the page, unless the style has one.
     pub width: Width,
-    /// What a point is of, where it is not what its trials say: the subtitle says this in place of their number.
+    /// The meaning of a point, in place of the number of trials.
     pub points: Option<String>,
-    /// Swept paths that bring other differences with them, each with what those are: charts do not say that such a
-    /// path differs alone.
+    /// Swept paths that bring other differences with them, each with those differences. The caption of a chart does not say
+    /// that only such a path differs.
     pub brings: Vec<(String, String)>,
+    /// The look.
+    pub style: FigureStyle,
 }
 
 impl Context {
-    /// What a manifest says of its run, with the order of the catalogs. Labels of no catalog keep the order and
+    /// The texts of the run of a manifest, with the order of the catalogs. Labels of no catalog keep the order and
     /// the looks of the run's cells in every chart.
     pub fn of(manifest: &Manifest, order: Order) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
@@ -94,30 +105,72 @@ impl Context {
             width: Width::Full,
             points: None,
             brings: Vec::new(),
+            style: FigureStyle::default(),
         }
+    }
+
+    /// The width of the page.
+    fn page_width(&self) -> Width {
+        self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
+    }
+
+    /// The texts around a chart of these conditions, as far as the style wants them.
+    fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
+        let caption = self.style.caption.unwrap_or(Caption::All);
+        let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
+        let only = |wanted: bool, text: String| if wanted { text } else { String::new() };
+        Captions {
+            width: self.page_width(),
+            title: title.to_owned(),
+            question: only(is_all && title != self.question, self.question.clone()),
+            facts: only(has_facts, conditions(facts, self, spread)),
+            origin: only(has_facts, origin(self)),
+            hides_notes: !has_facts,
+            ..Captions::default()
+        }
+    }
+
+    /// The sentence of the verdict, where the style wants it.
+    fn verdict(&self, sentence: Option<String>) -> String {
+        let is_wanted = matches!(self.style.caption.unwrap_or(Caption::All), Caption::All | Caption::Verdict);
+        sentence.filter(|_| is_wanted).unwrap_or_default()
     }
 }
 
 /// A chart, ready to be written.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
+    /// The numbers as they are drawn.
+    figure: Figure,
+    typeface: Typeface,
+    width: Width,
+    style: FigureStyle,
+}
+
+impl fmt::Debug for Chart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chart")
+            .field("title", &self.title)
+            .field("notes", &self.notes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Chart {
     /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, `timeline.csv` for a
     /// timeline or `levels.csv` where the chart says so, and the histograms for a distribution of latencies; and
-    /// `verdicts.csv` for what it says of the numbers.
+    /// `verdicts.csv` for the verdict on the numbers.
     ///
     /// # Errors
-    /// Results that cannot be read; a column or value that is not there; nothing left to draw.
+    /// Results that cannot be read; an unknown column or value; nothing to draw; a font that is not installed.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// As [`draw`](Self::draw), from a table that was read before; `folder` is where its histograms lie.
+    /// As [`draw`](Self::draw), from a table that was read before; `folder` holds its histograms.
     ///
     /// # Errors
     /// As [`draw`](Self::draw).
@@ -127,97 +180,169 @@ impl Chart {
         spec: &ChartSpec,
         context: &Context,
     ) -> Result<Self, PlotError> {
-        let title = spec.title.clone().unwrap_or_else(|| context.question.clone());
-        let captions = |facts: &[String], spread: String| Captions {
-            width: context.width,
-            title: title.clone(),
-            subtitle: subtitle(facts, context, &spread),
-            origin: origin(context),
-            ..Captions::default()
-        };
-        let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
-        if spec.form() == Form::Cdf {
-            let drawn = cdf::draw(table, folder, spec, &context.order, |facts, trials| {
-                let mut captions = captions(facts, trials_merged(trials));
-                captions.notes.extend(torn);
-                captions
-            })?;
-            return Ok(Self { scene: drawn.scene, title, notes: drawn.captions.notes });
-        }
-        let verdicts = results::verdicts::read(&folder.verdicts());
-        let data = data::prepare(table, spec, &context.order, verdicts.as_deref().unwrap_or_default())?;
-        let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.form()));
-        let mut captions = captions(&data.facts, spread);
-        captions.verdict = data.verdict.clone().unwrap_or_default();
-        captions.notes.extend(torn);
-        captions.notes.extend(verdicts.err().map(|error| format!("no verdict: {error}")));
-        captions.notes.extend(data.notes.iter().cloned());
-        let kind = spec.component();
-        let scene = match (kind.painter(), kind.form()) {
-            (Some(painter), _) => painted::draw(painter, &data, &mut captions),
-            (None, Form::Bar | Form::GroupedBar) => bars::draw(&data, spec, &mut captions)?,
-            (None, Form::Heatmap) => heatmap::draw(&data, spec, &mut captions)?,
-            (None, _) => lines::draw(&data, spec, &mut captions)?,
-        };
-        Ok(Self { scene, title, notes: captions.notes })
+        let typeface = Typeface::find(context.style.font.as_deref())?;
+        let (scene, captions, mut figure) = typeface.using(|| draw(table, folder, spec, context))?;
+        let Captions { title, notes, .. } = captions;
+        figure.title.clone_from(&title);
+        let (width, style) = (context.page_width(), context.style.clone());
+        Ok(Self { scene, title, notes, figure, typeface, width, style })
     }
 
     /// The chart as SVG.
     pub fn svg(&self) -> String {
-        render::svg(&self.scene, &self.title)
+        self.typeface.using(|| render::svg(&self.scene, &self.title, self.width.per_inch()))
     }
 
-    /// Writes the chart as PNG, at twice the size of the SVG.
+    /// The chart as PDF, with the letters that it uses embedded.
     ///
     /// # Errors
-    /// A file system that refuses. The name must end in `.png`.
+    /// A sentence where the font cannot be embedded.
+    pub fn pdf(&self) -> Result<Vec<u8>, String> {
+        let per_inch = self.width.per_inch().unwrap_or(SCREEN_PER_INCH);
+        self.typeface.using(|| pdf::pdf(&self.scene, &self.title, &self.typeface, per_inch))
+    }
+
+    /// Writes the chart as PNG: at twice the size of the SVG, or at 432 pixels per inch for print.
+    ///
+    /// # Errors
+    /// A file system that fails. The name must end in `.png`.
     pub fn write_png(&self, path: &Path) -> Result<(), PlotError> {
-        render::png(&self.scene, path)
+        self.typeface.using(|| render::png(&self.scene, path, self.width.per_inch().is_some()))
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png` into a folder, which is created if need be, and returns their
-    /// paths.
+    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, with the numbers as they are drawn
+    /// in `<stem>.csv`. The folder is created where it is missing. Returns the paths of the figures, in the order of the
+    /// formats.
     ///
     /// # Errors
-    /// A file system that refuses.
-    pub fn write(&self, folder: &Path, stem: &str) -> Result<[PathBuf; 2], PlotError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |error: std::io::Error| PlotError::Write { path, message: error.to_string() }
+    /// A file system that fails.
+    pub fn write(&self, folder: &Path, stem: &str) -> Result<Vec<PathBuf>, PlotError> {
+        let failed = |path: &Path, message: String| PlotError::Write { path: path.to_owned(), message };
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
+        let write = |path: &Path, bytes: &[u8]| {
+            std::fs::write(path, bytes).map_err(|error| failed(path, error.to_string()))
         };
-        std::fs::create_dir_all(folder).map_err(failed(folder))?;
-        let [svg, png] = ["svg", "png"].map(|ending| folder.join(format!("{stem}.{ending}")));
-        std::fs::write(&svg, self.svg()).map_err(failed(&svg))?;
-        self.write_png(&png)?;
-        Ok([svg, png])
+        let mut written = Vec::new();
+        for format in self.style.formats() {
+            let path = folder.join(format!("{stem}.{}", format.ending()));
+            match format {
+                Format::Svg => write(&path, self.svg().as_bytes())?,
+                Format::Png => self.write_png(&path)?,
+                Format::Pdf => {
+                    let bytes = self.pdf().map_err(|message| failed(&path, message))?;
+                    write(&path, &bytes)?;
+                }
+                Format::Pgf => write(&path, export::pgf(&self.figure, self.style.width).as_bytes())?,
+                Format::Gnuplot => write(&path, export::gnuplot(&self.figure).as_bytes())?,
+            }
+            written.push(path);
+        }
+        let path = folder.join(format!("{stem}.{}", style::DATA_ENDING));
+        let numbers = export::csv(&self.figure).map_err(|error| failed(&path, error.to_string()))?;
+        write(&path, &numbers)?;
+        Ok(written)
     }
 
-    /// What a printer would send back: text that leaves the page or lies over other text. Charts have none; a
-    /// test holds them to it.
+    /// The title.
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// Text that leaves the page or overlaps other text, for tests: charts have none.
     pub fn flaws(&self) -> Vec<String> {
-        self.scene.flaws()
+        self.typeface.using(|| self.scene.flaws())
     }
 
-    /// What a reader of the chart is told at its foot: what was left out and why.
+    /// The notes of the caption: what was left out and why.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-/// `lookup phase · only bloom differs · median of 5 trials`; of what brings other differences with it
+/// Pixels of a page for a screen that make an inch.
+const SCREEN_PER_INCH: f64 = 96.0;
+
+/// Draws a chart in the typeface of the thread: its scene, its texts and its numbers.
+fn draw(
+    table: &Table,
+    folder: &Folder,
+    spec: &ChartSpec,
+    context: &Context,
+) -> Result<(Scene, Captions, Figure), PlotError> {
+    let given = context.style.title.clone().or_else(|| spec.title.clone());
+    let torn = table.torn().map(|_| "the last, torn line of the table is left out".to_owned());
+    if spec.form() == Form::Cdf {
+        let captions = |facts: &[String], trials, title: String| {
+            let title = given.clone().unwrap_or_else(|| capitalized(&title));
+            let mut captions = context.captions(&title, facts, &trials_merged(trials));
+            captions.notes.extend(torn);
+            captions
+        };
+        return cdf::draw(table, folder, spec, &context.order, captions);
+    }
+    let verdicts = results::verdicts::read(&folder.verdicts());
+    let unread = verdicts.as_ref().err().map(|error| format!("no verdict: {error}"));
+    let verdicts = verdicts.unwrap_or_default();
+    if spec.form() == Form::Ratio && spec.component().painter().is_none() {
+        let ratios = ratio::prepare(table, spec, &verdicts)?;
+        let title = given.unwrap_or_else(|| capitalized(&ratios.title()));
+        let mut captions = context.captions(&title, &ratios.facts, "");
+        captions.verdict = context.verdict(ratios.verdict.clone());
+        captions.notes.extend(torn.into_iter().chain(unread).chain(ratios.notes.iter().cloned()));
+        let scene = ratio::draw(&ratios, &mut captions)?;
+        return Ok((scene, captions, ratios.figure()));
+    }
+    let whiskers = context.style.whiskers.unwrap_or(Whiskers::Ci);
+    let data = data::prepare(table, spec, &context.order, &verdicts, whiskers)?;
+    let spread = context.points.clone().unwrap_or_else(|| trials_drawn(&data, spec.form(), whiskers));
+    let title = given.unwrap_or_else(|| capitalized(&title_of(&data, spec.form())));
+    let mut captions = context.captions(&title, &data.facts, &spread);
+    captions.verdict = context.verdict(data.verdict.clone());
+    captions.notes.extend(torn.into_iter().chain(unread).chain(data.notes.iter().cloned()));
+    let logs = [spec.log_x, spec.is_log_y()];
+    let figure = Figure::of(&data, spec.form(), logs, interval_name(&data, whiskers));
+    let kind = spec.component();
+    let scene = match (kind.painter(), kind.form()) {
+        (Some(painter), _) => painted::draw(painter, &data, spec, &mut captions)?,
+        (None, Form::Bar | Form::GroupedBar) => bars::draw(&data, spec, &mut captions)?,
+        (None, Form::Heatmap) => heatmap::draw(&data, spec, &mut captions)?,
+        (None, _) => lines::draw(&data, spec, &mut captions)?,
+    };
+    Ok((scene, captions, figure))
+}
+
+/// The title of a chart that has none: `throughput by compaction`.
+fn title_of(data: &Data, form: Form) -> String {
+    let (x, y) = (data.x.title(), data.y.title());
+    let series = data.legend.as_deref().filter(|series| !series.is_empty() && *series != x);
+    let by = |word: &str| series.map_or_else(String::new, |series| format!("{word} {series}"));
+    match form {
+        Form::Scatter => format!("{y} vs. {x}{}", by(", by")),
+        Form::Timeline => format!("{y} over time{}", by(", by")),
+        _ => format!("{y} by {x}{}", by(" and")),
+    }
+}
+
+/// The text with a capital at its beginning.
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// `lookup phase · only bloom differs · median of 6 trials`; for a path that brings other differences with it
 /// `engine differs, and terms that cannot be made equal`.
-fn subtitle(facts: &[String], context: &Context, spread: &str) -> String {
-    let told = |fact: &String| {
+fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
+    let written = |fact: &String| {
         let mut brings = context.brings.iter();
         let others = brings.find(|(path, _)| *fact == pick::alone(Column::Swept(path.clone()).title()));
         others.map_or_else(|| fact.clone(), |(path, others)| format!("{path} differs, and {others}"))
     };
-    let parts: Vec<String> = facts.iter().map(told).chain([spread.to_owned()]).collect();
-    parts.join(" · ")
+    let parts = facts.iter().map(written).chain([spread.to_owned()]).filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// Which trials stand behind a point, and how their spread is drawn.
-fn trials_drawn(data: &Data, form: Form) -> String {
+/// The number of trials of a point, and the interval that whiskers show.
+fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
     let trials = if least == most { format!("{most}") } else { format!("{least} to {most}") };
@@ -225,17 +350,35 @@ fn trials_drawn(data: &Data, form: Form) -> String {
         (0 | 1, _) => "1 trial".to_owned(),
         (_, Form::Heatmap) => format!("median of {trials} trials"),
         (..) if wide => {
-            format!("median of {trials} trials, {} from least to largest", lines::spread_phrase(data))
+            let interval = interval_name(data, whiskers);
+            format!("median of {trials} trials · {}: {interval}", lines::spread_phrase(data))
         }
         _ => format!("{trials} trials, the same in each"),
     }
 }
 
-fn trials_merged(trials: usize) -> String {
-    if trials == 1 { "1 trial".to_owned() } else { format!("{trials} trials merged, each one shown light") }
+/// The interval that whiskers show, with the reason where it is not the one that was asked for.
+fn interval_name(data: &Data, whiskers: Whiskers) -> String {
+    let (least, most) = trials(&data.series);
+    let name = match whiskers {
+        Whiskers::Range => "range, least to largest",
+        Whiskers::Iqr => "interquartile range",
+        Whiskers::Ci if least >= LEAST_FOR_INTERVAL => "95 % CI of the median",
+        Whiskers::Ci if most < LEAST_FOR_INTERVAL => "range, because a 95 % CI needs 6 trials",
+        Whiskers::Ci => "95 % CI of the median, or the range of fewer than 6 trials",
+    };
+    name.to_owned()
 }
 
-/// The foot of the page: where the numbers are from.
+fn trials_merged(trials: usize) -> String {
+    if trials == 1 {
+        "1 trial".to_owned()
+    } else {
+        format!("{trials} trials merged, each trial as a light line")
+    }
+}
+
+/// The source of the numbers: experiment and run.
 fn origin(context: &Context) -> String {
     let run: String = context.run_id.chars().take(12).collect();
     let kind = if context.is_quick { "quick run" } else { "run" };
@@ -251,7 +394,7 @@ mod tests {
     #[test]
     fn what_brings_other_differences_never_differs_alone() {
         let facts = ["mixed phase", "only engine differs"].map(str::to_owned);
-        let told = |context: &Context| subtitle(&facts, context, "1 trial");
+        let told = |context: &Context| conditions(&facts, context, "1 trial");
         assert_eq!(told(&Context::default()), "mixed phase · only engine differs · 1 trial");
         let brings = vec![("engine".to_owned(), "terms that cannot be made equal".to_owned())];
         let told = told(&Context { brings, ..Context::default() });

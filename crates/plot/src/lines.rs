@@ -1,4 +1,4 @@
-//! Line charts and timelines: a line per series, with the spread over trials.
+//! Line charts and timelines: a line per series, with the interval over trials.
 
 use results::Unit;
 use results::columns::SECOND;
@@ -50,20 +50,51 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     draw_upwards(scene, rect, &ticks);
     labels.draw(scene, rect, true);
     let dense = is_dense(data) && !scatter;
-    for series in &data.series {
-        spread(scene, &frame, series, dense);
+    let shifts = shifts(data, &frame, dense || scatter);
+    let frames: Vec<Frame> = shifts.iter().map(|shift| frame.shifted(*shift)).collect();
+    let all = || data.series.iter().zip(&frames);
+    for (series, frame) in all() {
+        spread(scene, frame, series, dense);
     }
-    data.series.iter().for_each(|series| line(scene, &frame, series, scatter));
+    all().for_each(|(series, frame)| line(scene, frame, series, scatter));
     for known in Known::ALL {
         known_of(scene, &frame, data, known);
     }
-    data.series.iter().for_each(|series| marks(scene, &frame, series, dense));
+    all().for_each(|(series, frame)| marks(scene, frame, series, dense));
     tags(scene, &frame, data);
     Ok(page.below(rect))
 }
 
+/// How far each series is moved across, in pixels, so that whiskers at one place do not hide each other. All are 0 where no
+/// two series have whiskers at one place.
+fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
+    const STEP: f64 = 7.0;
+    /// The most pixels from the first to the last series of a place: more would move points to other numbers.
+    const MOST: f64 = 24.0;
+    /// The share of the least distance of two places that all series of a place may take.
+    const SHARE: f64 = 0.6;
+    let count = data.series.len();
+    let mut places: Vec<f64> = Vec::new();
+    let mut wide: Vec<f64> = Vec::new();
+    for point in data.series.iter().flat_map(|series| &series.points) {
+        places.extend(frame.across(point.x.median));
+        wide.extend(frame.across(point.x.median).filter(|_| point.y.is_wide()));
+    }
+    for sorted in [&mut places, &mut wide] {
+        sorted.sort_unstable_by(f64::total_cmp);
+    }
+    let gaps = |sorted: &[f64]| sorted.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>();
+    let shares_a_place = gaps(&wide).into_iter().any(|gap| gap < 1.0);
+    if is_exact || count < 2 || !shares_a_place {
+        return vec![0.0; count];
+    }
+    let least = gaps(&places).into_iter().filter(|gap| *gap >= 1.0).fold(frame.rect.width(), f64::min);
+    let step = STEP.min(MOST.min(SHARE * least) / (count - 1) as f64);
+    (0..count).map(|at| (at as f64 - (count - 1) as f64 / 2.0) * step).collect()
+}
+
 /// The scale across.
-fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
+pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         let points = data.series.iter().flat_map(|series| &series.points);
         points.flat_map(|point| [point.x.median, point.x.low, point.x.high])
@@ -94,7 +125,7 @@ pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> P
 }
 
 /// The scale upwards.
-fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
+pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let numbers = || {
         points().flat_map(|point| {
@@ -102,7 +133,7 @@ fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
             [point.y.median, point.y.low, point.y.high, theory, bound]
         })
     };
-    if spec.log_y {
+    if spec.is_log_y() {
         let scale = Scale::log(numbers()).ok_or_else(|| nothing_positive("y", data.y.name(), "log_y"))?;
         return Ok(scale.padded(6, data.y.unit()));
     }

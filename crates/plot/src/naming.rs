@@ -10,6 +10,9 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, Order, PlotError, format, quantity};
 
+/// The name of a series of cells that have none of the settings that name series.
+const NOT_SET: &str = "not set";
+
 /// More series than this cannot be told apart.
 const MOST_SERIES: usize = 32;
 
@@ -121,20 +124,20 @@ pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// `blocked · size_ratio=4`: names stand for themselves, numbers say what they are numbers of, but for the
-/// first, which the legend's heading says.
+/// `blocked · size_ratio=4`: a name alone, a number with its setting, except for the first one, which the heading of the
+/// legend names. A setting that the cell does not have is left out: a peer has no compaction policy of ours.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
         let is_number = quantity::of(value, Unit::Plain).is_some();
         match value {
-            Value::Empty => format!("no {name}"),
-            value if at > 0 && is_number => format!("{name}={}", text_of(value)),
-            value => text_of(value),
+            Value::Empty => None,
+            value if at > 0 && is_number => Some(format!("{name}={}", text_of(value))),
+            value => Some(text_of(value)),
         }
     };
-    let parts: Vec<String> = columns.iter().zip(key).enumerate().map(part).collect();
-    parts.join(" · ")
+    let parts: Vec<String> = columns.iter().zip(key).enumerate().filter_map(part).collect();
+    if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
 }
 
 /// A swept value as a reader takes it in: a size or time has a space before its unit.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::palette::Style;
+use crate::palette::{HUES, Style};
 
 /// The labels that are known, by column. Whoever knows the catalogs fills it in; charts work without it.
 #[derive(Clone, Debug, Default)]
@@ -75,13 +75,14 @@ impl Order {
         }
     }
 
-    /// The looks of labels that stand in one chart, in their order. Each is by the label's place in the
-    /// catalog, so that a label looks the same in every chart; labels that share a place differ in dashes.
+    /// The looks of the labels of one chart, in their order. Each is by the label's place in the catalog, so that a label looks
+    /// the same in every chart. A label whose colour is taken in this chart has the next free one; where none is left, and where
+    /// labels share a place, they differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
         let (mut repeats, mut unknown) = (HashMap::new(), known);
-        labels
+        let styles: Vec<Style> = labels
             .iter()
             .map(|label| {
                 let (place, oracle) = self.find(column, label).unwrap_or_else(|| {
@@ -93,8 +94,27 @@ impl Order {
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
             })
-            .collect()
+            .collect();
+        without_repeats(styles)
     }
+}
+
+/// The styles with a colour of its own for each first label of a colour, as far as the colours go.
+fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
+    for at in 1..styles.len() {
+        let taken = |color| styles[..at].iter().any(|style| style.color == color);
+        // One variant with several parameters keeps its colour: its dashes tell it apart.
+        let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
+        if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
+            let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();
+            let free = || (0..HUES.len()).map(|place| HUES[place]).filter(|color| !taken(*color));
+            // Rather a colour that no later label wants.
+            if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
+                styles[at] = styles[at].recolored(color);
+            }
+        }
+    }
+    styles
 }
 
 #[cfg(test)]

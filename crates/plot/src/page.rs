@@ -1,59 +1,71 @@
-//! The page around a plot: title and facts above, legend, notes and origin below.
+//! The page around a plot: title and question above; legend, caption and origin below.
 //!
-//! The page is 800 pixels wide and as high as its content asks, 500 at least; that of a phone is 360 wide. No text is
-//! smaller than 12 pixels.
+//! The page is 800 pixels wide and as high as its content asks, 500 at least; that of a phone is 360 wide. A page for print has
+//! [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
-use crate::palette::{AXIS, Color, FAINT, INK, Mark, Style, TEXT};
-use crate::scene::{Rect, Scene, Shape, Text, cut, wrap, wrap_evenly};
+use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
+use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
 /// The height of a page whose content asks no more, as a share of its width.
 const HEIGHT: f64 = 0.625;
-/// The lowest a plot may become; the page grows instead.
+/// The least height of a plot; the page grows instead.
 const LEAST_PLOT: f64 = 250.0;
+/// The same in print, where the width of a column bounds it.
+const LEAST_PLOT_IN_PRINT: f64 = 170.0;
 /// White around everything.
-pub(crate) const MARGIN: f64 = 24.0;
+const MARGIN: f64 = 24.0;
 /// The size of descriptions.
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
-/// The width of a legend's sample with the gap behind it.
+const TITLE_IN_PRINT: f64 = 14.0;
+/// The width of a legend's sample with the gap to its name.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
+/// Pixels per inch in print: 12 pixels are 8 points.
+const PER_INCH: f64 = 108.0;
 
-/// What is said around a plot.
+/// The texts around a plot.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captions {
     pub width: Width,
     pub title: String,
-    pub subtitle: String,
-    /// What the verdict is on what is shown.
+    /// The question that the experiment asks, below the title.
+    pub question: String,
+    /// The conditions of the numbers: phase, factors, trials, whiskers.
+    pub facts: String,
+    /// The verdict on the numbers.
     pub verdict: String,
-    /// What is measured upwards, or by colour.
+    /// The measured quantity upwards, or by colour.
     pub upwards: String,
-    /// What stands across.
+    /// The quantity across.
     pub across: String,
     pub legend: Option<Legend>,
     pub notes: Vec<String>,
     pub origin: String,
+    /// Whether notes are left out of the caption.
+    pub hides_notes: bool,
 }
 
 impl Captions {
     /// The pixels between the margins.
     pub(crate) fn inner(&self) -> f64 {
-        self.width.pixels() - 2.0 * MARGIN
+        self.width.pixels() - 2.0 * self.width.margin()
     }
 }
 
-/// How wide a page is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The width of a page.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Width {
     /// 800 pixels.
     #[default]
     Full,
     /// 360 pixels, for a screen held in a hand.
     Phone,
+    /// A width in inches, for print.
+    Print(f64),
 }
 
 impl Width {
@@ -61,15 +73,29 @@ impl Width {
         match self {
             Self::Full => 800.0,
             Self::Phone => 360.0,
+            Self::Print(inches) => (inches * PER_INCH).round(),
         }
     }
 
-    /// So many lines where so many are enough on a full page.
-    fn lines(self, full: usize) -> usize {
+    /// The pixels per inch of a page for print.
+    pub(crate) fn per_inch(self) -> Option<f64> {
+        matches!(self, Self::Print(_)).then_some(PER_INCH)
+    }
+
+    /// White around everything: in print the page has its own.
+    pub(crate) fn margin(self) -> f64 {
         match self {
-            Self::Full => full,
-            Self::Phone => 3 * full,
+            Self::Full | Self::Phone => MARGIN,
+            Self::Print(_) => 4.0,
         }
+    }
+
+    fn title_size(self) -> f64 {
+        if self.per_inch().is_some() { TITLE_IN_PRINT } else { TITLE }
+    }
+
+    fn least_plot(self) -> f64 {
+        if self.per_inch().is_some() { LEAST_PLOT_IN_PRINT } else { LEAST_PLOT }
     }
 }
 
@@ -115,17 +141,18 @@ pub(crate) struct Page {
     pub scene: Scene,
     /// The room between the captions, ticks included.
     pub room: Rect,
-    /// The place among the shapes of what stands across.
+    /// The index among the shapes of the description across.
     across: Option<usize>,
+    margin: f64,
 }
 
 impl Page {
-    /// Puts what stands across in the middle below the plot, and gives the scene away.
+    /// Puts the description across in the middle below the plot, and gives the scene away.
     pub(crate) fn below(mut self, plot: Rect) -> Scene {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
             let middle = f64::midpoint(plot.left, plot.right);
-            text.x = middle.min(self.scene.width - MARGIN - half).max(MARGIN + half);
+            text.x = middle.min(self.scene.width - self.margin - half).max(self.margin + half);
         }
         self.scene
     }
@@ -133,12 +160,12 @@ impl Page {
 
 /// Sets the captions around a plot that needs at least `plot` pixels of height, ticks included.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
-    let width = captions.width.pixels();
+    let (width, margin) = (captions.width.pixels(), captions.width.margin());
     let mut scene = Scene::new(width);
     let top = head(&mut scene, captions);
     let mut foot = Scene::new(width);
     let foot_height = foot_of(&mut foot, captions);
-    let height = (top + plot.max(LEAST_PLOT) + foot_height).max(HEIGHT * width).ceil();
+    let height = (top + plot.max(captions.width.least_plot()) + foot_height).max(HEIGHT * width).ceil();
     let bottom = height - foot_height;
     let across = (!captions.across.is_empty()).then_some(scene.shapes.len());
     for mut shape in foot.shapes {
@@ -146,38 +173,40 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
         scene.shapes.push(shape);
     }
     scene.height = height;
-    Page { scene, room: Rect { left: MARGIN, top, right: width - MARGIN, bottom }, across }
+    Page { scene, room: Rect { left: margin, top, right: width - margin, bottom }, across, margin }
 }
 
-/// Title, subtitle and what stands upwards; returns where they end.
+/// Title, question and the description upwards; returns where they end.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
-    let width = captions.inner();
-    let lines = |full: usize| captions.width.lines(full);
-    let mut y = MARGIN - 4.0;
-    for line in wrap_evenly(&captions.title, width, TITLE, Weight::Bold, lines(3)) {
-        y += TITLE * font::LINE_EM;
-        scene.text(Text::new(line, MARGIN, y - 5.0, TITLE, INK).bold());
+    let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
+    let mut y = margin - 4.0;
+    let mut is_text = false;
+    for line in wrap_evenly(&captions.title, width, size, Weight::Bold).into_iter().filter(is_filled) {
+        y += size * font::LINE_EM;
+        scene.text(Text::new(line, margin, y - 5.0, size, INK).bold());
+        is_text = true;
     }
     y += 2.0;
-    for line in wrap(&captions.subtitle, width, BODY, Weight::Regular, lines(3)) {
-        y += BODY * font::LINE_EM;
-        scene.text(Text::new(line, MARGIN, y - 4.0, BODY, FAINT));
+    for line in wrap_words(&captions.question, width, LABEL, Weight::Regular).into_iter().filter(is_filled) {
+        y += LABEL * font::LINE_EM;
+        scene.text(Text::new(line, margin, y - 4.0, LABEL, FAINT));
+        is_text = true;
     }
-    for line in wrap(&captions.verdict, width, BODY, Weight::Regular, lines(3)) {
+    y += if is_text { 12.0 } else { 0.0 };
+    for line in wrap_words(&captions.upwards, width, BODY, Weight::Regular).into_iter().filter(is_filled) {
         y += BODY * font::LINE_EM;
-        scene.text(Text::new(line, MARGIN, y - 4.0, BODY, TEXT));
-    }
-    y += 12.0;
-    for line in wrap(&captions.upwards, width, BODY, Weight::Regular, lines(2)) {
-        y += BODY * font::LINE_EM;
-        scene.text(Text::new(line, MARGIN, y - 4.0, BODY, TEXT));
+        scene.text(Text::new(line, margin, y - 4.0, BODY, TEXT));
     }
     y + 8.0
 }
 
-/// What stands across, legend, notes and origin, from 0 downwards; returns their height.
+fn is_filled(line: &String) -> bool {
+    !line.is_empty()
+}
+
+/// The description across, legend, caption and origin, from 0 downwards; returns their height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
-    let width = captions.inner();
+    let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
     if !captions.across.is_empty() {
         y += BODY * font::LINE_EM;
@@ -185,35 +214,43 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
         scene.text(Text::new(line, scene.width / 2.0, y - 4.0, BODY, TEXT).anchored(Anchor::Middle));
     }
     if let Some(legend) = &captions.legend {
-        y = legend_of(scene, legend, y + 10.0);
+        y = legend_of(scene, legend, margin, y + 10.0);
     }
-    y += 10.0;
-    for note in &captions.notes {
-        for line in wrap(note, width, LABEL, Weight::Regular, captions.width.lines(2)) {
+    let notes = captions.notes.iter().filter(|_| !captions.hides_notes);
+    let caption = [(&captions.facts, FAINT), (&captions.verdict, TEXT)];
+    let caption =
+        caption.into_iter().chain(notes.map(|note| (note, TEXT))).filter(|(text, _)| is_filled(text));
+    let mut gap = 10.0;
+    for (text, color) in caption {
+        y += gap;
+        gap = 2.0;
+        for line in wrap_words(text, width, LABEL, Weight::Regular) {
             y += LABEL * font::LINE_EM;
-            scene.text(Text::new(line, MARGIN, y - 4.0, LABEL, TEXT));
+            scene.text(Text::new(line, margin, y - 4.0, LABEL, color));
         }
     }
-    y += LABEL * font::LINE_EM;
-    let line = cut(&captions.origin, width, LABEL, Weight::Regular);
-    scene.text(Text::new(line, scene.width - MARGIN, y - 4.0, LABEL, FAINT).anchored(Anchor::End));
-    y + 12.0
+    if !captions.origin.is_empty() {
+        y += gap + LABEL * font::LINE_EM;
+        let line = cut(&captions.origin, width, LABEL, Weight::Regular);
+        scene.text(Text::new(line, scene.width - margin, y - 4.0, LABEL, FAINT).anchored(Anchor::End));
+    }
+    y + margin / 2.0
 }
 
 /// The legend in columns of equal width; returns where it ends.
-fn legend_of(scene: &mut Scene, legend: &Legend, top: f64) -> f64 {
+fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
-    let width = scene.width - 2.0 * MARGIN - indent;
+    let width = scene.width - 2.0 * margin - indent;
     let label = |text: &str| font::width(text, BODY, Weight::Regular);
     let widest = legend.entries.iter().map(|(text, _)| label(text)).fold(0.0, f64::max);
     let column = (SAMPLE + widest + 22.0).min(width);
     let columns = ((width + 22.0) / column).floor().max(1.0) as usize;
     // As few rows as there can be, and then no more columns than those rows need.
     let rows = legend.entries.len().div_ceil(columns);
-    scene.text(Text::new(heading, MARGIN, top + 14.0, BODY, FAINT));
+    scene.text(Text::new(heading, margin, top + 14.0, BODY, FAINT));
     for (at, (text, sample)) in legend.entries.iter().enumerate() {
-        let left = MARGIN + indent + (at / rows) as f64 * column;
+        let left = margin + indent + (at / rows) as f64 * column;
         let y = top + (at % rows) as f64 * LEGEND_ROW;
         sample_of(scene, *sample, left, y + 9.5);
         let text = cut(text, width.min(column) - SAMPLE, BODY, Weight::Regular);
@@ -245,25 +282,62 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
 /// How the lines of what is known beforehand are broken.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
-        Known::Theory => &[3.0, 3.0],
-        Known::Bound => &[9.0, 3.0],
+        Known::Theory => THEORY,
+        Known::Bound => IDEAL,
     }
 }
 
-/// A bar with an edge, so that its lighter fills keep their shape on white.
+/// A bar with an edge, so that its lighter fills keep their shape on white, and with the hatch of its style.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
-    if style.fill == style.color || rect.width() < 4.0 || rect.height() < 4.0 {
-        scene.rect(rect, style.color);
+    scene.rect(rect, style.color);
+    if rect.width() < 4.0 || rect.height() < 4.0 {
         return;
     }
-    scene.rect(rect, style.color);
     let inner = Rect {
         left: rect.left + 1.5,
         top: rect.top + 1.5,
         right: rect.right - 1.5,
         bottom: rect.bottom - 1.5,
     };
-    scene.rect(inner, style.fill);
+    if style.fill != style.color {
+        scene.rect(inner, style.fill);
+    }
+    for (from, to) in hatch_lines(style.hatch, inner) {
+        scene.line(&[from, to], 1.25, PAPER);
+    }
+}
+
+/// The lines of a hatch within a rectangle.
+fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
+    const STEP: f64 = 6.0;
+    let steps = |length: f64, step: f64| (1..(length / step).ceil() as usize).map(move |at| at as f64 * step);
+    let level =
+        || steps(rect.height(), STEP).map(|y| ((rect.left, rect.bottom - y), (rect.right, rect.bottom - y)));
+    let upright =
+        || steps(rect.width(), STEP).map(|x| ((rect.left + x, rect.top), (rect.left + x, rect.bottom)));
+    // A diagonal goes along equal sums of the distances from the lower left corner.
+    let rising = |step: f64| {
+        let (width, height) = (rect.width(), rect.height());
+        steps(width + height, step).map(move |sum| {
+            let (low, high) = ((sum - height).max(0.0), sum.min(width));
+            let at = |x: f64| (rect.left + x, rect.top + (sum - x));
+            (at(low), at(high))
+        })
+    };
+    let falling = || {
+        let flip = |(x, y): (f64, f64)| (rect.left + rect.right - x, y);
+        rising(STEP).map(move |(from, to)| (flip(from), flip(to)))
+    };
+    match hatch {
+        Hatch::Plain => Vec::new(),
+        Hatch::Rising => rising(STEP).collect(),
+        Hatch::Falling => falling().collect(),
+        Hatch::Level => level().collect(),
+        Hatch::Upright => upright().collect(),
+        Hatch::Crossed => rising(STEP).chain(falling()).collect(),
+        Hatch::Grid => level().chain(upright()).collect(),
+        Hatch::Wide => rising(2.0 * STEP).collect(),
+    }
 }
 
 /// A whisker from one point to another, with caps across its ends.

@@ -2,26 +2,44 @@
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
+use crate::lines;
 use crate::page::{Captions, Sample, compose, legend_for};
-use crate::painter::{Canvas, Curve, Dot, Painter, Picture};
+use crate::painter::{Axis, Canvas, Curve, Dot, Painter, Picture};
 use crate::scene::Scene;
+use crate::{ChartSpec, PlotError};
 
 /// Draws a page whose middle is a painter's.
-pub(crate) fn draw(painter: &dyn Painter, data: &Data, captions: &mut Captions) -> Scene {
+///
+/// # Errors
+/// A logarithmic axis without a positive number.
+pub(crate) fn draw(
+    painter: &dyn Painter,
+    data: &Data,
+    spec: &ChartSpec,
+    captions: &mut Captions,
+) -> Result<Scene, PlotError> {
     captions.legend = legend_for(data, Sample::Box);
     captions.upwards = describe(&data.y, "", Side::Upwards);
     captions.across = data.x.title().into();
-    let names = match &data.across {
-        Across::Names(names) => &names[..],
-        Across::Numbers(_) => &[],
+    let (names, across) = match &data.across {
+        Across::Names(names) => (&names[..], None),
+        Across::Numbers(unit) => {
+            let axis = Axis { scale: lines::across(data, spec)?, unit: *unit };
+            (&[][..], Some(axis))
+        }
     };
+    let upwards = Axis { scale: lines::upwards(data, spec)?, unit: data.y.unit() };
     let colors = match data.series.len() {
-        1 => names.iter().map(|(_, style)| style.color).collect(),
+        1 if !names.is_empty() => names.iter().map(|(_, style)| style.color).collect(),
         _ => data.series.iter().map(|series| series.style.color).collect(),
     };
-    let dot = |point: &Point| {
-        let (x, y) = (point.x.median, point.y);
-        Dot { x, y: y.median, low: y.low, high: y.high }
+    let dot = |point: &Point| Dot {
+        x: point.x.median,
+        y: point.y.median,
+        low: point.y.low,
+        high: point.y.high,
+        theory: point.theory,
+        bound: point.bound,
     };
     let curves = data.series.iter().map(|series| {
         let points = series.points.iter().map(dot).collect();
@@ -29,9 +47,9 @@ pub(crate) fn draw(painter: &dyn Painter, data: &Data, captions: &mut Captions) 
     });
     let series = curves.collect();
     let names = names.iter().map(|(name, _)| &**name).collect();
-    let picture = Picture { names, unit: data.y.unit(), series };
+    let picture = Picture { names, unit: data.y.unit(), across, upwards, series };
     let mut page = compose(captions, painter.height(&picture));
     let area = page.room;
     painter.paint(&picture, &mut Canvas { scene: &mut page.scene, area, colors });
-    page.below(area)
+    Ok(page.below(area))
 }

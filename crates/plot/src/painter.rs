@@ -1,9 +1,11 @@
-//! Drawings by kinds of chart from other crates: the points that they are given, and the canvas that they draw on.
+//! Drawings by kinds of chart from other crates: the points and axes that they get, and the canvas that they draw on.
 
 use results::Unit;
 
 use crate::font::{Anchor, LABEL};
-use crate::palette::{Color, FAINT, GRID, TEXT};
+use crate::format::SPACE;
+use crate::palette::{Color, FAINT, GRID, TEXT, THEORY};
+use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. Title, legend and notes are drawn by others around it.
@@ -24,8 +26,38 @@ pub struct Picture<'a> {
     pub names: Vec<&'a str>,
     /// The unit of the numbers upwards.
     pub unit: Unit,
+    /// The axis across where numbers stand there; logarithmic where the chart says `log_x`.
+    pub across: Option<Axis>,
+    /// The axis upwards; logarithmic where the chart says `log_y`.
+    pub upwards: Axis,
     /// The series; at least one.
     pub series: Vec<Curve<'a>>,
+}
+
+/// An axis: places from 0 to 1 for numbers, and round numbers along it.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    pub(crate) scale: Scale,
+    pub(crate) unit: Unit,
+}
+
+impl Axis {
+    /// The place of a number: 0 and 1 are the ends of the axis. `None` where a logarithmic axis has no place for it.
+    pub fn at(&self, number: f64) -> Option<f64> {
+        self.scale.at(number)
+    }
+
+    /// Whether equal distances are equal factors.
+    pub fn is_log(&self) -> bool {
+        matches!(self.scale, Scale::Log { .. })
+    }
+
+    /// About `count` round numbers along the axis: the place and the label of each, with its unit.
+    pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
+        let (ticks, unit) = self.scale.ticks(count, self.unit);
+        let with_unit = |label: String| if unit.is_empty() { label } else { format!("{label}{SPACE}{unit}") };
+        ticks.into_iter().map(|tick| (tick.at, with_unit(tick.label))).collect()
+    }
 }
 
 /// The points of one series.
@@ -37,17 +69,21 @@ pub struct Curve<'a> {
     pub points: Vec<Dot>,
 }
 
-/// A point: the median over trials, with the least and the largest.
+/// A point: the median over trials, with the ends of the interval that whiskers show.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
     /// The number across, or the index of the name.
     pub x: f64,
     /// The median.
     pub y: f64,
-    /// The least of all trials.
+    /// The lower end of the interval.
     pub low: f64,
-    /// The largest of all trials.
+    /// The upper end of the interval.
     pub high: f64,
+    /// The expectation of theory, where the chart says `theory = true` and there is one.
+    pub theory: Option<f64>,
+    /// The ideal bound, likewise.
+    pub bound: Option<f64>,
 }
 
 /// The colours of a drawing.
@@ -94,8 +130,18 @@ impl Canvas<'_> {
 
     /// Draws a line through points, `width` thick.
     pub fn line(&mut self, points: &[(f64, f64)], width: f64, ink: Ink) {
-        let moved: Vec<_> = points.iter().map(|(x, y)| (self.area.left + x, self.area.top + y)).collect();
+        let moved = self.moved(points);
         self.scene.line(&moved, width, self.color(ink));
+    }
+
+    /// Draws a thin dashed line, as charts draw theory.
+    pub fn dashed(&mut self, points: &[(f64, f64)], ink: Ink) {
+        let moved = self.moved(points);
+        self.scene.dashed(moved, 1.25, self.color(ink), THEORY);
+    }
+
+    fn moved(&self, points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        points.iter().map(|(x, y)| (self.area.left + x, self.area.top + y)).collect()
     }
 
     /// Fills a rectangle from its upper left to its lower right corner.

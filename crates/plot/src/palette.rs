@@ -85,7 +85,7 @@ pub(crate) const GRID: Color = Color(230, 230, 230);
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
 /// The colours of series, in order.
-const HUES: [Color; 8] = [
+pub(crate) const HUES: [Color; 8] = [
     Color(0, 114, 178),
     Color(213, 94, 0),
     Color(0, 158, 115),
@@ -116,6 +116,10 @@ const NIGHT: f64 = 0.13;
 /// Lengths of strokes and gaps in pixels; empty for a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
+/// The strokes and gaps of the line of theory, and of that of an ideal bound.
+pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
+pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
+
 /// The shape of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
@@ -124,6 +128,37 @@ pub(crate) enum Mark {
     Triangle,
     Diamond,
     Cross,
+}
+
+/// The lines across a bar, which tell bars apart without colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hatch {
+    Plain,
+    Rising,
+    Falling,
+    Level,
+    Upright,
+    Crossed,
+    Grid,
+    Wide,
+}
+
+const HATCHES: [Hatch; 8] = [
+    Hatch::Plain,
+    Hatch::Rising,
+    Hatch::Level,
+    Hatch::Crossed,
+    Hatch::Falling,
+    Hatch::Upright,
+    Hatch::Grid,
+    Hatch::Wide,
+];
+
+impl Hatch {
+    /// The hatch of the series at a place among those of one chart.
+    pub(crate) fn at(place: usize) -> Self {
+        HATCHES[place % HATCHES.len()]
+    }
 }
 
 const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
@@ -136,6 +171,10 @@ pub(crate) struct Style {
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
+    /// The lines across its bars, where several series stand side by side.
+    pub hatch: Hatch,
+    /// The place in the order of labels, which labels of one kind share. `None` for a bound.
+    pub kind: Option<usize>,
 }
 
 impl Style {
@@ -145,13 +184,37 @@ impl Style {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
         let fill = color.tint([1.0, 0.55, 0.3, 0.75][turn % 4]);
-        Self { color, fill, dashes: DASHES[turn % DASHES.len()], mark: MARKS[(place + repeat) % MARKS.len()] }
+        Self {
+            color,
+            fill,
+            dashes: DASHES[turn % DASHES.len()],
+            mark: MARKS[(place + repeat) % MARKS.len()],
+            hatch: Hatch::Plain,
+            kind: Some(place),
+        }
+    }
+
+    /// The same look in another colour.
+    pub(crate) fn recolored(self, color: Color) -> Self {
+        Self { color, fill: color, dashes: &[], ..self }
+    }
+
+    /// Whether it is the look of a bound.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.kind.is_none()
     }
 
     /// The look of a bound: an oracle, which no component could be.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
-        Self { color: BOUND, fill: BOUND.tint(0.4), dashes, mark: MARKS[(4 + repeat) % MARKS.len()] }
+        Self {
+            color: BOUND,
+            fill: BOUND.tint(0.4),
+            dashes,
+            mark: MARKS[(4 + repeat) % MARKS.len()],
+            hatch: Hatch::Plain,
+            kind: None,
+        }
     }
 }
 

@@ -10,18 +10,19 @@ use plotters::prelude::{BitMapBackend, SVGBackend};
 use plotters_backend::{BackendColor, BackendStyle, DrawingBackend, DrawingErrorKind};
 
 use crate::PlotError;
-use crate::font::{self, BASELINE_EM, TextStyle};
+use crate::font::{self, BASELINE_EM, TextStyle, Typeface};
 use crate::palette::{Color, Mark, PAPER};
 use crate::scene::{Rect, Scene, Shape, Text};
 
 /// Units of the back ends per pixel of the page.
 const UNITS: f64 = 4.0;
 
-/// Pixels of a PNG per pixel of the page.
+/// Pixels of a PNG per pixel of a page for a screen. For print it has all that are drawn.
 const PNG_SCALE: usize = 2;
 
-/// The scene as SVG; the title is what a screen reader says.
-pub(crate) fn svg(scene: &Scene, title: &str) -> String {
+/// The scene as SVG; the title is for screen readers. `in_print` is how many pixels of the page make an inch where the page
+/// is for print.
+pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
     {
@@ -32,11 +33,18 @@ pub(crate) fn svg(scene: &Scene, title: &str) -> String {
         let _ = pen.backend.present();
     }
     let body = text.split_once('\n').map_or("", |(_, body)| body);
-    let (w, h) = (scene.width, scene.height);
+    let (w, h) = match in_print {
+        Some(per_inch) => {
+            let inches = |pixels: f64| format!("{}in", (pixels / per_inch * 1e4).round() / 1e4);
+            (inches(scene.width), inches(scene.height))
+        }
+        None => (scene.width.to_string(), scene.height.to_string()),
+    };
+    let stretch = if Typeface::current().is_embedded() { " font-stretch=\"condensed\"" } else { "" };
     let title = title.replace('&', "&amp;").replace('<', "&lt;").replace(char::is_control, " ");
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {width} {height}\" \
-         stroke-linejoin=\"round\" font-stretch=\"condensed\" role=\"img\">\n<title>{title}</title>\n{}",
+         stroke-linejoin=\"round\"{stretch} role=\"img\">\n<title>{title}</title>\n{}",
         with_widths(body, scene)
     )
 }
@@ -58,7 +66,7 @@ fn with_widths(body: &str, scene: &Scene) -> String {
 }
 
 /// Writes the scene as PNG.
-pub(crate) fn png(scene: &Scene, path: &Path) -> Result<(), PlotError> {
+pub(crate) fn png(scene: &Scene, path: &Path, is_print: bool) -> Result<(), PlotError> {
     let failed = |error: &dyn std::fmt::Display| PlotError::Write {
         path: path.to_owned(),
         message: error.to_string(),
@@ -71,7 +79,7 @@ pub(crate) fn png(scene: &Scene, path: &Path) -> Result<(), PlotError> {
         pen.scene(scene).map_err(|error| failed(&error))?;
         pen.backend.present().map_err(|error| failed(&error))?;
     }
-    let step = UNITS as usize / PNG_SCALE;
+    let step = if is_print { 1 } else { UNITS as usize / PNG_SCALE };
     let (small, size) = shrink(&pixels, width as usize, step);
     let mut backend = BitMapBackend::new(path, size);
     backend.blit_bitmap((0, 0), size, &small).map_err(|error| failed(&error))?;
@@ -168,33 +176,14 @@ impl<B: DrawingBackend> Pen<'_, B> {
         Ok(())
     }
 
-    fn mark(&mut self, (x, y): (f64, f64), radius: f64, color: Color, mark: Mark) -> Drawn<B> {
-        let polygon = |corners: &[(f64, f64)]| -> Vec<(f64, f64)> {
-            corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect()
-        };
-        match mark {
-            Mark::Circle => {
+    fn mark(&mut self, at: (f64, f64), radius: f64, color: Color, mark: Mark) -> Drawn<B> {
+        match outline(mark, at, radius) {
+            Outline::Circle => {
                 let radius = (radius * UNITS).round() as u32;
-                self.backend.draw_circle(units((x, y)), radius, &color.solid(), true)
+                self.backend.draw_circle(units(at), radius, &color.solid(), true)
             }
-            Mark::Square => {
-                let corners = polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]);
-                self.area(&corners, color.solid())
-            }
-            Mark::Triangle => {
-                let corners = polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]);
-                self.area(&corners, color.solid())
-            }
-            Mark::Diamond => {
-                let corners = polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]);
-                self.area(&corners, color.solid())
-            }
-            Mark::Cross => {
-                let stroke = 2.4_f64.min(radius * 0.6);
-                let arm = radius * 0.85;
-                self.line(&[(x - arm, y - arm), (x + arm, y + arm)], stroke, color)?;
-                self.line(&[(x - arm, y + arm), (x + arm, y - arm)], stroke, color)
-            }
+            Outline::Polygon(points) => self.area(&points, color.solid()),
+            Outline::Strokes(lines, width) => lines.iter().try_for_each(|line| self.line(line, width, color)),
         }
     }
 
@@ -202,16 +191,39 @@ impl<B: DrawingBackend> Pen<'_, B> {
         if text.line.is_empty() {
             return Ok(());
         }
-        let style = TextStyle {
-            size: text.size * UNITS,
-            weight: text.weight,
-            color: text.color,
-            anchor: text.anchor,
-            rotated: text.rotated,
-        };
+        let style = TextStyle::new(text.size * UNITS, text.weight, text.color, text.anchor, text.rotated);
         let hang = BASELINE_EM * text.size;
         let point = if text.rotated { (text.x - hang, text.y) } else { (text.x, text.y - hang) };
         self.backend.draw_text(&text.line, &style, units(point))
+    }
+}
+
+/// The shape of a mark.
+pub(crate) enum Outline {
+    /// A filled circle of the radius.
+    Circle,
+    /// A filled polygon.
+    Polygon(Vec<(f64, f64)>),
+    /// Lines, and how thick they are.
+    Strokes(Vec<[(f64, f64); 2]>, f64),
+}
+
+/// The shape of a mark around a point.
+pub(crate) fn outline(mark: Mark, (x, y): (f64, f64), radius: f64) -> Outline {
+    let polygon = |corners: &[(f64, f64)]| {
+        Outline::Polygon(corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect())
+    };
+    match mark {
+        Mark::Circle => Outline::Circle,
+        Mark::Square => polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
+        Mark::Triangle => polygon(&[(0.0, -1.15), (1.05, 0.8), (-1.05, 0.8)]),
+        Mark::Diamond => polygon(&[(0.0, -1.2), (1.2, 0.0), (0.0, 1.2), (-1.2, 0.0)]),
+        Mark::Cross => {
+            let arm = radius * 0.85;
+            let lines =
+                vec![[(x - arm, y - arm), (x + arm, y + arm)], [(x - arm, y + arm), (x + arm, y - arm)]];
+            Outline::Strokes(lines, 2.4_f64.min(radius * 0.6))
+        }
     }
 }
 

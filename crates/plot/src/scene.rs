@@ -235,15 +235,44 @@ fn wrap_at(after: &[char], text: &str, width: f64, size: f64, weight: Weight, mo
     lines.iter().map(|line| cut(line.trim_end(), width, size, weight)).collect()
 }
 
-/// As [`wrap`], with lines of about equal length where there are several.
-pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
-    let lines = wrap(text, width, size, weight, most);
-    let fits_in = |narrower: f64| wrap(text, narrower, size, weight, most + 1).len() <= lines.len();
-    if lines.len() < 2 || !fits_in(width) {
+/// Breaks text into lines no wider than `width`, at spaces only. A word that is wider than a line is broken where it must be;
+/// nothing is left out.
+pub(crate) fn wrap_words(text: &str, width: f64, size: f64, weight: Weight) -> Vec<String> {
+    let fits = |line: &str| font::width(line, size, weight) <= width;
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        let longer = if line.is_empty() { word.to_owned() } else { format!("{line} {word}") };
+        if fits(&longer) {
+            *line = longer;
+            continue;
+        }
+        if !line.is_empty() {
+            lines.push(String::new());
+        }
+        for character in word.chars() {
+            let last = lines.len() - 1;
+            let longer = format!("{}{character}", lines[last]);
+            if fits(&longer) || lines[last].is_empty() {
+                lines[last] = longer;
+            } else {
+                lines.push(character.to_string());
+            }
+        }
+    }
+    lines
+}
+
+/// As [`wrap_words`], with lines of about equal length where there are several.
+pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight) -> Vec<String> {
+    let lines = wrap_words(text, width, size, weight);
+    let fits_in = |narrower: f64| wrap_words(text, narrower, size, weight).len() <= lines.len();
+    if lines.len() < 2 {
         return lines;
     }
-    let narrowest = (1..=40).map(|step| width * f64::from(step) / 40.0).find(|width| fits_in(*width));
-    wrap(text, narrowest.unwrap_or(width), size, weight, most)
+    let narrowest = (20..=40).map(|step| width * f64::from(step) / 40.0).find(|width| fits_in(*width));
+    wrap_words(text, narrowest.unwrap_or(width), size, weight)
 }
 
 /// The text, shortened by an ellipsis until it fits.
@@ -272,6 +301,9 @@ mod tests {
         assert_eq!(wrap("blocked(bits_per_key=12)", 70.0), ["blocked(", "bits_per_", "key=12)"]);
         assert_eq!(wrap("one two", 400.0), ["one two"]);
         assert_eq!(wrap("", 10.0), [""]);
+        let words = |text, width| wrap_words(text, width, 12.0, Weight::Regular);
+        assert_eq!(words("lazy-leveled and tiered", 70.0), ["lazy-leveled", "and tiered"]);
+        assert_eq!(words("incomprehensibilities", 60.0).concat(), "incomprehensibilities");
         let many = wrap("a quick brown fox jumps over the lazy dog and so on", 60.0);
         assert_eq!(many.len(), 3);
         assert!(many[2].ends_with('…'), "{many:?}");

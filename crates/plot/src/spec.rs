@@ -31,7 +31,7 @@ pub struct ChartSpec {
     /// [`file_stem`](Self::file_stem).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The title; the experiment's question by default.
+    /// The title; by default one made of the columns, such as `Throughput by compaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The column across. A `timeline` has `second`; a `cdf` may say `response` instead of `service` time.
@@ -50,9 +50,10 @@ pub struct ChartSpec {
     /// Whether equal distances across are equal factors.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether equal distances upwards (shades in a heat map) are equal factors; the tail in a `cdf`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub log_y: bool,
+    /// Whether equal distances upwards (shades in a heat map) are equal factors; in a `cdf`, whether each nine (90 %, 99 %,
+    /// 99.9 %) is equally far from the next, which is its default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_y: Option<bool>,
     /// Whether to draw what theory expects of `y`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theory: bool,
@@ -117,7 +118,7 @@ impl ChartSpec {
             series: None,
             filter: BTreeMap::new(),
             log_x: false,
-            log_y: false,
+            log_y: None,
             theory: false,
         }
     }
@@ -125,6 +126,11 @@ impl ChartSpec {
     /// How its rows become points.
     pub fn form(&self) -> Form {
         self.component().form()
+    }
+
+    /// Whether the axis upwards is logarithmic.
+    pub fn is_log_y(&self) -> bool {
+        self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
     /// What draws it.
@@ -149,6 +155,7 @@ impl ChartSpec {
         };
         let stem = self.name.clone().unwrap_or_else(|| match (last(&self.y), last(&self.x)) {
             (Some(y), Some(x)) => format!("{y}-by-{x}"),
+            (Some(y), None) if self.form() == Form::Ratio => format!("{y}-ratio"),
             (Some(y), None) => format!("{y}-over-time"),
             (None, Some(x)) => format!("{x}-cdf"),
             (None, None) => "latency-cdf".to_owned(),

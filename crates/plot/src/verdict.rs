@@ -1,20 +1,20 @@
-//! What the verdicts of a run say of the numbers of a chart: a sentence below the title, and a sign at each bar. Cells
-//! that are no rivals, such as filters of other sizes, are only counted.
+//! The verdicts of a run on the numbers of a chart: a sentence of the caption, and a sign at each bar. Candidates that cannot
+//! be compared with their baseline, such as filters of other sizes, are only counted.
 //!
-//! They are read from `verdicts.csv` alone, so that a chart that is drawn again says the same.
+//! Verdicts come from `verdicts.csv` only, so that a chart that is drawn again has the same ones.
 
 use std::collections::BTreeSet;
 
 use results::columns::{LABEL, OPERATION, PHASE};
-use results::{Column, Row, Table, Unit, verdicts as v};
+use results::{Better, Column, Row, Table, Unit, verdicts as v};
 
 use crate::format::{self, SPACE};
 use crate::{ChartSpec, Form};
 
-/// More candidates than this are not told one by one.
-const MOST_TOLD: usize = 6;
+/// More candidates than this are not named one by one.
+const MOST_NAMED: usize = 6;
 
-/// What each sign says.
+/// The sign of each verdict.
 const SIGNS: [(&str, &str); 4] =
     [("improved", "▲"), ("regressed", "▼"), ("equivalent", "="), ("inconclusive", "?")];
 
@@ -29,10 +29,12 @@ pub(crate) struct Judged<'a> {
     has_signs: bool,
     /// The phase, where there are several on the chart.
     phase: Option<String>,
+    /// The compared column.
+    column: Option<Column>,
 }
 
 impl<'a> Judged<'a> {
-    /// Those of `verdicts` that are about what a chart shows upwards, on rows that are in it.
+    /// The `verdicts` on the column that a chart shows upwards, on rows that are in it.
     pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec) -> Self {
         let shows_points = !matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Heatmap);
         let has_signs = matches!(spec.form(), Form::Bar | Form::GroupedBar);
@@ -53,48 +55,66 @@ impl<'a> Judged<'a> {
         let (no_rivals, judged): (Vec<&Row>, Vec<&Row>) = judged.partition(|verdict| is_no_rival(verdict));
         let phase = judged.first().map(|verdict| verdict.get(&v::PHASE).to_string());
         let phase = phase.filter(|phase| rows.iter().any(|row| row.get(&PHASE).to_string() != *phase));
-        Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase }
+        let column = spec.y.as_deref().and_then(|y| table.schema().position(y));
+        let column = column.map(|at| table.schema().columns()[at].clone());
+        Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
     }
 
-    /// `against leveled: tiered improved ×2.28 (2.18 to 2.65); 1 factor`, or how many there are of each kind where
-    /// cells are compared in groups that agree in something.
+    /// The comparisons of rivals, in order.
+    pub(crate) fn comparisons(&self) -> impl Iterator<Item = &'a Row> {
+        self.rows.iter().copied()
+    }
+
+    /// Whether a verdict that names a cell means the cell of a row.
+    pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
+        let is_shown =
+            row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
+        is_shown && is_called(row, name, verdict, &self.labels)
+    }
+
+    /// `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).`, or the number of verdicts of each kind
+    /// where cells are compared in groups that agree in something.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.rows.first()?;
+        let column = self.column.as_ref()?;
         let is_one = self.rows.iter().all(|row| row.get(&v::WITHIN) == first.get(&v::WITHIN));
-        let told: Vec<String> = match is_one {
-            true => self.rows.iter().take(MOST_TOLD).map(|row| words(row)).collect(),
+        let named: Vec<String> = match is_one {
+            true => self.rows.iter().take(MOST_NAMED).map(|row| words(row, column)).collect(),
             false => SIGNS.iter().filter_map(|(verdict, _)| self.counted(verdict)).collect(),
         };
-        let more = match self.rows.len().saturating_sub(MOST_TOLD) {
-            more if is_one && more > 0 => format!(", and {more} more in verdicts.csv"),
+        let more = match self.rows.len().saturating_sub(MOST_NAMED) {
+            more if is_one && more > 0 => format!("; {more} more in verdicts.csv"),
             _ => String::new(),
         };
         let no_rivals = match self.no_rivals {
             0 => String::new(),
-            count => format!("; {count} not compared, as no rivals"),
+            count => format!(" {count} not compared: no rivals of the baseline."),
         };
-        let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!("{phase}, "));
-        let (baseline, told) = (self.baseline()?, told.join(", "));
+        let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!(" in phase {phase}"));
+        let (baseline, named) = (self.baseline()?, named.join("; "));
         let agree = if is_one { String::new() } else { agreement(first) };
-        Some(format!("{phase}{agree}against {baseline}: {told}{more}{}{no_rivals}", self.factors()))
+        Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// What the others are compared with: in each group the same, or not.
+    /// The baseline, where all candidates have the same one.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
-        Some(if is_same { first.to_string() } else { "the baseline of each".to_owned() })
+        Some(if is_same { name(&first.to_string()) } else { "the baseline of each".to_owned() })
     }
 
-    /// What else differs between those that are compared, where it is more than one thing.
+    /// The number of settings that differ between the compared cells.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
             Some((most @ 2.., row)) => {
                 let differing = row.get(&v::DIFFERS_IN);
-                format!("; confounded: up to {most} factors ({differing})")
+                format!(
+                    " Confounded: up to {most} factors differ ({}).",
+                    differing.to_string().replace(",", ", ")
+                )
             }
-            Some((1, _)) => format!("; 1{SPACE}factor"),
+            Some((1, row)) => format!(" Only {} differs.", row.get(&v::DIFFERS_IN)),
             _ => String::new(),
         }
     }
@@ -105,11 +125,11 @@ impl<'a> Judged<'a> {
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// What the signs mean, of those that there are; for charts that do show them.
+    /// The meaning of the signs that are in use, for charts that show them.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
-        (!key.is_empty()).then(|| format!(" · {}", key.join(", ")))
+        (!key.is_empty()).then(|| format!(" {}.", key.join(", ")))
     }
 
     /// The sign at the bar of a row; nothing where no verdict is about it.
@@ -149,24 +169,103 @@ fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// `at equal bits_per_key, `: what cells that are compared agree in.
+/// ` at equal bits_per_key`: the settings that compared cells share.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
-    if titles.is_empty() { String::new() } else { format!("at equal {}, ", titles.join(" and ")) }
+    if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// `tiered improved ×2.28 (2.18 to 2.65)`.
-fn words(verdict: &Row) -> String {
-    let ratio = |metric| verdict.get(metric).number().map(|ratio| format::alike(ratio, Unit::Ratio));
-    let change = ratio(&v::RATIO).map_or_else(String::new, |ratio| format!(" ×{ratio}"));
-    let interval = match (ratio(&v::RATIO_LOW), ratio(&v::RATIO_HIGH)) {
-        (Some(low), Some(high)) if low != high => format!(" ({low}{SPACE}to{SPACE}{high})"),
+/// A name that no line breaks in.
+fn name(label: &str) -> String {
+    let label = if label == "none" { "\"none\"" } else { label };
+    label.replace(' ', &SPACE.to_string())
+}
+
+/// `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+fn words(verdict: &Row, column: &Column) -> String {
+    let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
+    let ratio = number(&v::RATIO);
+    let interval = match (ratio, number(&v::RATIO_LOW), number(&v::RATIO_HIGH)) {
+        (Some(ratio), Some(low), Some(high)) if low < high => {
+            let (low, high) = sides(ratio, low, high);
+            format!(" (95{SPACE}%{SPACE}CI{SPACE}{low}{SPACE}to{SPACE}{high})")
+        }
         _ => String::new(),
     };
-    let word = match verdict.get(&v::DOUBT).to_string().starts_with("implausible") {
-        true => "implausible".to_owned(),
-        false => verdict.get(&v::VERDICT).to_string(),
+    let candidate = name(&verdict.get(&v::CANDIDATE).to_string());
+    let word = verdict.get(&v::VERDICT).to_string();
+    let said = match (ratio, word.as_str()) {
+        _ if verdict.get(&v::DOUBT).to_string().starts_with("implausible") => "implausible".to_owned(),
+        (Some(ratio), "improved" | "regressed") => change(ratio, column),
+        (_, "improved") => "better".to_owned(),
+        (_, "regressed") => "worse".to_owned(),
+        (Some(ratio), "equivalent" | "inconclusive") => format!("{word}: {}", change(ratio, column)),
+        _ => word,
     };
-    format!("{} {word}{change}{interval}", verdict.get(&v::CANDIDATE))
+    format!("{candidate} is {}{interval}", said.replace(' ', &SPACE.to_string()))
+}
+
+/// A ratio as a change with its direction: `2.28x faster`, `12 % higher`; `no change` for 1.
+pub(crate) fn change(ratio: f64, column: &Column) -> String {
+    let is_speed =
+        matches!(column.unit(), Unit::Nanoseconds | Unit::OperationsPerSecond | Unit::MegabytesPerSecond);
+    let word = match (column.better(), ratio > 1.0) {
+        (Better::Higher, is_more) if is_speed => {
+            if is_more {
+                "faster"
+            } else {
+                "slower"
+            }
+        }
+        (Better::Lower, is_more) if is_speed => {
+            if is_more {
+                "slower"
+            } else {
+                "faster"
+            }
+        }
+        (_, true) => "higher",
+        (_, false) => "lower",
+    };
+    let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+    match factor {
+        factor if factor >= 2.0 => format!("{}x {word}", format::alike(factor, Unit::Ratio)),
+        factor if factor <= 1.0 => "no change".to_owned(),
+        factor => format!("{}{SPACE}% {word}", format::digits((factor - 1.0) * 100.0)),
+    }
+}
+
+/// The ends of the interval of a ratio in the direction of the ratio: factors from 2 on, percent below.
+fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
+    let (factor, low, high) =
+        if ratio < 1.0 { (1.0 / ratio, 1.0 / high, 1.0 / low) } else { (ratio, low, high) };
+    let side = |end: f64| match factor >= 2.0 {
+        true => format!("{}x", format::alike(end, Unit::Ratio)),
+        false => format!("{}{SPACE}%", format::digits((end - 1.0) * 100.0)),
+    };
+    (side(low), side(high))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::columns::{MEAN_NS, OPS_PER_SECOND, WRITE_AMP};
+
+    use super::*;
+
+    #[test]
+    fn changes_are_factors_of_at_least_one_with_a_direction() {
+        let said = |ratio, metric| change(ratio, &Column::Fixed(metric)).replace(SPACE, " ");
+        assert_eq!(said(2.28, OPS_PER_SECOND), "2.28x faster");
+        assert_eq!(said(0.25, MEAN_NS), "4.00x faster");
+        assert_eq!(said(1.12, MEAN_NS), "12 % slower");
+        assert_eq!(said(0.8, WRITE_AMP), "25 % lower");
+        assert_eq!(said(1.0, WRITE_AMP), "no change");
+        let ends = |ratio, low, high| {
+            let (low, high) = sides(ratio, low, high);
+            format!("{low} to {high}").replace(SPACE, " ")
+        };
+        assert_eq!(ends(0.25, 0.2, 0.5), "2.00x to 5.00x");
+        assert_eq!(ends(1.063, 0.964, 1.222), "−3.6 % to 22.2 %");
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lsmbench_plot as plot;
-use plot::{Chart, ChartSpec, Choice, Context, Form, Order, Scalar, Width};
+use plot::{Caption, Chart, ChartSpec, Choice, Context, FigureStyle, Form, Order, Scalar, Width};
 use results::{CellInfo, Folder, Group, Manifest};
 use tempfile::TempDir;
 
@@ -33,6 +33,12 @@ fn on_phone(sample: Sample) -> Sample {
     Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
 }
 
+/// The same chart in the look of a `[style]` table.
+fn styled(sample: Sample, style: &str) -> Sample {
+    let style = toml::from_str(style).unwrap();
+    Sample { context: Context { style, ..sample.context }, ..sample }
+}
+
 /// The texts of an SVG, each with the attributes a test asks for.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
@@ -50,10 +56,12 @@ fn error(sample: &Sample, change: impl FnOnce(&mut ChartSpec)) -> String {
 fn no_chart_has_text_off_the_page_or_over_other_text() {
     let (_folder, samples) = samples();
     let kinds: HashSet<_> = samples.iter().map(|sample| format!("{:?}", sample.spec.form())).collect();
-    assert_eq!(kinds.len(), 7, "a kind of chart is missing: {kinds:?}");
+    assert_eq!(kinds.len(), 8, "a kind of chart is missing: {kinds:?}");
     for sample in samples {
         assert_eq!(draw(&sample).flaws(), Vec::<String>::new(), "{}", sample.name);
-        let phone = on_phone(sample);
+        let printed = styled(sample, "width = \"3.3in\"");
+        assert_eq!(draw(&printed).flaws(), Vec::<String>::new(), "{} in print", printed.name);
+        let phone = on_phone(styled(printed, ""));
         assert_eq!(draw(&phone).flaws(), Vec::<String>::new(), "{} on a phone", phone.name);
     }
 }
@@ -129,7 +137,7 @@ fn the_same_results_give_the_same_bytes() {
 #[test]
 fn png_is_twice_the_size_of_the_page_and_not_blank() {
     let (folder, sample) = sample("throughput");
-    let [_, png] = draw(&sample).write(folder.path(), "chart").unwrap();
+    let png = draw(&sample).write(folder.path(), "chart").unwrap().pop().unwrap();
     let bytes = std::fs::read(png).unwrap();
     assert_eq!(&bytes[1..4], b"PNG");
     let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
@@ -146,8 +154,9 @@ fn captions_say_the_question_the_facts_the_axes_and_the_run() {
     let (_folder, sample) = sample("fpr");
     let texts = texts(&draw(&sample).svg());
     for expected in [
+        "False-positive rate by bloom.bits_per_key and bloom",
         "Which filter lets the fewest absent keys through at equal memory?",
-        "lookup phase · bloom and bloom.bits_per_key differ · median of 5 trials, whiskers from least to largest",
+        "lookup phase · bloom and bloom.bits_per_key differ · median of 5 trials · whiskers: range, because a 95 % CI needs 6 trials",
         "false-positive rate, lower is better ↓",
         "bloom.bits_per_key",
         "blocked",
@@ -184,7 +193,7 @@ fn a_manifest_says_what_charts_are_called_and_how_labels_look() {
     assert!(texts.iter().any(|text| text == "bloom · run 0123456789ab"), "{texts:?}");
     sample.context.is_quick = true;
     assert!(draw(&sample).svg().contains("bloom · quick run 0123456789ab"));
-    assert_eq!(texts[at("What is held?")..].len(), texts.len());
+    assert_eq!(at("What is held?"), 1, "the question is below the title");
     at("bloom · run 0123456789ab");
 }
 
@@ -213,7 +222,7 @@ fn labels_stand_in_catalog_order_and_keep_their_colour() {
 }
 
 #[test]
-fn verdicts_stand_below_the_title_and_at_the_bars() {
+fn verdicts_are_in_the_caption_and_at_the_bars() {
     let (_folder, samples) = samples();
     let find = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let bars = texts(&draw(find("throughput")).svg());
@@ -221,10 +230,11 @@ fn verdicts_stand_below_the_title_and_at_the_bars() {
     let plain = |text: &str| text.replace(char::is_whitespace, "");
     let all = plain(&bars.concat());
     for part in [
-        "against none: perfect improved ×6.70 (6.50 to 6.90)",
-        "standard equivalent ×1.00 (0.990 to 1.01)",
-        "fastbloom inconclusive ×1.10 (0.500 to 2.00)",
-        "; 1 factor · ▲ improved, ▼ regressed, = equivalent, ? inconclusive",
+        "Verdict against \"none\": perfect is 6.70x faster (95 % CI 6.50x to 6.90x);",
+        "standard is equivalent: no change (95 % CI −1 % to 1 %)",
+        "fastbloom is inconclusive: 10 % faster (95 % CI −50 % to 100 %)",
+        "ribbon is 17.6 % slower (95 % CI 11.1 % to 25 %)",
+        "Only bloom differs. ▲ improved, ▼ regressed, = equivalent, ? inconclusive.",
     ] {
         assert!(all.contains(&plain(part)), "{part}: {all}");
     }
@@ -234,8 +244,9 @@ fn verdicts_stand_below_the_title_and_at_the_bars() {
     // Too many to be told one by one: the first six, and how many more.
     let many = texts(&draw(find("write-amplification")).svg()).join(" ");
     assert!(
-        many.contains("against leveled, 4: leveled, 6 improved")
-            && many.contains("and 8 more in verdicts.csv")
+        many.contains("Verdict against leveled,\u{a0}4: leveled,\u{a0}6")
+            && many.contains("8 more in verdicts.csv"),
+        "{many}"
     );
     // Its bars are too thin for signs: nothing explains what is not there.
     assert!(!many.contains('▲'), "{many}");
@@ -245,7 +256,7 @@ fn verdicts_stand_below_the_title_and_at_the_bars() {
     other.filter = BTreeMap::from([("phase".to_owned(), Choice::One(Scalar::Text("load".to_owned())))]);
     let sample = find("throughput");
     let load = Chart::draw(&sample.folder, &other, &sample.context).unwrap();
-    assert!(!texts(&load.svg()).join(" ").contains("against"));
+    assert!(!texts(&load.svg()).join(" ").contains("Verdict"));
     let damaged = sample.folder.verdicts();
     std::fs::write(&damaged, "verdict\n").unwrap();
     let chart = draw(sample);
@@ -371,7 +382,7 @@ fn too_much_to_tell_apart_is_refused_and_so_is_a_logarithm_of_nothing() {
     let named = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let message = error(named("forty-names"), |spec| spec.series = Some("label".to_owned()));
     assert!(message.contains("series: 40 series cannot be told apart"), "{message}");
-    let message = error(named("all-zero"), |spec| spec.log_y = true);
+    let message = error(named("all-zero"), |spec| spec.log_y = Some(true));
     assert!(message.contains("\"stall_seconds\" has no value above 0"), "{message}");
 }
 
@@ -404,4 +415,172 @@ fn results_that_cannot_be_read_are_named() {
     let whole = std::fs::read(sample.folder.runs()).unwrap();
     std::fs::write(sample.folder.runs(), &whole[..whole.len() - 3]).unwrap();
     assert_eq!(draw(&sample).notes(), ["the last, torn line of the table is left out"]);
+}
+
+#[test]
+fn whiskers_show_the_interval_that_the_caption_names() {
+    let (folder, sample) = sample("ratios");
+    let bars = |style: &str| {
+        let spec = ChartSpec {
+            x: Some("design.compaction".to_owned()),
+            y: Some("ops_per_second".to_owned()),
+            ..ChartSpec::new(Form::Bar)
+        };
+        let context = Context { style: toml::from_str(style).unwrap(), ..sample.context.clone() };
+        let chart = Chart::draw(&sample.folder, &spec, &context).unwrap();
+        chart.write(folder.path(), "bars").unwrap();
+        let numbers = std::fs::read_to_string(folder.path().join("bars.csv")).unwrap();
+        (texts(&chart.svg()).join(" "), numbers)
+    };
+    let ends = |numbers: &str| -> (f64, f64) {
+        let cells: Vec<&str> = numbers.lines().nth(1).unwrap().split(',').collect();
+        (cells[3].parse().unwrap(), cells[4].parse().unwrap())
+    };
+    let (ci, numbers) = bars("");
+    assert!(ci.contains("whiskers: 95 % CI of the median"), "{ci}");
+    assert!(
+        numbers.starts_with("series,design.compaction,ops_per_second,low,high,interval,trials,"),
+        "{numbers}"
+    );
+    assert!(numbers.lines().nth(1).unwrap().contains(",95 % CI of the median,8,"), "{numbers}");
+    let (text, all) = bars("whiskers = \"range\"");
+    assert!(text.contains("whiskers: range, least to largest"), "{text}");
+    let (text, half) = bars("whiskers = \"iqr\"");
+    assert!(text.contains("whiskers: interquartile range"), "{text}");
+    // Eight values: the 95 % interval of the median leaves out none of them, the quartiles two on each side.
+    let (ci, all, half) = (ends(&numbers), ends(&all), ends(&half));
+    assert!(ci == all && half.0 > all.0 && half.1 < all.1, "{ci:?} {all:?} {half:?}");
+}
+
+#[test]
+fn a_style_chooses_formats_width_title_and_caption() {
+    let (folder, mut sample) = sample("throughput");
+    sample = styled(
+        sample,
+        "format = \"svg,pdf,pgf,gnuplot\"\nwidth = \"84mm\"\ntitle = \"Lookups\"\ncaption = \"none\"",
+    );
+    let chart = draw(&sample);
+    let names: Vec<String> = chart
+        .write(folder.path(), "figure")
+        .unwrap()
+        .iter()
+        .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(names, ["figure.svg", "figure.pdf", "figure.tex", "figure.gp"]);
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let svg = String::from_utf8(read("figure.svg")).unwrap();
+    assert!(svg.contains("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"3.3056in\""), "{}", &svg[..200]);
+    let texts = texts(&svg);
+    assert!(texts.contains(&"Lookups".to_owned()) && texts.contains(&"bloom".to_owned()), "{texts:?}");
+    for left_out in ["run 5f1c0a9be27d", "Verdict", "trials", "How many lookups"] {
+        assert!(!texts.join(" ").contains(left_out), "{left_out}: {texts:?}");
+    }
+    let pdf = read("figure.pdf");
+    assert!(pdf.starts_with(b"%PDF-1.") && pdf.ends_with(b"%%EOF"), "{}", pdf.len());
+    let has = |part: &str| pdf.windows(part.len()).any(|bytes| bytes == part.as_bytes());
+    assert!(has("/FontFile2") && has("/ToUnicode") && has("/MediaBox [0 0 238"), "fonts are embedded");
+    assert_eq!(chart.pdf().unwrap(), pdf, "the same bytes");
+    let latex = String::from_utf8(read("figure.tex")).unwrap();
+    assert!(latex.contains("title={Lookups}") && latex.contains("y explicit"), "{latex}");
+    let gnuplot = String::from_utf8(read("figure.gp")).unwrap();
+    assert!(gnuplot.contains("set title \"Lookups\""), "{gnuplot}");
+
+    let verdict = texts_of(sample, Caption::Verdict);
+    assert!(verdict.contains("Verdict against") && !verdict.contains("run 5f1c0a9be27d"), "{verdict}");
+}
+
+fn texts_of(mut sample: Sample, caption: Caption) -> String {
+    sample.context.style.caption = Some(caption);
+    texts(&draw(&sample).svg()).join(" ")
+}
+
+#[test]
+fn a_font_is_an_installed_family_or_a_file() {
+    let (folder, sample) = sample("throughput");
+    let with = |font: &str| {
+        let style = FigureStyle { font: Some(font.to_owned()), ..FigureStyle::default() };
+        let context = Context { style, ..sample.context.clone() };
+        Chart::draw(&sample.folder, &sample.spec, &context)
+    };
+    let missing = with("No Such Family").unwrap_err().to_string();
+    assert!(missing.contains("style.font: font family \"No Such Family\" is not installed"), "{missing}");
+    let file = folder.path().join("face.ttf");
+    std::fs::write(&file, dejavu::sans_mono::regular()).unwrap();
+    let chart = with(file.to_str().unwrap()).unwrap();
+    assert!(chart.svg().contains("font-family=\"DejaVu Sans Mono, DejaVu Sans Condensed"));
+    assert_eq!(chart.flaws(), Vec::<String>::new());
+    assert!(chart.pdf().unwrap().len() > 8_000);
+    std::fs::write(&file, "no font").unwrap();
+    let broken = with(file.to_str().unwrap()).unwrap_err().to_string();
+    assert!(broken.contains("is no font file"), "{broken}");
+    // The next chart has the embedded face again.
+    assert!(draw(&sample).svg().contains("font-family=\"DejaVu Sans Condensed"));
+}
+
+#[test]
+fn ratios_are_those_of_rounds_with_the_interval_of_the_verdict() {
+    let (folder, mut sample) = sample("ratios");
+    let chart = draw(&sample);
+    let said = texts(&chart.svg());
+    let all = said.join(" ").replace('\u{a0}', " ");
+    for part in [
+        "Throughput relative to leveled",
+        "throughput / that of leveled, higher is better →",
+        "2.30x faster",
+        "points: one round each; diamond: median ratio with its 95 % CI",
+        "noise floor ±3.1 %",
+        "Verdict against leveled: tiered is 2.30x faster (95 % CI 2.21x to 2.42x)",
+    ] {
+        assert!(all.contains(part), "{part}: {all}");
+    }
+    chart.write(folder.path(), "ratio").unwrap();
+    let numbers = std::fs::read_to_string(folder.path().join("ratio.csv")).unwrap();
+    assert!(
+        numbers.contains("median ratio,tiered,2.3,2.21,2.42,95 % CI of the median ratio,8,"),
+        "{numbers}"
+    );
+    assert_eq!(numbers.lines().filter(|line| line.starts_with("rounds,")).count(), 3 * 8);
+
+    // Without verdicts all cells are compared with the first, and the chart says so.
+    std::fs::remove_file(sample.folder.verdicts()).unwrap();
+    assert_eq!(draw(&sample).notes(), ["no verdict on these numbers: intervals are those of the median"]);
+    sample.spec.y = None;
+    let error = Chart::draw(&sample.folder, &sample.spec, &sample.context).unwrap_err().to_string();
+    assert!(error.starts_with("y: the column to compare is missing"), "{error}");
+}
+
+#[test]
+fn a_logarithmic_axis_has_points_and_a_distribution_has_nines() {
+    let (_folder, samples) = samples();
+    let find = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
+    let rects = |svg: &str| svg.matches("<rect ").count();
+    let (log, linear) = (draw(find("log-bars")).svg(), draw(find("memory")).svg());
+    assert!(rects(&linear) > rects(&log), "bars have rectangles, points have none");
+    let cdf = find("cdf-tail");
+    let nines = |log_y| {
+        let spec = ChartSpec { log_y, ..cdf.spec.clone() };
+        texts(&Chart::draw(&cdf.folder, &spec, &cdf.context).unwrap().svg())
+            .contains(&"99.9\u{a0}%".to_owned())
+    };
+    assert!(nines(None) && nines(Some(true)) && !nines(Some(false)));
+}
+
+#[test]
+fn no_two_of_eight_series_share_a_colour() {
+    let (_folder, samples) = samples();
+    let sample = samples.iter().find(|sample| sample.name == "line-8-series").unwrap();
+    let labels: Vec<(String, bool)> = (0..8).map(|at| (format!("variant-{at}"), false)).collect();
+    // In a catalog of many, places are eight apart.
+    let mut known: Vec<(String, bool)> = Vec::new();
+    for label in labels {
+        known.push(label);
+        let before = known.len();
+        known.extend((0..7).map(|at| (format!("other-{before}-{at}"), false)));
+    }
+    let order = Order::default().with("design.fence", known.iter().map(|(label, flag)| (&**label, *flag)));
+    let context = Context { order, ..sample.context.clone() };
+    let svg = Chart::draw(&sample.folder, &sample.spec, &context).unwrap().svg();
+    for color in ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8B7300", "#404040"] {
+        assert!(svg.contains(color), "{color}");
+    }
 }

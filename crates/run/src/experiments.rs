@@ -165,7 +165,8 @@ impl<'a> Run<'a> {
             estimates.push(estimate);
         }
         check_folder(&options.out)?;
-        Charts::check_targets(&experiment.charts, &options.plots.join(&experiment.name))?;
+        let plots = options.plots.join(&experiment.name);
+        Charts::check_targets(&experiment.charts, &experiment.style, &plots)?;
         let swept = experiment.swept();
         let run = Self {
             experiment,
@@ -504,7 +505,8 @@ impl<'a> Run<'a> {
         // Charts read the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
-        let charts = Charts { order: catalog_order(), tell: self.options.console.line };
+        let style = self.experiment.style.clone();
+        let charts = Charts { order: catalog_order(), style, tell: self.options.console.line };
         let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
         let mut text =
             format!("\n{}: {}\n{}", self.experiment.name, self.experiment.question, verdicts.text());

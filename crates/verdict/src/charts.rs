@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plot::{Chart, ChartSpec, Context, Order, PlotError, Width};
+use plot::{Chart, ChartSpec, Context, FigureStyle, Order, PlotError, Width};
 use results::columns::ENGINE;
 use results::targets::{check_file, check_folder, check_name};
 use results::{Folder, Manifest, Row, Table, columns as c};
@@ -10,21 +10,21 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// What the names of a chart's files end with.
-const ENDINGS: [&str; 2] = ["svg", "png"];
-
 /// Draws the charts of experiments from their results.
 #[derive(Clone, Debug)]
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
     pub order: Order,
+    /// The look. Its keys go before those of an experiment that is drawn again.
+    pub style: FigureStyle,
     /// Prints a line: what is left out and why, and what a reader of a chart should know.
     pub tell: fn(&str),
 }
 
 impl Charts {
-    /// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
-    /// left out with a line that says why, and so is every cell that gave a wrong answer in any trial.
+    /// Draws charts into a folder and returns the path of each: the PNG file, or the first of its formats without one. A chart
+    /// that has nothing to show is left out with a line that says why, and so is every cell that gave a wrong answer in any
+    /// trial.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -34,20 +34,26 @@ impl Charts {
         folder: &Path,
     ) -> Outcome<Vec<PathBuf>> {
         let mut drawn = Vec::new();
-        Self::check_targets(specs, folder)?;
+        Self::check_targets(specs, &self.style, folder)?;
         for (spec, chart) in self.charts(results, table, specs, manifest, Width::Full)? {
-            let [_, png] = chart.write(folder, &spec.file_stem())?;
+            let mut paths = chart.write(folder, &spec.file_stem())?;
             chart.notes().iter().for_each(|note| (self.tell)(&format!("  {}: {note}", spec.file_stem())));
-            drawn.push(png);
+            let png = paths.iter().position(|path| path.extension().is_some_and(|ending| ending == "png"));
+            drawn.push(paths.swap_remove(png.unwrap_or(0)));
         }
         Ok(drawn)
     }
 
-    /// Refuses a folder for charts that cannot be written to, or in which something stands where a chart belongs.
-    pub fn check_targets(specs: &[ChartSpec], folder: &Path) -> Outcome<()> {
+    /// Checks that a folder for charts can be written to, and that each file of a chart can.
+    ///
+    /// # Errors
+    /// A folder that cannot be written to; a directory or a link in the place of a file.
+    pub fn check_targets(specs: &[ChartSpec], style: &FigureStyle, folder: &Path) -> Outcome<()> {
         check_folder(folder)?;
-        let files =
-            specs.iter().flat_map(|spec| ENDINGS.map(|ending| format!("{}.{ending}", spec.file_stem())));
+        let files = specs.iter().flat_map(|spec| {
+            let stem = spec.file_stem();
+            style.endings().map(move |ending| format!("{stem}.{ending}"))
+        });
         files.map(|file| folder.join(file)).try_for_each(|path| check_file(&path))
     }
 
@@ -61,7 +67,8 @@ impl Charts {
         width: Width,
     ) -> Outcome<Vec<(&'a ChartSpec, Chart)>> {
         let brings = brought_by_engines(manifest);
-        let context = Context { width, brings, ..Context::of(manifest, self.order.clone()) };
+        let style = self.style.clone();
+        let context = Context { width, brings, style, ..Context::of(manifest, self.order.clone()) };
         let wrong = TrialRows::of(table).wrong_cells();
         let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
         if !wrong.is_empty() {
@@ -83,8 +90,17 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Draws the charts that the experiment of a results folder asks for, from its files alone.
-    pub fn redraw(&self, results: &Path, out: Option<&Path>) -> Outcome<Vec<PathBuf>> {
+    /// Draws the charts of the experiment of a results folder, from its files only. `change` may change the resolved
+    /// experiment before its `chart`s, its `style` and its `question` are read.
+    ///
+    /// # Errors
+    /// A folder without results; results or charts that cannot be read; a file that cannot be written.
+    pub fn redraw(
+        &self,
+        results: &Path,
+        out: Option<&Path>,
+        change: &dyn Fn(&Manifest, &mut toml::Table) -> Outcome<()>,
+    ) -> Outcome<Vec<PathBuf>> {
         let folder = Folder::new(results);
         if !folder.manifest().exists() {
             return Err(Problem::new(format!(
@@ -92,27 +108,30 @@ impl Charts {
                 results.display()
             )));
         }
-        let manifest = Manifest::read(&folder.manifest())?;
+        let mut manifest = Manifest::read(&folder.manifest())?;
         check_name(&manifest.experiment)
             .map_err(|problem| Problem::at(&folder.manifest(), None, problem.to_string()))?;
-        let resolved: toml::Table = manifest.resolved.parse().map_err(|error: toml::de::Error| {
-            Problem::at(
-                &folder.manifest(),
-                None,
-                format!("the resolved experiment cannot be read: {}", error.message()),
-            )
-        })?;
-        let charts = resolved.get("chart").cloned().unwrap_or_else(|| toml::Value::Array(Vec::new()));
-        let specs: Vec<ChartSpec> = charts.try_into().map_err(|error: toml::de::Error| {
-            Problem::at(&folder.manifest(), None, format!("the charts cannot be read: {}", error.message()))
-        })?;
+        let unread = |part: &str, error: &toml::de::Error| {
+            Problem::at(&folder.manifest(), None, format!("{part} cannot be read: {}", error.message()))
+        };
+        let resolved: Result<toml::Table, _> = manifest.resolved.parse();
+        let mut resolved = resolved.map_err(|error| unread("the resolved experiment", &error))?;
+        change(&manifest, &mut resolved)?;
+        let charts = resolved.remove("chart").unwrap_or_else(|| toml::Value::Array(Vec::new()));
+        let specs: Vec<ChartSpec> = charts.try_into().map_err(|error| unread("the charts", &error))?;
+        let style = resolved.remove("style").unwrap_or_else(|| toml::Value::Table(toml::Table::new()));
+        let style: FigureStyle = style.try_into().map_err(|error| unread("the style", &error))?;
+        if let Some(question) = resolved.get("question").and_then(toml::Value::as_str) {
+            question.clone_into(&mut manifest.question);
+        }
         let table = Table::read(&folder.runs())?;
         manifest.check_rows(&folder)?;
         let target = match out {
             Some(out) => out.join(&manifest.experiment),
             None => Path::new("plots").join(&manifest.experiment),
         };
-        self.draw_all(&folder, &table, &specs, &manifest, &target)
+        let charts = Self { style: self.style.clone().over(style), ..self.clone() };
+        charts.draw_all(&folder, &table, &specs, &manifest, &target)
     }
 }
 

@@ -117,8 +117,9 @@ fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
         match chart(&group, metric, title) {
             Ok(chart) => {
                 let folder = folder.join(experiment).join(file_name(machine));
-                let [_, png] = chart.write(&folder, &stem)?;
-                line(&format!("  chart    {}", png.display()));
+                for path in chart.write(&folder, &stem)?.iter().skip(1) {
+                    line(&format!("  chart    {}", path.display()));
+                }
             }
             Err(error @ PlotError::Write { .. }) => return Err(error.into()),
             Err(error) => line(&format!("  no chart {stem}: {error}")),
@@ -167,7 +168,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         }
     }
     let spec = ChartSpec {
-        log_y: is_far_apart(group),
+        log_y: Some(is_far_apart(group)),
         x: Some(RUN.to_owned()),
         y: Some(metric.to_owned()),
         series: Some(c::LABEL.name.to_owned()),

@@ -1,24 +1,193 @@
-//! `lsmbench plot`: charts from results alone.
+//! `lsmbench plot`: charts from results.
 
-use types::Outcome;
+use std::path::{Path, PathBuf};
 
-use crate::charts::charts;
+use experiment::{Experiment, Overrides};
+use plot::{ChartSpec, FigureStyle};
+use results::{Folder, Manifest};
+use toml::{Table, Value};
+use types::{Outcome, Problem};
+
+use crate::charts::styled;
 use crate::cli::PlotArguments;
 use crate::output::{line, print};
 
-/// Draws the charts of results folders again.
+/// The tables of an experiment that say how its results are shown.
+const SHOWN: [&str; 3] = ["question", "chart", "style"];
+
+/// How deep folders of results may be nested in a folder that is to be drawn.
+const DEPTH: usize = 3;
+
+/// The folder in which runs keep the results that they replace.
+const EARLIER: &str = "earlier";
+
+/// Draws the charts of results folders again. A folder of results folders stands for them; a folder without results is
+/// skipped with a line, unless nothing else is named.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
-    for results in &arguments.results {
-        let drawn = charts().redraw(results, arguments.out.as_deref())?;
-        if drawn.is_empty() {
-            line(&format!(
-                "{}: nothing to draw; charts are asked for by [[chart]] in the experiment",
-                results.display()
-            ));
+    let sets: Vec<(Vec<String>, Value)> =
+        arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
+    let style = FigureStyle {
+        format: arguments.format.clone(),
+        width: arguments.width,
+        font: arguments.font.clone(),
+        title: arguments.title.clone(),
+        caption: arguments.caption,
+        whiskers: arguments.whiskers,
+    };
+    let charts = styled(style);
+    let config = arguments.config.as_deref().map(shown_by).transpose()?;
+    let change = |manifest: &Manifest, resolved: &mut Table| {
+        let shown = config.clone().or_else(|| shown_by_run(manifest, resolved));
+        if let Some(shown) = shown {
+            SHOWN.iter().for_each(|key| drop(resolved.remove(*key)));
+            resolved.extend(shown);
         }
-        for chart in drawn {
-            print(&format!("{}\n", chart.display()))?;
+        sets.iter().try_for_each(|(path, value)| set(resolved, path, value.clone()))
+    };
+    let mut failed = None;
+    for results in found(&arguments.results)? {
+        match charts.redraw(&results, arguments.out.as_deref(), &change) {
+            Ok(drawn) if drawn.is_empty() => line(&format!(
+                "{}: nothing to draw; [[chart]] tables in the experiment describe charts",
+                results.display()
+            )),
+            Ok(drawn) => drawn.iter().try_for_each(|chart| print(&format!("{}\n", chart.display())))?,
+            Err(problem) if arguments.results.contains(&results) && arguments.results.len() == 1 => {
+                return Err(problem);
+            }
+            Err(problem) => {
+                line(&format!("skipped {}: {problem}", results.display()));
+                failed = Some(Problem::new("some results were not drawn; see the lines above"));
+            }
         }
     }
+    failed.map_or(Ok(()), Err)
+}
+
+/// The results folders that are named, or that lie in named folders. The others are skipped with a line each.
+fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for folder in named {
+        let before = all.len();
+        // Results that runs have replaced are drawn where they are named: their experiments are those of the current ones.
+        let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
+        if is_earlier && named.len() > 1 {
+            line(&format!("skipped {}: results of earlier runs; name it alone to draw it", folder.display()));
+            continue;
+        }
+        search(folder, DEPTH, &mut all);
+        if all.len() > before {
+            continue;
+        }
+        let missing = format!("{} is no results folder: it has no manifest.json", folder.display());
+        if named.len() == 1 && !is_earlier || !folder.exists() {
+            return Err(Problem::new(missing));
+        }
+        line(&format!("skipped {missing}"));
+    }
+    Ok(all)
+}
+
+/// Adds a results folder, or those in a folder, in the order of their names.
+fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
+    if Folder::new(folder).manifest().exists() {
+        all.push(folder.to_owned());
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    inside.retain(|path| path.is_dir() && !path.is_symlink());
+    inside.sort();
+    for path in inside.iter().filter(|_| depth > 0) {
+        let before = all.len();
+        if path.file_name().is_some_and(|name| name == EARLIER) {
+            line(&format!("skipped {}: results of earlier runs; name it alone to draw it", path.display()));
+            continue;
+        }
+        search(path, depth - 1, all);
+        if all.len() == before && depth == DEPTH {
+            line(&format!("skipped {}: it has no manifest.json", path.display()));
+        }
+    }
+}
+
+/// How an experiment file shows its results now.
+fn shown_by(config: &Path) -> Outcome<Table> {
+    let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
+    let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
+    Ok(resolved.into_iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).collect())
+}
+
+/// How the experiment file that ran shows its results now, where it is still there and shows them in another way. A file that
+/// cannot be read any more changes nothing.
+fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
+    let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
+    let is_config = |path: &&PathBuf| {
+        path.extension().is_some_and(|ending| ending == "toml")
+            && path.file_stem().is_some_and(|name| name == stem)
+            && path.is_file()
+    };
+    let named: Vec<PathBuf> = manifest.command.iter().map(PathBuf::from).collect();
+    let config = named.iter().find(is_config)?;
+    let shown = shown_by(config).ok()?;
+    if SHOWN.iter().all(|key| shown.get(*key) == resolved.get(*key)) {
+        return None;
+    }
+    line(&format!("{}: charts as {} shows them now", manifest.experiment, config.display()));
+    Some(shown)
+}
+
+/// Reads `chart.NAME.KEY=VALUE`, `style.KEY=VALUE` or `question=VALUE`. A value that is no TOML is a text.
+fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
+    let wrong = || {
+        Problem::new(format!(
+            "--set {text}: write chart.NAME.KEY=VALUE or style.KEY=VALUE, as --set 'chart.fpr.title=\"Filters\"'"
+        ))
+    };
+    let (path, value) = text.split_once('=').ok_or_else(wrong)?;
+    let parsed =
+        toml::from_str::<Table>(&format!("value = {value}")).ok().and_then(|mut table| table.remove("value"));
+    let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
+    let mut path: Vec<String> = path.trim().split('.').map(str::to_owned).collect();
+    // Columns in a filter have dots: the rest of such a path is one key.
+    if path.len() > 4 && path[0] == "chart" && path[2] == "filter" {
+        let column = path.split_off(3).join(".");
+        path.push(column.trim_matches('"').to_owned());
+    }
+    if path.iter().any(String::is_empty) || !SHOWN.contains(&path[0].as_str()) {
+        return Err(wrong());
+    }
+    Ok((path, value))
+}
+
+/// Sets a value; charts are found by the names of their files.
+fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
+    let unknown = |names: Vec<String>| {
+        Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))
+    };
+    let mut table = resolved;
+    let mut keys = path;
+    if path[0] == "chart" {
+        let charts = match table.get_mut("chart") {
+            Some(Value::Array(charts)) => charts,
+            _ => return Err(unknown(Vec::new())),
+        };
+        let stem = |chart: &Value| {
+            chart.clone().try_into::<ChartSpec>().map(|spec| spec.file_stem()).unwrap_or_default()
+        };
+        let names: Vec<String> = charts.iter().map(stem).collect();
+        let at = names.iter().position(|name| path.get(1) == Some(name));
+        match at.and_then(|at| charts.get_mut(at)) {
+            Some(Value::Table(chart)) if path.len() > 2 => (table, keys) = (chart, &path[2..]),
+            _ => return Err(unknown(names)),
+        }
+    }
+    let Some((last, above)) = keys.split_last() else { return Ok(()) };
+    for key in above {
+        let inner = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
+        let message = || Problem::new(format!("--set {}: \"{key}\" is no table", path.join(".")));
+        table = inner.as_table_mut().ok_or_else(message)?;
+    }
+    table.insert(last.clone(), value);
     Ok(())
 }

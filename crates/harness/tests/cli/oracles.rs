@@ -172,7 +172,7 @@ fn no_verdict_goes_by_numbers_that_cannot_be() {
     assert!(line.contains(",inconclusive,implausible: expected false positives"), "{line}");
     let chart = bench.read("plots/small/fpr-by-bloom.svg");
     assert!(
-        chart.contains("1 measurement beyond a bound: ") && chart.contains(&format!("{first} implausible")),
+        chart.contains("1 measurement beyond a bound: ") && chart.contains(" implausible"),
         "{chart}"
     );
 

@@ -182,7 +182,7 @@ fn like_is_compared_with_like() {
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
     assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);
     let chart = bench.read("plots/x/fpr.svg");
-    assert!(chart.contains("at equal bloom.bits_per_key, against standard: "), "{chart}");
+    assert!(chart.contains("Verdict against standard at equal bloom.bits_per_key: "), "{chart}");
     for (within, hint) in [
         ("[\"design.blom\"]", "unknown swept path \"design.blom\"; did you mean \"design.bloom\"?"),
         (
@@ -215,7 +215,7 @@ fn a_filter_of_other_bits_is_no_rival_in_any_file() {
     assert!(of_xor.contains(",inconclusive,no rival; bits_per_key 10.0 against 16.0"), "{verdicts}");
     let chart = bench.read("plots/component-x/fpr.svg");
     assert!(
-        chart.contains("against standard: blocked ") && chart.contains("1 not compared, as no rivals"),
+        chart.contains("Verdict against standard: blocked ") && chart.contains("1 not compared"),
         "{chart}"
     );
 }

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use lsmbench_plot::{ChartSpec, Context, Form, Order, Width};
+use lsmbench_plot::{ChartSpec, Context, FigureStyle, Form, Order, Width};
 use results::columns::{
     BLOCKS_PER_GET, CACHE_HIT_RATE, CELL, EXPECTED_FPR, EXPERIMENT, FILTER_BYTES, FPR, LABEL, LOOP, MODE,
     OPERATION, OPS, OPS_PER_SECOND, P99_NS, PHASE, SECOND, SECONDS, SEED, STALL_SECONDS, TRIAL, WRITE_AMP,
@@ -102,7 +102,8 @@ impl Results {
             row.set(&v::EXPERIMENT, "synthetic").set(&v::PHASE, "lookup").set(&v::OPERATION, "all");
             row.set(&v::METRIC, metric).set(&v::BASELINE, baseline).set(&v::CANDIDATE, *name);
             row.set(&v::VERDICT, *verdict).set(&v::RATIO, *ratio).set(&v::FACTORS, 1_u64);
-            row.set(&v::RATIO_LOW, *low).set(&v::RATIO_HIGH, *high);
+            row.set(&v::RATIO_LOW, *low).set(&v::RATIO_HIGH, *high).set(&v::NOISE_FLOOR, 0.031);
+            row.set(&v::DIFFERS_IN, "bloom");
             row
         };
         let rows: Vec<Row> = candidates.iter().map(row).collect();
@@ -150,6 +151,7 @@ fn context(question: &str) -> Context {
         width: Width::Full,
         points: None,
         brings: Vec::new(),
+        style: FigureStyle::default(),
     }
 }
 
@@ -169,6 +171,8 @@ fn plain(root: &Path) -> Vec<Sample> {
     vec![
         fpr(root),
         throughput(root),
+        ratios(root),
+        log_bars(root),
         write_amplification(root),
         trade_off(root),
         cache_sizes(root),
@@ -179,6 +183,7 @@ fn plain(root: &Path) -> Vec<Sample> {
         memory(root),
         designs(root),
         series(root, "line-4-series", 4),
+        series(root, "line-8-series", 8),
     ]
 }
 
@@ -196,7 +201,7 @@ fn fpr(root: &Path) -> Sample {
         }
     }
     let mut spec = spec(Form::Line, "design.bloom.bits_per_key", "fpr", "design.bloom");
-    (spec.log_y, spec.theory) = (true, true);
+    (spec.log_y, spec.theory) = (Some(true), true);
     let context = context("Which filter lets the fewest absent keys through at equal memory?");
     Sample { name: "fpr", folder: results.write(), spec, context }
 }
@@ -232,6 +237,50 @@ fn throughput(root: &Path) -> Sample {
     let context =
         context("How many lookups per second does each filter allow when half the keys are absent?");
     Sample { name: "throughput", folder: results.write(), spec, context }
+}
+
+/// Six policies in eight rounds whose noise is common to a round.
+fn ratios(root: &Path) -> Sample {
+    let mut results = Results::new(root, "ratios", &["design.compaction"]);
+    let mut noise = Noise(11);
+    let policies = [("leveled", 1.0), ("tiered", 2.3), ("lazy-leveled", 1.5), ("l0-tiered", 0.96)];
+    for trial in 0..8 {
+        let round = noise.around(0.3);
+        for (cell, (policy, factor)) in policies.iter().enumerate() {
+            let rate = 300_000.0 * factor * round * noise.around(0.08);
+            results.row(cell, trial, &[policy], &[(&OPS_PER_SECOND, rate)]);
+        }
+    }
+    results.verdicts(
+        "ops_per_second",
+        "leveled",
+        &[
+            ("tiered", "improved", [2.21, 2.3, 2.42]),
+            ("lazy-leveled", "improved", [1.44, 1.5, 1.55]),
+            ("l0-tiered", "inconclusive", [0.92, 0.97, 1.01]),
+        ],
+    );
+    let spec = ChartSpec { y: Some("ops_per_second".to_owned()), ..ChartSpec::new(Form::Ratio) };
+    let context = context("Which compaction policy is fastest, and by how much?");
+    Sample { name: "ratios", folder: results.write(), spec, context }
+}
+
+/// Bars on a logarithmic axis, which are points.
+fn log_bars(root: &Path) -> Sample {
+    let mut results = Results::new(root, "log-bars", &["design.bloom", "design.bloom.bits_per_key"]);
+    let mut noise = Noise(12);
+    for (f, filter) in ["standard", "blocked", "ribbon"].iter().enumerate() {
+        for (b, bits) in ["4", "8", "12"].iter().enumerate() {
+            for trial in 0..8 {
+                let rate = 0.6185_f64.powi(4 * (b as i32 + 1)) * [1.0, 1.4, 0.7][f];
+                results.row(f * 3 + b, trial, &[filter, bits], &[(&FPR, rate * noise.around(0.1))]);
+            }
+        }
+    }
+    let mut spec = spec(Form::GroupedBar, "design.bloom.bits_per_key", "fpr", "design.bloom");
+    spec.log_y = Some(true);
+    let context = context("How many absent keys does each filter let through?");
+    Sample { name: "log-bars", folder: results.write(), spec, context }
 }
 
 fn write_amplification(root: &Path) -> Sample {
@@ -321,7 +370,11 @@ fn latencies(root: &Path, name: &'static str, log_y: bool) -> Sample {
             results.latencies(cell, trial, (0..20_000).map(one));
         }
     }
-    let spec = ChartSpec { series: Some("design.cache".to_owned()), log_y, ..ChartSpec::new(Form::Cdf) };
+    let spec = ChartSpec {
+        series: Some("design.cache".to_owned()),
+        log_y: Some(log_y),
+        ..ChartSpec::new(Form::Cdf)
+    };
     let context = context("How is the latency of a get distributed under each cache?");
     Sample { name, folder: results.write(), spec, context }
 }
@@ -368,7 +421,7 @@ fn heatmap(root: &Path) -> Sample {
         }
     }
     let mut spec = spec(Form::Heatmap, "design.compaction.size_ratio", "p99_ns", "design.memtable.capacity");
-    spec.log_y = true;
+    spec.log_y = Some(true);
     let context = context("Which buffer and size ratio keep the slowest gets fast?");
     Sample { name: "heatmap", folder: results.write(), spec, context }
 }
@@ -435,7 +488,7 @@ fn simple(root: &Path, name: &'static str, kind: Form, metric: &Metric, rows: &[
 
 fn hostile(root: &Path) -> Vec<Sample> {
     let log = |mut sample: Sample| {
-        sample.spec.log_y = true;
+        sample.spec.log_y = Some(true);
         sample
     };
     let names: Vec<String> = (0..40).map(|i| format!("variant-number-{i}")).collect();

@@ -1,0 +1,139 @@
+//! The numbers of a chart as they are drawn, for the file next to it and for exports to other tools.
+
+use results::{Column, Unit};
+
+use crate::Form;
+use crate::data::{Across, Data, Point};
+use crate::palette::Color;
+
+/// The numbers of a chart.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Figure {
+    pub title: String,
+    pub x: Dimension,
+    pub y: Dimension,
+    /// The names across, in order. Empty where numbers stand across.
+    pub names: Vec<String>,
+    pub drawing: Drawing,
+    /// The interval that `low` and `high` are the ends of: `95 % CI of the median`.
+    pub interval: String,
+    pub tracks: Vec<Track>,
+}
+
+/// How an export draws the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Drawing {
+    #[default]
+    Lines,
+    /// Steps without marks: a distribution.
+    Steps,
+    Points,
+    Bars,
+    /// Fields in the colour of their numbers.
+    Fields,
+}
+
+/// An axis.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dimension {
+    /// The column of the results.
+    pub column: String,
+    /// The title with the unit.
+    pub title: String,
+    pub is_log: bool,
+}
+
+impl Dimension {
+    pub(crate) fn new(column: &str, title: &str, unit: Unit, is_log: bool) -> Self {
+        let unit = match unit {
+            Unit::Plain | Unit::Count | Unit::Ratio | Unit::Share => String::new(),
+            unit => format!(" ({})", unit.symbol()),
+        };
+        Self { column: column.to_owned(), title: format!("{title}{unit}"), is_log }
+    }
+
+    fn of(column: &Column, unit: Unit, is_log: bool) -> Self {
+        Self::new(column.name(), column.title(), unit, is_log)
+    }
+}
+
+/// The numbers of one series.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub label: String,
+    pub color: Color,
+    pub spots: Vec<Spot>,
+}
+
+/// One point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    /// The number across, or the number of the name.
+    pub x: f64,
+    pub y: f64,
+    /// The ends of the interval upwards; `None` where none is drawn.
+    pub interval: Option<(f64, f64)>,
+    /// The ends of the interval across.
+    pub across: Option<(f64, f64)>,
+    pub trials: Option<usize>,
+    pub theory: Option<f64>,
+    pub bound: Option<f64>,
+}
+
+impl Spot {
+    /// A point that has a place only.
+    pub(crate) fn at(x: f64, y: f64) -> Self {
+        Self { x, y, interval: None, across: None, trials: None, theory: None, bound: None }
+    }
+}
+
+impl Figure {
+    /// The numbers of a chart of points.
+    pub(crate) fn of(data: &Data, form: Form, [log_x, log_y]: [bool; 2], interval: String) -> Self {
+        let (names, unit) = match &data.across {
+            Across::Names(names) => (names.iter().map(|(name, _)| name.clone()).collect(), Unit::Plain),
+            Across::Numbers(unit) => (Vec::new(), *unit),
+        };
+        let spot = |point: &Point| Spot {
+            interval: (form != Form::Heatmap).then_some((point.y.low, point.y.high)),
+            across: (form == Form::Scatter).then_some((point.x.low, point.x.high)),
+            trials: Some(point.y.trials),
+            theory: point.theory,
+            bound: point.bound,
+            ..Spot::at(point.x.median, point.y.median)
+        };
+        let tracks = data.series.iter().map(|series| Track {
+            label: series.label.clone(),
+            color: series.style.color,
+            spots: series.points.iter().map(spot).collect(),
+        });
+        Self {
+            title: String::new(),
+            x: Dimension::of(&data.x, unit, log_x && names.is_empty()),
+            y: Dimension::of(&data.y, data.y.unit(), log_y),
+            names,
+            drawing: match form {
+                Form::Bar | Form::GroupedBar if log_y => Drawing::Points,
+                Form::Bar | Form::GroupedBar => Drawing::Bars,
+                Form::Scatter | Form::Ratio => Drawing::Points,
+                Form::Heatmap => Drawing::Fields,
+                Form::Line | Form::Timeline | Form::Cdf => Drawing::Lines,
+            },
+            interval,
+            tracks: tracks.collect(),
+        }
+    }
+
+    /// What stands across at a point: its name or its number.
+    pub(crate) fn across(&self, spot: &Spot) -> String {
+        match self.names.get(spot.x as usize) {
+            Some(name) => name.replace(crate::format::SPACE, " "),
+            None => number(spot.x),
+        }
+    }
+}
+
+/// A number with all its digits.
+pub(crate) fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:?}") }
+}

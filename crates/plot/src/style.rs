@@ -1,0 +1,312 @@
+//! The look of figures, as the `[style]` table of an experiment and the options of `lsmbench plot` give it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The look of the figures of an experiment: its `[style]` table. A key that is absent has its default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FigureStyle {
+    /// The file formats, as `"svg,png"` or a list. Default: SVG and PNG.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub format: Option<Formats>,
+    /// The width in print: a length such as `"3.3in"`, `"84mm"` or `"240pt"`, or `"column"` (3.33 in) or `"page"` (7 in).
+    /// Text is 8 pt high then. Default: 800 pixels for a screen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<Length>,
+    /// The typeface: the name of an installed family, or a font file. Default: the embedded DejaVu Sans Condensed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub font: Option<String>,
+    /// The title of every chart; an empty one leaves the title out. Default: the title of each `[[chart]]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// The text below the chart. Default: `all`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caption: Option<Caption>,
+    /// The interval that whiskers and bands show. Default: `ci`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whiskers: Option<Whiskers>,
+}
+
+impl FigureStyle {
+    /// The keys of a `[style]` table.
+    pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
+
+    /// This style, with the keys that it leaves open from `below`.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            format: self.format.or(below.format),
+            width: self.width.or(below.width),
+            font: self.font.or(below.font),
+            title: self.title.or(below.title),
+            caption: self.caption.or(below.caption),
+            whiskers: self.whiskers.or(below.whiskers),
+        }
+    }
+
+    /// The formats of its files.
+    pub fn formats(&self) -> &[Format] {
+        self.format.as_ref().map_or(&[Format::Svg, Format::Png], |formats| &formats.0)
+    }
+
+    /// The endings of the files of a chart: those of its formats, and `csv` for its numbers.
+    pub fn endings(&self) -> impl Iterator<Item = &'static str> {
+        self.formats().iter().map(|format| format.ending()).chain([DATA_ENDING])
+    }
+}
+
+/// The ending of the file with the numbers of a chart.
+pub(crate) const DATA_ENDING: &str = "csv";
+
+/// Declares an enumeration whose values have names in TOML and on the command line.
+macro_rules! named {
+    ($(#[$doc:meta])+ $type:ident, $noun:literal: $($(#[$value_doc:meta])+ $value:ident = $name:literal;)+) => {
+        $(#[$doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $type {
+            $($(#[$value_doc])+ $value,)+
+        }
+
+        impl $type {
+            /// All values, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$value),+];
+
+            /// The name in TOML.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let valid = || Self::ALL.iter().map(|value| format!("\"{}\"", value.name())).collect::<Vec<_>>();
+                let found = Self::ALL.iter().copied().find(|value| value.name() == text);
+                found.ok_or_else(|| format!("unknown {} \"{text}\". Valid: {}", $noun, valid().join(", ")))
+            }
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+            }
+        }
+    };
+}
+
+named! {
+    /// A file format of figures.
+    Format, "format":
+    /// SVG.
+    Svg = "svg";
+    /// PNG, at twice the size of the page, or at 432 pixels per inch in print.
+    Png = "png";
+    /// PDF with embedded fonts.
+    Pdf = "pdf";
+    /// LaTeX with `pgfplots`.
+    Pgf = "pgf";
+    /// A gnuplot script with its data.
+    Gnuplot = "gnuplot";
+}
+
+impl Format {
+    /// The ending of its files.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Png => "png",
+            Self::Pdf => "pdf",
+            Self::Pgf => "tex",
+            Self::Gnuplot => "gp",
+        }
+    }
+}
+
+named! {
+    /// The text below a chart.
+    Caption, "caption":
+    /// The question, the conditions, the verdict, notes and the run.
+    All = "all";
+    /// The conditions, notes and the run.
+    Facts = "facts";
+    /// The verdict only.
+    Verdict = "verdict";
+    /// Nothing: the text of the paper says it.
+    None = "none";
+}
+
+named! {
+    /// The interval around a median that whiskers and bands show.
+    Whiskers, "interval":
+    /// The 95 % confidence interval of the median, from order statistics. With fewer than 6 trials there is none, and the
+    /// range is shown.
+    Ci = "ci";
+    /// From the least to the largest trial.
+    Range = "range";
+    /// From the first to the third quartile.
+    Iqr = "iqr";
+}
+
+/// The formats of a figure, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formats(Vec<Format>);
+
+impl FromStr for Formats {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::of(text.split(',').map(str::trim))
+    }
+}
+
+impl Formats {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Result<Self, String> {
+        let mut formats = Vec::new();
+        for name in names {
+            let format = if name == "tex" { Format::Pgf } else { name.parse()? };
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        if formats.is_empty() {
+            Err("no format is named; write \"svg\"".to_owned())
+        } else {
+            Ok(Self(formats))
+        }
+    }
+}
+
+impl Serialize for Formats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Formats {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Text(String),
+            List(Vec<String>),
+        }
+        let formats = match Written::deserialize(deserializer)? {
+            Written::Text(text) => text.parse(),
+            Written::List(names) => Self::of(names.iter().map(String::as_str)),
+        };
+        formats.map_err(D::Error::custom)
+    }
+}
+
+/// A length in print.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    inches: f64,
+}
+
+impl Length {
+    /// The shortest and the longest width of a figure, in inches.
+    const BOUNDS: [f64; 2] = [2.5, 20.0];
+    /// The width of a column of a two-column paper (ACM, USENIX), and of its page.
+    const NAMED: [(&'static str, f64); 2] = [("column", 3.33), ("page", 7.0)];
+    const UNITS: [(&'static str, f64); 4] =
+        [("in", 1.0), ("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("pt", 1.0 / 72.27)];
+
+    /// The length in inches.
+    pub fn inches(self) -> f64 {
+        self.inches
+    }
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::NAMED.into_iter().find(|(name, _)| *name == text).map(|(_, inches)| inches);
+        let measured = || {
+            let mut units = Self::UNITS.into_iter();
+            let (number, size) = units.find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)))?;
+            Some(number.trim().parse::<f64>().ok()? * size)
+        };
+        let inches = named.or_else(measured).ok_or_else(|| {
+            format!("\"{text}\" is no width; write a length such as \"3.3in\", \"84mm\" or \"240pt\", or \"column\" or \"page\"")
+        })?;
+        let [least, most] = Self::BOUNDS;
+        if !(least..=most).contains(&inches) {
+            return Err(format!("a width of \"{text}\" is out of bounds; it is from {least}in to {most}in"));
+        }
+        Ok(Self { inches })
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}in", (self.inches * 1e4).round() / 1e4)
+    }
+}
+
+impl Serialize for Length {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Length {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_read_and_write_alike() {
+        let text = "format = \"svg, tex,svg\"\nwidth = \"84mm\"\ncaption = \"none\"\nwhiskers = \"iqr\"";
+        let style: FigureStyle = toml::from_str(text).unwrap();
+        assert_eq!(style.formats(), [Format::Svg, Format::Pgf]);
+        assert_eq!(style.endings().collect::<Vec<_>>(), ["svg", "tex", "csv"]);
+        let again: FigureStyle = toml::from_str(&toml::to_string(&style).unwrap()).unwrap();
+        assert_eq!(
+            (again.format, again.caption, again.whiskers),
+            (style.format, style.caption, style.whiskers)
+        );
+        assert!((again.width.unwrap().inches() - 84.0 / 25.4).abs() < 1e-4);
+        assert_eq!(FigureStyle::default().formats(), [Format::Svg, Format::Png]);
+        let above = FigureStyle { caption: Some(Caption::Facts), ..FigureStyle::default() };
+        assert_eq!(above.over(toml::from_str(text).unwrap()).caption, Some(Caption::Facts));
+    }
+
+    #[test]
+    fn errors_name_the_valid_values() {
+        for (text, message) in [
+            (
+                "format = \"jpg\"",
+                "unknown format \"jpg\". Valid: \"svg\", \"png\", \"pdf\", \"pgf\", \"gnuplot\"",
+            ),
+            ("caption = \"no\"", "unknown caption \"no\". Valid: \"all\", \"facts\", \"verdict\", \"none\""),
+            ("whiskers = \"sd\"", "unknown interval \"sd\". Valid: \"ci\", \"range\", \"iqr\""),
+            ("width = \"3\"", "\"3\" is no width; write a length such as \"3.3in\""),
+            ("width = \"1in\"", "out of bounds; it is from 2.5in to 20in"),
+            ("width = \"NaNin\"", "out of bounds"),
+        ] {
+            let error = toml::from_str::<FigureStyle>(text).unwrap_err();
+            assert!(error.message().contains(message), "{error}");
+        }
+        assert_eq!("column".parse::<Length>().unwrap().to_string(), "3.33in");
+    }
+}

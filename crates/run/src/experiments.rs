@@ -493,22 +493,22 @@ impl<'a> Run<'a> {
         let plots = self.options.plots.join(&self.experiment.name);
         let charts = Charts { order: catalog_order(), tell: self.options.console.line };
         let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let mut text = format!("\n{}\n{}", self.experiment.question, verdicts.text());
-        if manifest.quick {
-            let _ = writeln!(text, "  a quick run: smaller than the experiment means, and no answer to it");
-        }
-        let _ = writeln!(text, "  results  {}", folder.runs().display());
-        for chart in charts {
-            let _ = writeln!(text, "  chart    {}", chart.display());
+        let Experiment { name, question, .. } = self.experiment;
+        let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
+        let root = folder.root().display();
+        let _ = writeln!(text, "Results: {root}/  (runs.csv, verdicts.csv, manifest.json)");
+        if !charts.is_empty() {
+            let names =
+                charts.iter().filter_map(|chart| chart.file_stem()).map(|name| name.to_string_lossy());
+            let names: Vec<String> = names.map(|name| format!("{name}.svg")).collect();
+            let _ = writeln!(text, "Charts:  {}/  ({})", plots.display(), names.join(", "));
         }
         let absent = absences(&self.experiment.left_out);
         if !absent.is_empty() {
             let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
-            let _ = writeln!(
-                text,
-                "  left out {}: not here; the run began with how to get them",
-                names.join(", ")
-            );
+            let names = names.join(", ");
+            let _ =
+                writeln!(text, "Skipped: {names} (not installed; see the message at the start of the run)");
         }
         (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();

@@ -10,7 +10,7 @@ use types::{Outcome, Problem};
 
 use crate::trial_rows::TrialRows;
 
-/// What the names of a chart's files end with.
+/// The extensions of the files of a chart.
 const ENDINGS: [&str; 2] = ["svg", "png"];
 
 /// Draws the charts of experiments from their results.
@@ -18,13 +18,13 @@ const ENDINGS: [&str; 2] = ["svg", "png"];
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
     pub order: Order,
-    /// Prints a line: what is left out and why, and what a reader of a chart should know.
+    /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),
 }
 
 impl Charts {
-    /// Draws charts into a folder and returns the paths of the PNG files. A chart that has nothing to show is
-    /// left out with a line that says why, and so is every cell that gave a wrong answer in any trial.
+    /// Draws charts into a folder and returns the paths of the PNG files. Skips a chart without data and prints the reason.
+    /// Leaves out every cell that returned a wrong answer in any trial.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -43,7 +43,7 @@ impl Charts {
         Ok(drawn)
     }
 
-    /// Refuses a folder for charts that cannot be written to, or in which something stands where a chart belongs.
+    /// Rejects a folder for charts that is not writable, or in which a chart would replace a folder.
     pub fn check_targets(specs: &[ChartSpec], folder: &Path) -> Outcome<()> {
         check_folder(folder)?;
         let files =
@@ -51,7 +51,7 @@ impl Charts {
         files.map(|file| folder.join(file)).try_for_each(|path| check_file(&path))
     }
 
-    /// The charts that have something to show; what is left out, and why, is told in a line each.
+    /// The charts that have data. Prints a line for each skipped chart.
     pub fn charts<'a>(
         &self,
         results: &Folder,
@@ -65,7 +65,7 @@ impl Charts {
         let wrong = TrialRows::of(table).wrong_cells();
         let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
         if !wrong.is_empty() {
-            (self.tell)("  cells with wrong answers are in no chart");
+            (self.tell)("  charts leave out configurations with wrong answers");
         }
         let mut drawn = Vec::new();
         for spec in specs {
@@ -88,7 +88,7 @@ impl Charts {
         let folder = Folder::new(results);
         if !folder.manifest().exists() {
             return Err(Problem::new(format!(
-                "{} is no results folder: it has no manifest.json",
+                "{} is not a results folder: it has no manifest.json",
                 results.display()
             )));
         }
@@ -116,8 +116,8 @@ impl Charts {
     }
 }
 
-/// What engines differ in besides themselves: there is none of which every term of a design can be made equal.
+/// The mismatches of engines: no engine supports an equal of every setting of a design.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
+    swept.map(|path| (path.clone(), "settings without an equal".to_owned())).collect()
 }

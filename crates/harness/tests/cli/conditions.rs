@@ -424,7 +424,8 @@ metric = "blocks_read"
     bench.write("x.toml", experiment.replace("\"design.bloom.bits_per_key\" = [2, 16]", sweep));
     let told = bench.ok(&["run", "x.toml"]);
     assert!(
-        unwrapped(&told).contains("Unequal memory: \"none\" differs from lru(shards=1) by more than 5%, although"),
+        unwrapped(&told)
+            .contains("Unequal memory: \"none\" differs from lru(shards=1) by more than 5%, although"),
         "{told}"
     );
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));

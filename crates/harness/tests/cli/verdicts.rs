@@ -199,10 +199,9 @@ fn several_metrics_are_one_family() {
 fn like_is_compared_with_like() {
     let bench = Bench::new();
     let sweep = "\"design.bloom\" = [\"standard\", \"blocked\"]\n\"design.bloom.bits_per_key\" = [4, 10]";
-    let verdict = "[verdict]\nbaseline = \"standard\"\nwithin = [\"design.bloom.bits_per_key\"]\n\n[[chart]]";
+    let table = "[verdict]\nbaseline = \"standard\"\nwithin = [\"design.bloom.bits_per_key\"]\n\n[[chart]]";
     let text = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
-    let text =
-        text.replace("[[chart]]", verdict).replace("kind = \"bar\"", "kind = \"line\"\nname = \"fpr\"");
+    let text = text.replace("[[chart]]", table).replace("kind = \"bar\"", "kind = \"line\"\nname = \"fpr\"");
     bench.write(
         "x.toml",
         text.replace(

@@ -52,8 +52,8 @@ fn missing(manifest: &Manifest) -> Vec<String> {
         let Some((_, engine)) = left.label.split_once(&format!("{ENGINE}=")) else { continue };
         let end = others.filter_map(|other| engine.find(&other)).min().unwrap_or(engine.len());
         let skipped = format!("{}: {}", &engine[..end], left.reason);
-        if !missing.contains(&told) {
-            missing.push(told);
+        if !missing.contains(&skipped) {
+            missing.push(skipped);
         }
     }
     missing

@@ -48,11 +48,11 @@ gallery *arguments:
 # keeps, the tables into docs/results/engines.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.
 peers *arguments:
     cargo run --release --features {{engines}} -- run configs/peers/*.toml --out results/beside {{arguments}}
-    cargo run --release --features {{engines}} -- league results/beside --keep results/peers --into docs/results/engines.md
+    cargo run --release --features {{engines}} -- engines results/beside --keep results/peers --into docs/results/engines.md
 
 # The tables of docs/results/engines.md again, from the results that git keeps.
-league *arguments:
-    cargo run --release -- league results/peers --into docs/results/engines.md {{arguments}}
+engine-tables *arguments:
+    cargo run --release -- engines results/peers --into docs/results/engines.md {{arguments}}
 
 # Look for inputs that break a reader, with libFuzzer, as `just fuzz table 60`; without arguments, name the targets.
 fuzz *arguments:

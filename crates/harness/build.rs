@@ -1,4 +1,4 @@
-//! Puts into the program what a result must say of it: the commit, the compiler, the flags.
+//! Passes the commit, the compiler and the flags to the program, for its description in results.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What a result must say of the program that it comes from.
+//! The description of this program in results.
 
 use results::BuildInfo;
 

@@ -1,4 +1,4 @@
-//! The command line: what there is to say, from which help, completions and the man page come.
+//! The command line, from which help, completions and the manual page are made.
 
 mod torture;
 
@@ -13,152 +13,223 @@ pub(crate) use torture::{
     TortureCommand,
 };
 
-/// The hidden subcommand of a process that is there to be killed.
+/// The default folder of golden files.
+pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
+
+/// The hidden subcommand of a writer process that `torture kill` kills.
 pub(crate) const WRITER_COMMAND: &str = "writer-process";
 
-/// The wind tunnel for LSM-trees.
+/// Build LSM-trees from interchangeable components and benchmark them.
 ///
-/// An LSM-tree is assembled from swappable components as a TOML file says, driven by a seeded workload, and
-/// measured. Results are tidy CSV; charts and verdicts follow from it.
+/// A TOML file selects the components of an LSM-tree and a seeded workload. Each run writes results as CSV, draws charts
+/// and prints a verdict.
 #[derive(Debug, Parser)]
-#[command(name = "lsmbench", version, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    name = "lsmbench",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    override_help = OVERVIEW
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
+/// The help of the program: all subcommands in groups, with the first line of the help of each.
+const OVERVIEW: &str = "\
+lsmbench - build LSM-trees from interchangeable components and benchmark them
+
+Usage: lsmbench <COMMAND> [OPTIONS]
+
+Run experiments
+  run          Run experiments; write results, charts and a verdict
+  describe     Print the resolved experiment with estimated time and disk
+  list         List variants of components, workloads and charts
+  workload     Print the operations of a workload, one per line
+
+Analyze results
+  plot         Redraw charts from results
+  compare      Compare two folders of results
+  history      Track metrics across runs and detect change points
+  engines      Render Markdown tables that compare storage engines
+
+Gate changes in CI
+  check        Compare counters with golden files, or times with a build
+
+Check the machine
+  doctor       Find sources of timing noise
+  calibrate    Measure the false-positive rate and power of verdicts
+
+Work with a store
+  shell        Open a store and execute commands from standard input
+  verify       Check all files of a store; change nothing
+  torture      Test crashes, I/O errors, corruption, threads and kills
+
+Extend and maintain
+  new          Create a crate with a component of your own
+  fixtures     List or remove the preloaded stores of trials
+  gallery      Run the gallery and update the README with its charts
+  report       Evaluate the claims of published systems
+  completions  Print a completion script for a shell
+  man          Print the manual page
+
+Options:
+  -h, --help     Print this help; `lsmbench <COMMAND> --help` prints more
+  -V, --version  Print the version
+
+Examples:
+  lsmbench run configs/quickstart.toml
+  lsmbench run configs/bloom.toml --set 'sweep.\"design.bloom\"=[\"standard\",\"blocked\"]'
+  lsmbench check --format markdown
+
+Exit status: 0 success, 1 regression, wrong answers or corruption,
+             2 invalid request, 130 interrupted
+";
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run experiments: CSV, then charts, then the verdict
+    /// Run experiments; write results, charts and a verdict
     Run(RunArguments),
-    /// Show what there is to choose from, on one axis or on all
-    List(ListArguments),
-    /// Show what would run, resolved, with an estimate of time and disk
+    /// Print the resolved experiment with estimated time and disk
     Describe(DescribeArguments),
-    /// Write a crate with a component of your own, with a test and an experiment
-    New(NewArguments),
-    /// Draw charts again, from results alone
-    Plot(PlotArguments),
-    /// Judge the claims of documents by what their experiments measure: pages, Markdown and CSV
-    Report(ReportArguments),
-    /// Run the experiments of the gallery, draw a chart of each, and say in the README what came out
-    Gallery(GalleryArguments),
-    /// Print the operations of a workload as text, one a line
+    /// List variants of components, workloads and charts
+    List(ListArguments),
+    /// Print the operations of a workload, one per line
     Workload(WorkloadArguments),
-    /// Open a durable store and drive it by commands on standard input
-    Shell(ShellArguments),
-    /// Check every file of a store, and change nothing
-    Verify(VerifyArguments),
-    /// Say what got better and worse from one folder of results to another
+    /// Redraw charts from results
+    Plot(PlotArguments),
+    /// Compare two folders of results
     Compare(CompareArguments),
-    /// Lay tables of engines as Markdown: how many times as fast as each our own tree is, and what each took
-    League(LeagueArguments),
-    /// The gate for CI: counters exactly against goldens, or times against another build
-    Check(CheckArguments),
-    /// Show the stores that trials began from and that are kept, with their sizes and ages, or remove them
-    Fixtures(FixturesArguments),
-    /// Show how numbers went from run to run, and with which run their level changed
+    /// Track metrics across runs and detect change points
     History(HistoryArguments),
-    /// Tell what verdicts of this machine are worth: equal trees compared, and trees slower by a known share
-    Calibrate(CalibrateArguments),
-    /// Tell what makes times of this machine doubtful, and what to do about it
+    /// Render Markdown tables that compare storage engines
+    #[command(alias = "league")]
+    Engines(EnginesArguments),
+    /// Compare counters with golden files, or times with a build
+    Check(CheckArguments),
+    /// Find sources of timing noise
     Doctor(DoctorArguments),
-    /// Let the power fail, or calls to the disk, or what a store left rot, and check what is there then
+    /// Measure the false-positive rate and power of verdicts
+    Calibrate(CalibrateArguments),
+    /// Open a store and execute commands from standard input
+    Shell(ShellArguments),
+    /// Check all files of a store; change nothing
+    Verify(VerifyArguments),
+    /// Test crashes, I/O errors, corruption, threads and kills
     Torture {
         #[command(subcommand)]
-        what: TortureCommand,
+        test: TortureCommand,
     },
+    /// Create a crate with a component of your own
+    New(NewArguments),
+    /// List or remove the preloaded stores of trials
+    Fixtures(FixturesArguments),
+    /// Run the gallery and update the README with its charts
+    Gallery(GalleryArguments),
+    /// Evaluate the claims of published systems
+    Report(ReportArguments),
     /// Print a completion script for a shell
     Completions {
-        /// The shell
+        /// Shell
         shell: Shell,
     },
     /// Print the manual page
     Man,
-    /// The process of one trial: reads its task from standard input
+    /// Run one trial: read its task from standard input
     #[command(name = run::TRIAL_COMMAND, hide = true)]
     TrialProcess,
-    /// The process of a compaction policy that has no job: reads shapes from standard input
+    /// Run a compaction policy: read shapes from standard input
     #[command(name = trial::POLICY_COMMAND, hide = true)]
     PolicyProcess,
-    /// A process that writes to a store until it is killed: reads its orders from standard input
+    /// Write to a store until killed: read orders from standard input
     #[command(name = WRITER_COMMAND, hide = true)]
     WriterProcess,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Results to compare with: of one experiment, or a folder of several
+    /// Baseline results: of one experiment, or a folder of several
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
-    /// Results that are judged
+    /// New results: of one experiment, or a folder of several
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
-    /// A column to judge, again for each [default: all counters in counted mode, else those that decide]
+    /// Compare this metric; repeatable
+    ///
+    /// Default: all counters in counted mode, and the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
-    /// How the report is written
+    /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct LeagueArguments {
-    /// Results of experiments that sweep engines: of one experiment, or a folder of several
+pub(crate) struct EnginesArguments {
+    /// Results of experiments that sweep engines, or folders of them
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// The row that the others are held against
+    /// Compare the other rows with this one
     #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
     pub(crate) baseline: String,
-    /// Also keep what the tables are made of in this folder, one folder per experiment inside, small enough for git and
-    /// without paths of this machine, and make the tables of that
+    /// Copy the needed results into this folder and render from the copy
+    ///
+    /// There is one folder per experiment inside. The copy is small enough for git and has no paths of this machine.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) keep: Option<PathBuf>,
-    /// Write the tables into this file, each between `<!-- league NAME -->` and `<!-- /league -->` with the name of its
-    /// experiment, in place of printing them
+    /// Write the tables into this Markdown file instead of printing them
+    ///
+    /// Each table goes between `<!-- engines NAME -->` and `<!-- /engines -->` with the name of its experiment.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
-    /// Write nothing: say whether the tables in the file of --into follow from the results, byte for byte
+    /// Write nothing; check that the file of --into is up to date
     #[arg(long, requires = "into")]
     pub(crate) check: bool,
-    /// How many times as fast as every LSM-tree the row is to be where nothing is read; what falls short is listed
+    /// Set the target speedup over LSM-trees in phases without reads
+    ///
+    /// Missed targets are listed.
     #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
     pub(crate) target_writes: f64,
-    /// The same where something is read
+    /// Set the target speedup over LSM-trees in phases with reads
     #[arg(long, value_name = "TIMES", default_value_t = 1.5)]
     pub(crate) target_reads: f64,
-    /// The same beside B-trees, whatever is done: lmdb, redb, canopydb, sled and wiredtiger by their names
+    /// Set the target speedup over B-trees
+    ///
+    /// B-trees are lmdb, redb, canopydb, sled and wiredtiger.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
     pub(crate) target_btrees: f64,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Experiment files [default: those of the goldens]
+    /// Experiment files [default: those of the golden files]
     #[arg(value_name = "CONFIG")]
     pub(crate) configs: Vec<PathBuf>,
-    /// Folder of goldens, one file per experiment
-    #[arg(long, value_name = "DIR", default_value = "results/baseline")]
+    /// Folder of golden files, one per experiment
+    #[arg(long, value_name = "DIR", default_value = DEFAULT_BASELINE)]
     pub(crate) baseline: PathBuf,
-    /// Write the goldens again, and print what changes
+    /// Accept the new values: rewrite golden files and print changes
     #[arg(long, conflicts_with = "against")]
     pub(crate) update: bool,
-    /// Judge times against this build of lsmbench, both run in turn
+    /// Compare times with this build of lsmbench, in alternating runs
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) against: Option<PathBuf>,
-    /// Blocks per batch, with --against
+    /// Set the rounds of trials per batch, with --against
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) blocks: u64,
-    /// A column to judge with --against, again for each [default: those that decide]
+    /// Compare this metric with --against; repeatable
+    ///
+    /// Default: the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN", requires = "against")]
     pub(crate) metric: Vec<String>,
-    /// How the report is written
+    /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
-    /// Folder for what the runs write [default: that of the system for temporary files]
+    /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// Run timed experiments in a debug build, whose times mean nothing
+    /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
     #[command(flatten)]
@@ -167,27 +238,31 @@ pub(crate) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct FixturesArguments {
-    /// Folder of results that they are kept in
+    /// Folder of results that holds the stores
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Remove one by its name, all, or those that are stale: no run of this program takes them
+    /// Remove one by name, all, or those of other program versions
     #[arg(long, value_name = "NAME|all|stale")]
     pub(crate) remove: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
-    /// The file that the numbers of all runs are kept in
+    /// File that holds the numbers of all runs
     #[arg(value_name = "STORE", default_value = "results/history.csv")]
     pub(crate) store: PathBuf,
-    /// Add the numbers of these results first, each the median over trials in the unit of its column (`lsmbench list
-    /// --columns`), again for each: of one experiment, or a folder of several
+    /// Add these results first; repeatable
+    ///
+    /// Takes results of one experiment or a folder of several. Each number is the median over trials in the unit of its
+    /// column (`lsmbench list --columns`).
     #[arg(long, value_name = "RESULTS")]
     pub(crate) add: Vec<PathBuf>,
-    /// A column to add and show, again for each [default: all counters in counted mode, else those that decide]
+    /// Add and show this metric; repeatable
+    ///
+    /// Default: all counters in counted mode, and the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
-    /// The experiment to show [default: all]
+    /// Show this experiment only
     #[arg(long, value_name = "NAME")]
     pub(crate) experiment: Option<String>,
     /// Draw charts into this folder
@@ -197,29 +272,29 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// How many comparisons of equal trees, and for each slowdown; each takes seconds
+    /// Set the comparisons of equal trees, and of each slowdown
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
-    /// By how many percent of a get's time, 0.1 to 300, a tree is slower, with commas between them
+    /// Slow a tree down by these percentages of a get (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
-    /// Blocks of trials per comparison [default: those of configs/calibration.toml]
+    /// Set the trials per comparison [default: of its experiment]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) trials: Option<u64>,
-    /// Folder for what the runs write [default: that of the system for temporary files]
+    /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
-    /// Run in a debug build, whose times mean nothing
+    /// Run in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
-    /// Run small, as configs/calibration.toml says
+    /// Run with reduced sizes
     #[arg(long)]
     pub(crate) quick: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Folder that data of runs would lie in
+    /// Folder for the data of runs
     #[arg(value_name = "DIR", default_value = "results")]
     pub(crate) folder: PathBuf,
     /// Print JSON
@@ -235,13 +310,13 @@ pub(crate) struct RunArguments {
     /// Folder for results, one folder per experiment inside
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
-    /// Folder for charts, one folder per experiment inside [default: plots, or charts/ in --out]
+    /// Folder for charts [default: plots, or charts/ in --out]
     #[arg(long, value_name = "DIR")]
     pub(crate) plots: Option<PathBuf>,
-    /// Finish an interrupted run: trials that are done are kept
+    /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Run timed experiments in a debug build, whose times mean nothing
+    /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
     /// Print a line per trial, not only per round
@@ -253,42 +328,42 @@ pub(crate) struct RunArguments {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OverrideArguments {
-    /// Change a value of the experiment, as `design.bloom.bits_per_key=12` or phase.load.insert=10k
+    /// Set a value, as design.bloom.bits_per_key=12; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// How often every cell runs
+    /// Run every configuration this often
     #[arg(long, value_name = "N")]
     pub(crate) trials: Option<u64>,
-    /// The seed of the operations
+    /// Seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run small: what the experiment's `quick` table says, or a tenth of everything
+    /// Run with reduced sizes: table [quick], or a tenth of everything
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Start from this design file in place of what the experiment extends
+    /// Start from this design file instead of the one in `extends`
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// The axis: memtable, bloom, fence …; or "subject", for what a component can be put to
+    /// Axis: memtable, bloom, fence ...; or "subject" for microbenchmarks
     #[arg(value_name = "AXIS")]
     pub(crate) axis: Option<String>,
-    /// As JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// As Markdown
+    /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// The columns of results in place of the axes
+    /// List the columns of results instead
     #[arg(long, conflicts_with_all = ["axis", "json"])]
     pub(crate) columns: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DescribeArguments {
-    /// The experiment file
+    /// Experiment file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
     #[command(flatten)]
@@ -297,13 +372,13 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// The axis of the component: memtable, bloom, engine …
+    /// Axis of the component: memtable, bloom, engine ...
     #[arg(value_name = "AXIS")]
     pub(crate) axis: String,
-    /// The name of the component, its crate and its folder
+    /// Name of the component, its crate and its folder
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Depend on this checkout of lsmbench [default: this version from the registry]
+    /// Depend on this checkout of lsmbench [default: this release]
     #[arg(long, value_name = "DIR")]
     pub(crate) path: Option<PathBuf>,
 }
@@ -313,7 +388,7 @@ pub(crate) struct PlotArguments {
     /// Results folders, or folders of them
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// Folder for charts, one folder per experiment inside [default: plots]
+    /// Folder for charts, one per experiment inside [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Experiment file with the charts [default: the one that ran, if it is there]
@@ -347,55 +422,58 @@ pub(crate) struct ReportArguments {
     /// Experiment files with claims, or folders of them
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Folder of results, one folder per experiment inside; what is not there runs first [default: results; with --check
-    /// results/published]
+    /// Folder of results; missing experiments run first
+    ///
+    /// Default: results; with --check results/published.
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
-    /// Also keep what the report takes of the results in this folder, small enough for git, and make the report of that
+    /// Copy the needed results into this folder and report from the copy
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) keep: Option<PathBuf>,
     /// Folder for the report [default: report/ in --keep or --results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run small, as each experiment's `quick` table says
+    /// Run with reduced sizes, as table [quick] of each experiment says
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Run every cell so often, in place of what the experiments say: from 6 on values have intervals, which verdicts use
+    /// Run every configuration this often; six and more give CIs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
-    /// Run and write nothing: say whether the files in --out follow from the results, byte for byte
+    /// Run and write nothing; check that the files in --out are up to date
     #[arg(long)]
     pub(crate) check: bool,
-    /// Run timed experiments in a debug build, whose times mean nothing
+    /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GalleryArguments {
-    /// Experiment files, or folders of them; the first chart of each is shown
+    /// Experiment files, or folders of them; each shows its first chart
     #[arg(value_name = "CONFIG|DIR", default_value = "configs/gallery")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Folder of results, one folder per experiment inside; what is not there runs first
+    /// Folder of results; missing experiments run first
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) results: PathBuf,
     /// Folder for the charts
     #[arg(long, value_name = "DIR", default_value = "plots/gallery")]
     pub(crate) out: PathBuf,
-    /// File with a place for the gallery, from `<!-- gallery -->` to `<!-- end of the gallery -->`
+    /// Markdown file to update
+    ///
+    /// The gallery goes between `<!-- gallery -->` and `<!-- end of the gallery -->`.
     #[arg(long, value_name = "FILE", default_value = "README.md")]
     pub(crate) page: PathBuf,
-    /// Run timed experiments in a debug build, whose times mean nothing
+    /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadArguments {
-    /// The experiment file
+    /// Experiment file
     #[arg(value_name = "CONFIG")]
     pub(crate) config: PathBuf,
-    /// The most operations to print
+    /// Print at most this many operations
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
@@ -404,23 +482,53 @@ pub(crate) struct WorkloadArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShellArguments {
-    /// The directory of the store; it is created if it is not there
+    /// Directory of the store; created if it does not exist
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// The design file; the default design without one
+    /// Design file [default: the default design]
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
-    /// Change a value of the design, as wal=sync or `bloom.bits_per_key=12`
+    /// Set a value of the design, as bloom.bits_per_key=12; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Go on without damaged files: they are moved to quarantine/ in the store
+    /// Move corrupt files to quarantine/ in the store and go on
     #[arg(long)]
     pub(crate) quarantine: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// The directory of the store
+    /// Directory of the store
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_overview_has_every_subcommand_with_its_help() {
+        let command = Cli::command();
+        for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+            let line = format!("\n  {:<13}{}\n", subcommand.get_name(), subcommand.get_about().unwrap());
+            assert!(OVERVIEW.contains(&line), "not in the overview:{line}");
+        }
+        assert!(OVERVIEW.lines().all(|line| line.chars().count() <= 100));
+    }
+
+    #[test]
+    fn the_help_of_every_option_fits_on_a_line() {
+        fn check(command: &clap::Command) {
+            let of_arguments = command.get_arguments().filter_map(|argument| argument.get_help());
+            for help in of_arguments.chain(command.get_about()).map(ToString::to_string) {
+                assert!(help.chars().count() <= 70, "{}: {help}", command.get_name());
+                assert!(!help.ends_with('.'), "{}: {help}", command.get_name());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
 }

@@ -1,7 +1,7 @@
 //! `lsmbench`: experiments on LSM-trees, from the command line, with components of this repository and of others.
 //!
-//! A crate that brings a component of its own needs this crate alone: [`Workbench`] runs the program with the
-//! component, and the crates of the axes are re-exported here.
+//! A crate with a component of its own needs only this crate: [`Workbench`] runs the program with the component, and the
+//! crates of the axes are re-exported here.
 
 #[doc(hidden)]
 pub use measure::allocation;
@@ -9,6 +9,7 @@ mod build_info;
 mod charts;
 mod cli;
 mod command;
+mod error_text;
 #[doc(hidden)]
 pub mod hostile;
 mod output;
@@ -25,34 +26,35 @@ pub use {
 
 use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
+use error_text::error_text;
 use experiment::Overrides;
 use output::CONSOLE;
 use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
 pub use workbench::Workbench;
 
-/// The answer is bad: wrong answers, damage found.
+/// The exit code of a bad answer: a regression, wrong answers or corruption.
 const BAD_ANSWER: u8 = 1;
 
-/// The request is bad.
+/// The exit code of an invalid request.
 const BAD_REQUEST: u8 = 2;
 
-/// The user interrupted, as shells report it.
+/// The exit code after an interrupt by the user, as shells report it.
 const INTERRUPTED: u8 = 130;
 
-/// Does what the command line asks for and returns the exit code. Errors are printed to standard error.
+/// Executes the command line and returns the exit code. Prints errors to standard error.
 fn obey_command_line() -> ExitCode {
     let cli = Cli::parse();
     match run_command(cli.command) {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
-            output::line(&format!("error: {problem}"));
+            output::line(&error_text(&problem));
             ExitCode::from(BAD_REQUEST)
         }
     }
 }
 
-/// Does what the command line asks for and returns the exit code.
+/// Executes one command and returns the exit code.
 fn run_command(command: Command) -> Outcome<u8> {
     match command {
         Command::Run(arguments) => run_experiments(arguments),
@@ -80,7 +82,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
-        Command::League(arguments) => command::league(&arguments).map(ended),
+        Command::Engines(arguments) => command::engines(&arguments).map(ended),
         Command::Check(arguments) => {
             interrupt::install();
             command::check(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
@@ -92,12 +94,12 @@ fn run_command(command: Command) -> Outcome<u8> {
             command::calibrate(&arguments).map(|()| 0)
         }
         Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
-        Command::Torture { what } => command::torture(&what).map(ended),
+        Command::Torture { test } => command::torture(&test).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
         Command::TrialProcess => Ok(if trial::run_trial_process() { 0 } else { BAD_REQUEST }),
         Command::PolicyProcess => {
-            // Where the pipe breaks, nobody waits for an answer.
+            // A broken pipe means that no process waits for an answer.
             let done = compaction::answer_without_jobs(std::io::stdin().lock(), std::io::stdout().lock());
             Ok(if done.is_ok() { 0 } else { BAD_REQUEST })
         }
@@ -125,7 +127,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     })
 }
 
-/// The exit code of what may have been interrupted, and whether its answer is good.
+/// The exit code of a command that may have been interrupted; `is_good` is its answer.
 fn ended(is_good: bool) -> u8 {
     match is_good {
         true if interrupt::is_requested() => INTERRUPTED,

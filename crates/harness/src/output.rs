@@ -1,4 +1,4 @@
-//! The two streams that a user sees: answers on standard output, everything else on standard error.
+//! The two output streams: answers on standard output, everything else on standard error.
 
 use std::io::{ErrorKind, Write};
 
@@ -8,13 +8,13 @@ use types::{Outcome, Problem};
 /// The two streams, as a run prints to them.
 pub(crate) const CONSOLE: Console = Console { line, print };
 
-/// Writes an answer to standard output; a reader that has seen enough is no error.
+/// Writes an answer to standard output. A closed pipe is not an error.
 pub(crate) fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     answered(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What came of writing an answer; a reader that has seen enough is no error.
+/// The outcome of writing an answer. A closed pipe is not an error.
 pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
@@ -24,7 +24,7 @@ pub(crate) fn answered(written: std::io::Result<()>) -> Outcome<()> {
     }
 }
 
-/// Writes a line to standard error; there is nobody to tell if that fails.
+/// Writes a line to standard error. An error is ignored, because there is no stream for it.
 pub(crate) fn line(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }

@@ -20,7 +20,6 @@ use super::child::run_trial;
 use super::console::Console;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
-use super::manifest::QUICK;
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
 use super::{engine_info, environment, manifest, memory_limit};
@@ -508,14 +507,11 @@ impl<'a> Run<'a> {
         let style = self.experiment.style.clone();
         let charts = Charts { order: catalog_order(), style, tell: self.options.console.line };
         let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        let mut text =
-            format!("\n{}: {}\n{}", self.experiment.name, self.experiment.question, verdicts.text());
-        if manifest.quick {
-            let _ = writeln!(text, "  {QUICK}");
-        }
+        let Experiment { name, question, .. } = self.experiment;
+        let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
         let _ = writeln!(
             text,
-            "\nResults: {}",
+            "Results: {}",
             in_folder(folder.root(), &[folder.runs(), folder.verdicts(), folder.manifest()])
         );
         if !charts.is_empty() {
@@ -524,11 +520,9 @@ impl<'a> Run<'a> {
         let absent = absences(&self.experiment.left_out);
         if !absent.is_empty() {
             let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
-            let _ = writeln!(
-                text,
-                "skipped engines: {} (not installed; see the message at the start of the run)",
-                names.join(", ")
-            );
+            let names = names.join(", ");
+            let _ =
+                writeln!(text, "Skipped: {names} (not installed; see the message at the start of the run)");
         }
         (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();

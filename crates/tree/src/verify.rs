@@ -7,6 +7,7 @@ use storage::Storage;
 use toml::Table as Toml;
 
 use crate::assemble::table_context;
+use crate::checksum::Checksum;
 use crate::design::Design;
 use crate::error::{Error, Result};
 use crate::manifest::{Found, State};
@@ -22,6 +23,10 @@ pub struct Verification {
     pub tables: u64,
     /// The number of readable entries in those tables.
     pub entries: u64,
+    /// The number of blocks in those tables.
+    pub blocks: u64,
+    /// The number of blocks without a checksum (`block.checksum = "none"`), in which no flipped bit can be found.
+    pub unchecked_blocks: u64,
     /// The number of WAL files that would be replayed.
     pub logs: u64,
     /// The number of operations in those WAL files.
@@ -108,6 +113,11 @@ impl Verification {
 
     fn check_table(&mut self, table: &Table, previous: Option<&Table>) {
         self.entries += table.properties().entries;
+        let blocks = u64::from(table.block_count());
+        self.blocks += blocks;
+        if table.properties().checksum == Checksum::None {
+            self.unchecked_blocks += blocks;
+        }
         table.check(&mut |error| self.damage.push(error));
         if let Some(previous) =
             previous.filter(|previous| previous.properties().largest >= table.properties().smallest)

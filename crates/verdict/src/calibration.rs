@@ -1,5 +1,5 @@
-//! What verdicts of this machine are worth: equal trees compared again and again, and trees one of which is slower by a
-//! known share.
+//! The false-positive rate and the power of verdicts on this machine: repeated comparisons of equal trees (A/A runs), and of
+//! trees one of which is slower by a known share.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,14 +17,14 @@ const EXPERIMENT: &str = include_str!("calibration.toml");
 /// The latency of a read in the experiment, in nanoseconds.
 const READ_NS: f64 = 200.0;
 
-/// With fewer comparisons not even one wrong verdict is expected of those that are allowed.
+/// The fewest comparisons of which one in twenty is at least one.
 const FEWEST_COMPARISONS: u64 = 20;
 
-/// What is compared how often.
+/// The comparisons, and their number.
 pub struct Calibration<'a> {
-    /// How many comparisons of equal trees, and for each slowdown.
+    /// The number of comparisons of equal trees, and of each slowdown.
     pub comparisons: u64,
-    /// By how much a tree is slower: 0.02 for 2 %.
+    /// The slowdowns of a tree: 0.02 for 2 %.
     pub slowdowns: &'a [f64],
     /// Further options of each run.
     pub options: Vec<String>,
@@ -34,9 +34,9 @@ pub struct Calibration<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// What became of comparisons between two trees.
+/// The results of comparisons between two trees.
 struct Series {
-    /// The true difference.
+    /// The injected difference.
     planted: f64,
     /// The verdicts, in order.
     verdicts: Vec<Verdict>,
@@ -44,18 +44,18 @@ struct Series {
     measured: f64,
     /// Median noise floor.
     floor: f64,
-    /// Median over comparisons of the difference that is found four times in five.
+    /// Median over comparisons of the change that is detected with 80 % power.
     detectable: f64,
-    /// What a get of the baseline takes, in nanoseconds.
+    /// The time of a get of the baseline, in nanoseconds.
     get_ns: f64,
-    /// How long a comparison takes.
+    /// The time of a comparison.
     each: Duration,
 }
 
-/// Runs the comparisons and says what share of them came out how.
+/// Runs the comparisons and reports the share of each verdict.
 ///
 /// # Errors
-/// If a run refuses or is interrupted.
+/// If a run fails or is interrupted.
 pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
     let config = calibration.work.join("calibration.toml");
     std::fs::write(&config, EXPERIMENT)
@@ -63,7 +63,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
     let equal = calibration.series("equal", &config, 0.0, &[])?;
     let mut series = Vec::new();
     for (place, slowdown) in calibration.slowdowns.iter().enumerate() {
-        // What a get takes longer, its one read takes longer.
+        // A get has one read, so a slower read makes the get slower by the same time.
         let slow_ns = (READ_NS + slowdown * equal.get_ns).round();
         let planted = (slow_ns - READ_NS) / equal.get_ns;
         let reads = format!("sweep.design.storage.read_latency=[\"{READ_NS}ns\", \"{slow_ns}ns\"]");
@@ -79,7 +79,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
 }
 
 impl Calibration<'_> {
-    /// Compares two trees again and again, each time with other keys, in folders that are called `folder` and a number.
+    /// Compares two trees repeatedly, each time with other keys, in folders with the name `folder` and a number.
     fn series(&self, folder: &str, config: &Path, planted: f64, sets: &[String]) -> Outcome<Series> {
         let (mut rows, started) = (Vec::new(), Instant::now());
         for number in 1..=self.comparisons {
@@ -99,9 +99,9 @@ impl Calibration<'_> {
 /// The one comparison of a run.
 fn only_verdict(folder: &Folder) -> Outcome<Row> {
     let path = folder.verdicts();
-    verdicts::read(&path)?
-        .pop()
-        .ok_or_else(|| Problem::new(format!("{} has no verdict: a tree answered wrongly", path.display())))
+    verdicts::read(&path)?.pop().ok_or_else(|| {
+        Problem::new(format!("{} has no verdict, because a tree returned wrong answers", path.display()))
+    })
 }
 
 impl Series {
@@ -111,7 +111,8 @@ impl Series {
             Verdict::ALL.into_iter().find(|verdict| verdict.name() == name)
         };
         let verdicts: Option<Vec<Verdict>> = rows.iter().map(verdict).collect();
-        let verdicts = verdicts.ok_or_else(|| Problem::new("a run gave no verdict: it takes six trials"))?;
+        let verdicts =
+            verdicts.ok_or_else(|| Problem::new("a run has no verdict; use at least six trials"))?;
         let median = |column| {
             let values = rows.iter().filter_map(|row: &Row| row.get(column).number());
             measure::median(values).unwrap_or(f64::NAN)
@@ -133,9 +134,9 @@ impl Series {
     }
 }
 
-/// What a series is called.
+/// The name of a series.
 fn name(planted: f64) -> String {
-    if planted == 0.0 { "equal trees".to_owned() } else { format!("{:.1} % slower", planted * 100.0) }
+    if planted == 0.0 { "equal trees".to_owned() } else { format!("{:.1}% slower", planted * 100.0) }
 }
 
 fn report(equal: &Series, slower: &[Series]) -> String {
@@ -144,20 +145,18 @@ fn report(equal: &Series, slower: &[Series]) -> String {
     let comparisons = if different.tries == 1 { "comparison" } else { "comparisons" };
     let _ = writeln!(
         text,
-        "Of {} {comparisons} of equal trees {} called them different: {}; {}.",
+        "{} {comparisons} of equal trees, {} called different: {}; {}.",
         different.tries,
         different.count,
         percent(different),
         match different.tries < FEWEST_COMPARISONS {
-            true => format!(
-                "too few to hold it against the one in twenty that 95 % allow, which takes {FEWEST_COMPARISONS}"
-            ),
-            false => "one in twenty is what 95 % allow".to_owned(),
+            true => format!("too few comparisons for the expected 5%, which takes {FEWEST_COMPARISONS}"),
+            false => "a 95% CI allows 5%".to_owned(),
         }
     );
     let _ = writeln!(
         text,
-        "Noise floor ±{:.1} %; a difference of {:.1} % is found four times in five (medians over comparisons).",
+        "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
         equal.floor * 100.0,
         equal.detectable * 100.0
     );
@@ -167,7 +166,7 @@ fn report(equal: &Series, slower: &[Series]) -> String {
         "", "called slower", "equivalent", "inconclusive", "measured", "each"
     );
     for series in [equal].into_iter().chain(slower) {
-        let share = |verdict| format!("{:.0} %", series.share(&[verdict]).share() * 100.0);
+        let share = |verdict| format!("{:.0}%", series.share(&[verdict]).share() * 100.0);
         let _ = writeln!(
             text,
             "{:<16} {:>30} {:>12} {:>14} {:>9.1}% {:>7.1}s",
@@ -186,7 +185,7 @@ fn report(equal: &Series, slower: &[Series]) -> String {
 fn percent(proportion: Proportion) -> String {
     let interval = proportion.interval();
     format!(
-        "{:.1} % ({:.1} % to {:.1} %)",
+        "{:.1}% (95% CI {:.1}% to {:.1}%)",
         proportion.share() * 100.0,
         interval.low * 100.0,
         interval.high * 100.0
@@ -215,11 +214,11 @@ mod tests {
         let slower = Series::of(0.05, &rows, each).unwrap();
         let text = report(&equal, &[slower]);
         assert!(text.starts_with(
-            "Of 4 comparisons of equal trees 2 called them different: 50.0 % (6.8 % to 93.2 %); too few to hold it"
+            "4 comparisons of equal trees, 2 called different: 50.0% (95% CI 6.8% to 93.2%); too few comparisons"
         ));
-        let line = text.lines().find(|line| line.starts_with("5.0 % slower")).unwrap();
+        let line = text.lines().find(|line| line.starts_with("5.0% slower")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!(words[3..5], ["66.7", "%"], "{line}");
+        assert_eq!(words[2..4], ["66.7%", "(95%"], "{line}");
         assert_eq!(words[words.len() - 2..], ["5.0%", "1.5s"], "{line}");
         assert!(Series::of(0.0, &[row("", 1.0)], each).is_err());
     }

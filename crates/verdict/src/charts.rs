@@ -17,7 +17,7 @@ pub struct Charts {
     pub order: Order,
     /// The look. Its keys go before those of an experiment that is drawn again.
     pub style: FigureStyle,
-    /// Prints a line: what is left out and why, and what a reader of a chart should know.
+    /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),
 }
 
@@ -57,7 +57,7 @@ impl Charts {
         files.map(|file| folder.join(file)).try_for_each(|path| check_file(&path))
     }
 
-    /// The charts that have something to show; what is left out, and why, is told in a line each.
+    /// The charts that have data. Prints a line for each skipped chart.
     pub fn charts<'a>(
         &self,
         results: &Folder,
@@ -72,7 +72,7 @@ impl Charts {
         let wrong = TrialRows::of(table).wrong_cells();
         let is_right = |row: &Row| row.get(&c::CELL).integer().is_none_or(|cell| !wrong.contains(&cell));
         if !wrong.is_empty() {
-            (self.tell)("  cells with wrong answers are in no chart");
+            (self.tell)("  charts leave out configurations with wrong answers");
         }
         let mut drawn = Vec::new();
         for spec in specs {
@@ -104,7 +104,7 @@ impl Charts {
         let folder = Folder::new(results);
         if !folder.manifest().exists() {
             return Err(Problem::new(format!(
-                "{} is no results folder: it has no manifest.json",
+                "{} is not a results folder: it has no manifest.json",
                 results.display()
             )));
         }
@@ -135,8 +135,8 @@ impl Charts {
     }
 }
 
-/// What engines differ in besides themselves: there is none of which every term of a design can be made equal.
+/// The mismatches of engines: no engine supports an equal of every setting of a design.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
-    swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()
+    swept.map(|path| (path.clone(), "settings without an equal".to_owned())).collect()
 }

@@ -1,5 +1,4 @@
-//! What of results is kept in git: rows without empty columns, and of a manifest what is not about the folders of one
-//! machine.
+//! The parts of results that git keeps: rows without empty columns, and a manifest without the folders of one machine.
 
 mod names;
 
@@ -13,8 +12,7 @@ use types::{Outcome, Problem};
 pub use names::Names;
 use names::file_name;
 
-/// What every manifest that is kept says: what was asked, when, by which program, on which processor, and which engines
-/// answered.
+/// The fields that every copied manifest keeps: the question, the time, the program, the CPU and the engines.
 pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
     let cells = whole.cells.iter().cloned().map(|mut cell| {
         cell.streams.clear();

@@ -11,7 +11,7 @@ pub struct ExperimentFacts<'a> {
     pub name: String,
     /// Whether time is measured.
     pub mode: RunMode,
-    /// Whether baselines run twice in every block, so that the noise is known.
+    /// Whether baselines run twice in every round, to measure the noise.
     pub measures_noise: bool,
     /// The swept paths, in the order of their columns.
     pub swept: Vec<String>,
@@ -19,7 +19,7 @@ pub struct ExperimentFacts<'a> {
     pub within: Vec<usize>,
     /// The cells, in the order of the sweep.
     pub cells: Vec<CellFacts>,
-    /// What sets the cell of the second number apart from the baseline, which is the cell of the first number.
+    /// The difference between the baseline, the cell of the first number, and the cell of the second number.
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase that is judged, where the experiment names one.
     pub phase: Option<String>,
@@ -31,7 +31,7 @@ pub struct ExperimentFacts<'a> {
     pub also: Vec<String>,
     /// The name of the baseline, where the experiment names one; else it is the first cell.
     pub baseline: Option<String>,
-    /// The charts; the first one says what is judged where the experiment does not.
+    /// The charts. The first one decides the phase and the metric unless the experiment names them.
     pub charts: Vec<ChartSpec>,
     /// The last phase, which is judged by default where a whole store is measured.
     pub last_phase: String,
@@ -39,7 +39,7 @@ pub struct ExperimentFacts<'a> {
     pub component: Option<ComponentFacts>,
     /// Whether the engines of all cells report the memory of every part of a store.
     pub reports_memory: bool,
-    /// Whether all cells share one budget of memory.
+    /// Whether all cells have the same memory budget.
     pub has_equal_memory: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct CellFacts {
     pub number: u64,
     /// The label.
     pub label: String,
-    /// What it is called among the cells that it is compared with.
+    /// The name among the cells with which it is compared.
     pub name: String,
     /// All names by which an experiment may name it as the baseline.
     pub names: Vec<String>,
@@ -60,14 +60,14 @@ pub struct CellFacts {
     pub searches: BTreeMap<String, f64>,
 }
 
-/// What sets a cell apart from the baseline.
+/// The difference between a cell and the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contrast {
     /// The paths of all settings in which the two differ.
     pub settings: Vec<String>,
-    /// The terms of both designs that could not be made equal; 0 where both run the same engine.
+    /// The mismatched settings of both designs; 0 if both run the same engine.
     pub unequal_terms: usize,
-    /// Whether the cell has an oracle where the baseline has another variant.
+    /// Whether the cell has an ideal variant where the baseline has another one.
     pub is_oracle: bool,
 }
 
@@ -78,8 +78,8 @@ pub struct ComponentFacts {
     pub phase: &'static str,
     /// The column that decides by default.
     pub metric: &'static Metric,
-    /// The column that says what the component costs.
+    /// The column with the cost of the component.
     pub price: &'static Metric,
-    /// The column that says how good it is at that price. `None` where all are equally good.
+    /// The column with its quality at that cost. `None` if all are equally good.
     pub quality: Option<&'static Metric>,
 }

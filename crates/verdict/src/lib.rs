@@ -1,21 +1,22 @@
-//! Verdicts from results alone: which variant is better, by how much, and how sure that is.
+//! Verdicts from results: which variant is better, by how much, and with which confidence.
 //!
-//! [`Verdicts`] judges one experiment by its rows. [`Report`] compares two sides of results, and with it
-//! [`check_goldens`] and [`against`] gate a CI run. [`series`] finds the runs at which a number changed, [`League`] makes
-//! tables of engines, [`calibrate`] measures how often verdicts are right, and [`Charts`] draws what an experiment asks
-//! for. Everything reads the files of a results folder: no tree, no engine and no component is linked. What a verdict
-//! must know of an experiment is plain data ([`ExperimentFacts`]), and runs that a check needs are the caller's
-//! ([`Runner`]).
+//! [`Verdicts`] judges one experiment by its rows. [`Report`] compares two sides of results. [`check_goldens`] and
+//! [`against`] use it to gate a CI run. [`series`] finds the runs at which a number changed. [`EngineTables`] renders
+//! tables of engines, [`calibrate`] measures how often verdicts are right, and [`Charts`] draws the charts of an
+//! experiment. Everything reads the files of a results folder, so no tree, no engine and no component is linked. The
+//! facts of an experiment that a verdict needs are plain data ([`ExperimentFacts`]). The caller runs the experiments of a
+//! check ([`Runner`]).
 
 mod calibration;
+mod change;
 mod charts;
 mod compare;
+mod engine_tables;
 mod extract;
 mod facts;
 mod gate;
 mod history;
 mod judge;
-mod league;
 mod markdown;
 mod runner;
 mod trial_rows;
@@ -24,12 +25,12 @@ mod words;
 pub use calibration::{Calibration, calibrate};
 pub use charts::Charts;
 pub use compare::{Format, Pairing, Report, Samples};
+pub use engine_tables::{EngineTables, Page, Targets, keep};
 pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, Goldens, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
 pub use judge::{Verdicts, noisy_baselines, sentences};
-pub use league::{League, Page, Targets, keep};
 pub use runner::Runner;
 pub use trial_rows::TrialRows;
 pub use words::and_more;

@@ -1,4 +1,4 @@
-//! Text as it stands in Markdown: what would be markup there is spelt so that it is read as it is.
+//! Text in Markdown: characters with a meaning there are escaped.
 
 /// One line of text, in a table or out of one. Lines and other controls in it become spaces.
 pub(crate) fn plain(text: &str) -> String {

@@ -1,4 +1,4 @@
-//! How checks and calibration get the runs that they judge: whoever calls them runs the experiments.
+//! The interface through which checks and calibration run experiments; the caller implements it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The one reader of samples: the values of trials in the rows of `runs.csv` that a question is about.
+//! The reader of samples: the values of trials in selected rows of `runs.csv`.
 //!
 //! Verdicts, comparisons, the gate and the tables of engines all read their numbers here.
 
@@ -12,7 +12,7 @@ use results::{Metric, Row, Table, columns as c};
 #[derive(Clone, Debug)]
 pub struct TrialRows<'a>(Vec<&'a Row>);
 
-/// What rows of different trials have in common.
+/// The key that rows of different trials share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RowKey {
     /// The number of the cell.
@@ -77,7 +77,7 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
-    /// What `value` reads in the row of each trial, under a name. A trial without a value is not in it.
+    /// The result of `value` on the row of each trial, under a name. Trials without a value are left out.
     pub(crate) fn sample(&self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let trial = |row: &Row| Some((row.get(&c::TRIAL).integer()?, value(row)?));
         Sample::new(name, self.iter().filter_map(trial))
@@ -97,6 +97,13 @@ impl<'a> TrialRows<'a> {
     /// The numbers of the cells that gave a wrong answer in some trial.
     pub fn wrong_cells(&self) -> BTreeSet<u64> {
         self.cells_with(&c::WRONG_ANSWERS)
+    }
+
+    /// How many answers of all phases were wrong.
+    pub(crate) fn wrong_answers(&self) -> u64 {
+        let counts =
+            |rows: &Self| rows.iter().filter_map(|row| row.get(&c::WRONG_ANSWERS).integer()).sum::<u64>();
+        counts(&self.of_all_operations()).max(counts(self).min(1))
     }
 
     /// The rows that exceed a bound, each with the words that say which.

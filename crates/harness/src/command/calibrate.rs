@@ -1,4 +1,4 @@
-//! `lsmbench calibrate`: what verdicts of this machine are worth.
+//! `lsmbench calibrate`: the false-positive rate and the power of verdicts on this machine.
 
 use run::{Programs, scratch};
 use types::{Outcome, Problem};
@@ -7,17 +7,19 @@ use verdict::{Calibration, calibrate as run};
 use crate::cli::CalibrateArguments;
 use crate::output::{line, print};
 
-/// The largest slowdown that makes sense, in percent.
+/// The largest slowdown, in percent.
 const MOST_PERCENT: f64 = 300.0;
 
-/// Compares equal trees, and trees slower by known shares, and prints what share was found.
+/// Compares equal trees, and trees slower by known shares, and prints the share of each verdict.
 pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     if let Some(wrong) = arguments.slowdowns.iter().find(|percent| !(0.1..=MOST_PERCENT).contains(*percent)) {
-        return Err(Problem::new(format!("--slowdowns: {wrong} is not 0.1 to {MOST_PERCENT} percent")));
+        return Err(Problem::new(format!(
+            "--slowdowns: {wrong} is outside of 0.1 to {MOST_PERCENT} percent"
+        )));
     }
     let given = &arguments.slowdowns;
     if let Some(twice) = given.iter().enumerate().find(|(at, percent)| given[..*at].contains(percent)) {
-        return Err(Problem::new(format!("--slowdowns: {} stands there twice", twice.1)));
+        return Err(Problem::new(format!("--slowdowns: {} is given twice", twice.1)));
     }
     let work = scratch(arguments.work.as_deref())?;
     let mut options: Vec<String> =

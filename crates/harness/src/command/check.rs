@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use run::{Programs, scratch};
 use types::{Outcome, Problem};
-use verdict::{Against, Goldens, against, check_goldens};
+use verdict::{Against, Format, Goldens, against, check_goldens};
 
-use crate::cli::{CheckArguments, OverrideArguments};
+use crate::cli::{CheckArguments, DEFAULT_BASELINE, OverrideArguments};
 use crate::output::{line, print};
 
-/// Checks counters against goldens, or times against another build, and prints a report; whether nothing got worse.
+/// Checks counters against golden files, or times against another build, and prints a report. Returns whether nothing
+/// regressed.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let commands = commands(arguments)?;
     let work = scratch(arguments.work.as_deref())?;
@@ -31,28 +32,44 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
             runner: &Programs { line },
         })?,
     };
-    print(&report.render(arguments.format))?;
-    // What changed was asked for, and is to be looked at.
+    let mut text = report.render(arguments.format);
+    if arguments.format == Format::Text && !arguments.update && report.can_be_accepted() {
+        text += &format!("Accept the new values with: {}\n", accepting(arguments));
+    }
+    print(&text)?;
+    // With --update, changes are expected and are for the user to review.
     Ok(arguments.update || report.is_good())
 }
 
-/// The experiments with the options that each is run with.
+/// The command that accepts the new values of a check.
+fn accepting(arguments: &CheckArguments) -> String {
+    let mut command = "lsmbench check".to_owned();
+    let baseline = arguments.baseline.display().to_string();
+    if baseline != DEFAULT_BASELINE {
+        command += &format!(" --baseline {baseline}");
+    }
+    command + " --update"
+}
+
+/// The experiments, each with the options of its run.
 ///
 /// # Errors
-/// Options that mean nothing here.
+/// Options that a check does not take.
 fn commands(arguments: &CheckArguments) -> Outcome<Vec<Vec<String>>> {
     let OverrideArguments { set, trials, seed, quick, design } = &arguments.overrides;
     if trials.is_some() {
         return Err(Problem::new(
-            "--trials means nothing to a check: counters take one, --against takes --blocks",
+            "check does not take --trials: counters need one trial, and --against takes --blocks",
         ));
     }
     let is_plain = set.is_empty() && seed.is_none() && !quick && design.is_none();
     if arguments.configs.is_empty() && !is_plain {
-        return Err(Problem::new("goldens know their options; name the experiment that others are for"));
+        return Err(Problem::new(
+            "golden files have their own options; name the experiment for which the given options are",
+        ));
     }
     if arguments.configs.is_empty() && arguments.against.is_some() {
-        return Err(Problem::new("--against wants experiments: lsmbench check CONFIG… --against PROGRAM"));
+        return Err(Problem::new("--against needs experiments: lsmbench check CONFIG... --against PROGRAM"));
     }
     let mut options: Vec<String> = set.iter().map(|set| format!("--set={set}")).collect();
     options.extend(seed.map(|seed| format!("--seed={seed}")));

@@ -1,4 +1,4 @@
-//! `lsmbench compare`: what got better and worse from one folder of results to another.
+//! `lsmbench compare`: the differences between two folders of results.
 
 use types::Outcome;
 use verdict::{Pairing, Report, Samples};
@@ -6,7 +6,7 @@ use verdict::{Pairing, Report, Samples};
 use crate::cli::CompareArguments;
 use crate::output::print;
 
-/// Prints what differs; whether nothing got worse.
+/// Prints the differences. Returns whether nothing regressed.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let base = Samples::read(&arguments.base, &arguments.metric)?;
     let new = Samples::read(&arguments.new, &arguments.metric)?;

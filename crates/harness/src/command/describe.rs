@@ -1,4 +1,4 @@
-//! `lsmbench describe`: what would run, resolved.
+//! `lsmbench describe`: the resolved experiment.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -19,11 +19,11 @@ pub(crate) fn describe(config: &Path, overrides: &Overrides) -> Outcome<()> {
     print(&described(&Experiment::load(config, overrides)?)?)
 }
 
-/// The resolved experiment, with its cells, what its phases are meant to do, and an estimate, as comments above it.
+/// The resolved experiment. Comments before it list the configurations, the phases and an estimate.
 pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     let mut text = format!("# {}: {}\n", experiment.name, on_one_line(&experiment.question));
     text.push_str(&answers(&experiment.sheet));
-    text.push_str("#\n# cells\n");
+    text.push_str("#\n# configurations\n");
     let mut seconds = 0.0;
     let mut worst = Estimate::default();
     for cell in &experiment.cells {
@@ -45,24 +45,24 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         let _ = writeln!(text, "#   warning: {sentence}");
     }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
-    let mut told = Vec::new();
+    let mut described = Vec::new();
     for engine in experiment.cells.iter().filter_map(engine_info) {
-        if !told.contains(&engine) {
+        if !described.contains(&engine) {
             introduction(&engine).iter().for_each(|line| _ = writeln!(text, "#   {line}"));
-            told.push(engine);
+            described.push(engine);
         }
     }
     let first = &experiment.cells[0];
-    let _ = writeln!(text, "#\n# phases, as they are meant in cell {}", first.number);
+    let _ = writeln!(text, "#\n# phases of configuration {}", first.number);
     match experiment.plan(first)? {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
     let _ = writeln!(
         text,
-        "#\n# estimate: {} cells{} × {} trials, about {}; at most {} of storage and {} of memory at a time\n",
+        "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",
         experiment.cells.len(),
-        if twice.is_empty() { String::new() } else { format!(" + {} again for noise", twice.len()) },
+        if twice.is_empty() { String::new() } else { format!(" + {} repeated for noise", twice.len()) },
         experiment.trials.count,
         duration(seconds),
         format_value(worst.storage_bytes, Unit::Bytes),
@@ -72,7 +72,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// The figures of documents that it answers, and how many of their claims.
+/// The figures of documents that the experiment answers, and the number of their claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {
@@ -89,7 +89,7 @@ fn answers(sheet: &Sheet) -> String {
     text
 }
 
-/// What each phase of a component takes, one a line.
+/// The estimated time of each phase of a component, one per line.
 fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     let (phases, estimate) = (experiment.task.phases(), experiment.estimate(cell)?);
     let mut text = String::new();
@@ -99,7 +99,7 @@ fn component_phases(experiment: &Experiment, cell: &Cell) -> Outcome<String> {
     Ok(text)
 }
 
-/// What each phase is meant to do, one a line.
+/// The intended operations of each phase, one per line.
 fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
     let mut text = String::new();
     let fixture = experiment.fixture_phases(&cell.task);
@@ -126,14 +126,14 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures
         .extend(shares.into_iter().filter_map(|(name, share)| Some(format!("{name} {}", percent(share?)))));
     figures.extend(profile.value_bytes.map(|bytes| format!("values of {bytes:.0} bytes")));
-    figures.extend(profile.range_entries.map(|entries| format!("ranges of {entries:.0} entries")));
+    figures.extend(profile.range_entries.map(|entries| format!("scans of {entries:.0} entries")));
     if figures.is_empty() {
-        figures.push("a text file says what".to_owned());
+        figures.push("operations of a text file".to_owned());
     }
     figures
 }
 
-/// A guess of a time, as coarse as it is.
+/// An estimated time with its precision.
 fn duration(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 90.0 => format!("{:.0} s", seconds.max(1.0)),
@@ -142,7 +142,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// A text as it can stand in a comment of TOML: its words, without line ends and other control characters.
+/// The words of a text for a comment in TOML, without line breaks and other control characters.
 fn on_one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! `lsmbench doctor`: what makes times of this machine doubtful, and what to do about it.
+//! `lsmbench doctor`: sources of timing noise on this machine, and fixes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::output::print;
 use run::{examine, machine_info};
 use types::{Outcome, Problem};
 
-/// Prints what was looked at, for runs whose data lies in `folder`: what is a concern comes with advice.
+/// Prints the findings for runs with their data in `folder`, with advice for each issue.
 pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
     let mut machine = machine_info(folder);
     machine.findings = examine(&machine, folder);
@@ -23,7 +23,7 @@ pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
             (None, None) => "?",
             (Some(_), None) => " ",
         };
-        let value = finding.value.as_deref().unwrap_or("the system does not tell");
+        let value = finding.value.as_deref().unwrap_or("unknown");
         let _ = writeln!(text, "{mark} {:<width$}  {value}", finding.check);
         if let Some(advice) = &finding.advice {
             let _ = writeln!(text, "  {:<width$}  {advice}", "");
@@ -34,10 +34,9 @@ pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
         text,
         "{}",
         match concerns {
-            0 => "nothing here disturbs times, as far as can be seen".to_owned(),
-            1 => "1 thing disturbs times; counters (trials.mode = \"counted\") are above it".to_owned(),
-            count =>
-                format!("{count} things disturb times; counters (trials.mode = \"counted\") are above them"),
+            0 => "No source of timing noise found.".to_owned(),
+            1 => "1 issue may affect timings (counted mode is not affected).".to_owned(),
+            count => format!("{count} issues may affect timings (counted mode is not affected)."),
         }
     );
     print(&text)

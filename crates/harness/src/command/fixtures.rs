@@ -1,4 +1,4 @@
-//! `lsmbench fixtures`: the stores that trials began from and that are kept, and their removal.
+//! `lsmbench fixtures`: the preloaded stores of trials, and their removal.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,20 +10,18 @@ use crate::cli::FixturesArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// Removes fixtures if asked to, and prints those that are there then.
+/// Removes the fixtures that `--remove` names, and prints the remaining ones.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
-    // Whoever removes looks at what is there with the runs shut out, which could be about to take it.
+    // A removal locks out runs, because a run could be about to use a fixture.
     let _lock = remove.as_ref().map(|_| lock_all_fixtures(results)).transpose()?;
     let mut stay = kept(results, &program_identity()?)?;
     if let Some(which) = remove {
         let (go, others): (Vec<Kept>, Vec<Kept>) = stay.into_iter().partition(|one| is_meant(which, one));
         if go.is_empty() && !matches!(which.as_str(), ALL | STALE) {
-            let names: Vec<&str> = others.iter().map(|one| &*one.hash).collect();
-            let there = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            return Err(Problem::new(format!(
-                "--remove: there is no fixture \"{which}\"; there are {there}; {STALE} means those that no run takes"
-            )));
+            let names: Vec<String> = others.iter().map(|one| format!("\"{}\"", one.hash)).collect();
+            let valid = [vec![format!("\"{ALL}\""), format!("\"{STALE}\"")], names].concat().join(", ");
+            return Err(Problem::new(format!("--remove: no fixture \"{which}\". Valid: {valid}")));
         }
         for one in &go {
             one.remove()?;
@@ -37,14 +35,14 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     }
     let all: u64 = stay.iter().map(|one| one.bytes).sum();
     let count = if stay.len() == 1 { "1 fixture".to_owned() } else { format!("{} fixtures", stay.len()) };
-    let _ = writeln!(text, "{count} in {}, {} in all", results.display(), size(all));
+    let _ = writeln!(text, "{count} in {}, {} in total", results.display(), size(all));
     print(&text)
 }
 
 /// All fixtures.
 const ALL: &str = "all";
 
-/// Those that no run of this program takes.
+/// The fixtures that no run of this program uses.
 const STALE: &str = "stale";
 
 /// Whether `--remove` means a fixture.
@@ -56,20 +54,20 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// How old it is, who had it made, and who takes it.
+/// Its age, the experiment that built it, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
-        let why = if one.is_in_work { "a run builds it" } else { "stale: it is not whole" };
+        let why = if one.is_in_work { "a run builds it" } else { "stale: incomplete" };
         return why.to_owned();
     };
     let age = humantime::parse_rfc3339(built).ok().and_then(|built| built.elapsed().ok());
     let age = age.map_or_else(|| format!("built {built}"), |age| format!("{} old", coarse(age)));
-    let made_by = if one.made_by.is_empty() { String::new() } else { format!(", made by {}", one.made_by) };
+    let made_by = if one.made_by.is_empty() { String::new() } else { format!(", built by {}", one.made_by) };
     let of = match &one.experiments[..] {
-        [] => "; no results here are of it".to_owned(),
-        names => format!("; results of it: {}", names.join(", ")),
+        [] => "; no results use it".to_owned(),
+        names => format!("; used by {}", names.join(", ")),
     };
-    let stale = if one.is_current { "" } else { "; stale: another build of this program made it" };
+    let stale = if one.is_current { "" } else { "; stale: built by another build of this program" };
     format!("{age}{made_by}{of}{stale}")
 }
 

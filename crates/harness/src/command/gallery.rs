@@ -1,4 +1,4 @@
-//! `lsmbench gallery`: the questions of the README, each with a chart and what came out.
+//! `lsmbench gallery`: the questions of the README, each with a chart and a verdict.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::charts::charts;
 use crate::cli::GalleryArguments;
 use crate::output::print;
 
-/// Where the gallery begins and ends on its page.
+/// The start and the end of the gallery on its page.
 const BEGIN: &str = "<!-- gallery -->\n";
 const END: &str = "<!-- end of the gallery -->";
 
-/// Runs what is missing, draws the charts, and writes what came out where the page has a place for it.
+/// Runs the missing experiments, draws the charts, and writes the gallery into its page.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
     rewritten(&arguments.page, "")?;
     [&arguments.page, &aside(&arguments.page)].into_iter().try_for_each(|path| check_file(path))?;
     check_folder(&arguments.out)?;
     let files = files(&arguments.paths)?;
     if files.is_empty() {
-        return Err(Problem::new("there is no experiment to show; name files, or a folder that has some"));
+        return Err(Problem::new("no experiments; name experiment files, or a folder of them"));
     }
     let load = |path: &PathBuf| Experiment::load(path, &Overrides::default());
     let experiments = files.iter().map(load).collect::<Outcome<Vec<_>>>()?;
@@ -43,17 +43,17 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
         }
         shown += &show(experiment, arguments)?;
     }
-    // The page may have been changed meanwhile, but for its gallery.
+    // The page outside of its gallery may have changed during the runs.
     let text = rewritten(&arguments.page, &shown)?;
     let write = |error| Problem::doing(format!("write {}", arguments.page.display()), error);
     check_file(&arguments.page)?;
     let aside = aside(&arguments.page);
     std::fs::write(&aside, text).and_then(|()| std::fs::rename(&aside, &arguments.page)).map_err(write)?;
-    print(&format!("gallery  {}\n", arguments.page.display()))?;
+    print(&format!("Updated: {}\n", arguments.page.display()))?;
     Ok(true)
 }
 
-/// The text of a page with another gallery.
+/// The text of a page with a new gallery.
 fn rewritten(page: &Path, shown: &str) -> Outcome<String> {
     let read = |error| Problem::doing(format!("read {}", page.display()), error);
     let text = std::fs::read_to_string(page).map_err(read)?;
@@ -70,7 +70,7 @@ fn files(paths: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Draws the first chart of an experiment, and says what came out.
+/// Draws the first chart of an experiment, and returns its part of the gallery.
 fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String> {
     let folder = Folder::new(arguments.results.join(&experiment.name));
     let table = results::Table::read(&folder.runs())?;
@@ -92,18 +92,17 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     Ok(text)
 }
 
-/// Where the chart of an experiment goes.
+/// The file of the chart of an experiment.
 fn chart_file(experiment: &Experiment, arguments: &GalleryArguments) -> PathBuf {
     arguments.out.join(format!("{}.svg", experiment.name))
 }
 
-/// Where the page is written before it takes the place of the old one.
+/// The temporary file that replaces the page.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }
 
-/// How a page names a file that is there: from the page's own folder, as readers of the page follow it. A link on the
-/// way counts as the folder that it leads to.
+/// The link from a page to an existing file, relative to the folder of the page. Symbolic links are resolved.
 fn link(page: &Path, file: &Path) -> Outcome<String> {
     let cannot = |path: &Path, error| Problem::doing(format!("find {}", path.display()), error);
     let whole = |path: &Path| path.canonicalize().map_err(|error| cannot(path, error));
@@ -116,7 +115,7 @@ fn link(page: &Path, file: &Path) -> Outcome<String> {
     Ok(up.chain(down).collect::<Vec<_>>().join("/"))
 }
 
-/// A part of a path as it stands in the destination of a link: what would end it there is spelt by its number.
+/// A part of a path in the destination of a link: characters with a meaning there are percent-encoded.
 fn destination(part: &str) -> String {
     let mut text = String::new();
     for c in part.chars() {
@@ -130,9 +129,9 @@ fn destination(part: &str) -> String {
     text
 }
 
-/// What stands before and behind the gallery on its page.
+/// The text before and after the gallery on its page.
 fn place(page: &str) -> Result<(&str, &str), String> {
-    let missing = || format!("it has no place for the gallery, from `{}` to `{END}`", BEGIN.trim());
+    let missing = || format!("there is no place for the gallery; add `{}` and `{END}`", BEGIN.trim());
     let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
     let (_, after) = rest.split_once(END).ok_or_else(missing)?;
     Ok((before, after))

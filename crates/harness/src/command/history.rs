@@ -1,4 +1,4 @@
-//! `lsmbench history`: numbers from run to run, and the runs with which their level changed.
+//! `lsmbench history`: metrics across runs, and their change points.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,19 +13,19 @@ use verdict::{Series, add, entries, series};
 use crate::cli::HistoryArguments;
 use crate::output::{line, print};
 
-/// The column of the charts that numbers runs.
+/// The column of the charts with the number of a run.
 const RUN: &str = "run";
 
-/// Numbers of one chart that differ by more than this factor stand on a logarithmic scale.
+/// The factor between numbers of one chart from which on its scale is logarithmic.
 const FAR_APART: f64 = 20.0;
 
-/// Adds results if asked to, prints the changes, newest last, and draws what is shown.
+/// Adds the named results, prints the changes, newest last, and draws the series that are shown.
 pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
     let HistoryArguments { store, add: results, metric, experiment, plots } = arguments;
     for name in metric {
         if results::reference::metric(name).is_none() {
             return Err(Problem::new(format!(
-                "there is no column \"{name}\"; `lsmbench list --columns` shows all"
+                "unknown column \"{name}\"; list all columns with: lsmbench list --columns"
             )));
         }
     }
@@ -34,7 +34,7 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
         check_file(store)?;
         add(store, results, metric, line)?;
     }
-    let is_asked = |series: &Series| {
+    let is_shown = |series: &Series| {
         let [of, ..] = &series.place;
         experiment.as_ref().is_none_or(|experiment| experiment == of)
             && (metric.is_empty() || metric.iter().any(|name| name == series.metric.name))
@@ -45,28 +45,28 @@ pub(crate) fn history(arguments: &HistoryArguments) -> Outcome<()> {
         let mut names: Vec<&str> = all.iter().map(|series| &*series.place[0]).collect();
         names.dedup();
         return Err(Problem::new(format!(
-            "the history has no experiment \"{name}\"; it has {}",
-            names.join(", ")
+            "the history has no experiment \"{name}\". Valid: {}",
+            names.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
         )));
     }
-    let series: Vec<Series> = all.into_iter().filter(is_asked).collect();
+    let series: Vec<Series> = all.into_iter().filter(is_shown).collect();
     print(&report(&series))?;
     plots.as_ref().map_or(Ok(()), |folder| draw(&series, folder))
 }
 
-/// The changes, and how much was looked at.
+/// The changes, and the number of series.
 fn report(series: &[Series]) -> String {
     let mut text = String::new();
     let mut changes = 0;
     for series in series {
-        for change in series.told() {
+        for change in series.changes() {
             changes += 1;
             let verdict = match change.is_worse(series.metric.better) {
                 Some(true) => "regressed",
                 Some(false) => "improved",
                 None => "changed",
             };
-            let value = |number| plot::format_value(number, series.metric.unit);
+            let value = |number| plot::format_value(number, series.metric.unit).replace('\u{a0}', " ");
             let _ = writeln!(
                 text,
                 "{}: {} {verdict}, {} -> {}{}, since {}{}",
@@ -85,16 +85,16 @@ fn report(series: &[Series]) -> String {
         }
     }
     let most = series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
-    let _ = writeln!(text, "{changes} changes in {} numbers of up to {most} runs", series.len());
+    let _ = writeln!(text, "{changes} changes in {} metrics of up to {most} runs", series.len());
     if most < 9 {
-        let _ = writeln!(text, "a change takes about nine runs to be told from chance");
+        let _ = writeln!(text, "a change point needs about nine runs; add more with --add RESULTS");
     }
     text
 }
 
-/// By how much, where there is something to divide by.
+/// The change in percent; empty if the number before is 0.
 fn percent(before: f64, after: f64) -> String {
-    if before == 0.0 { String::new() } else { format!(" ({:+.1} %)", (after / before - 1.0) * 100.0) }
+    if before == 0.0 { String::new() } else { format!(" ({:+.1}%)", (after / before - 1.0) * 100.0) }
 }
 
 fn short(commit: &str) -> &str {
@@ -104,7 +104,7 @@ fn short(commit: &str) -> &str {
 /// A chart per experiment, phase, operation, metric and machine: a line per label, and the levels between changes.
 fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     let mut groups: BTreeMap<[&str; 5], Vec<&Series>> = BTreeMap::new();
-    // One run alone is no course.
+    // A single run has no trend.
     for one in series.iter().filter(|one| one.runs.len() > 1) {
         let [experiment, _, phase, operation] = &one.place;
         let key = [experiment, phase, operation, one.metric.name, &one.machine];
@@ -113,12 +113,12 @@ fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     for ([experiment, phase, operation, metric, machine], group) in groups {
         check_name(experiment)?;
         let stem = file_name(&format!("{phase}-{operation}-{metric}"));
-        let title = format!("{experiment}: {metric} from run to run");
+        let title = format!("{metric} of {experiment} across runs");
         match chart(&group, metric, title) {
             Ok(chart) => {
                 let folder = folder.join(experiment).join(file_name(machine));
                 for path in chart.write(&folder, &stem)?.iter().skip(1) {
-                    line(&format!("  chart    {}", path.display()));
+                    line(&format!("Chart: {}", path.display()));
                 }
             }
             Err(error @ PlotError::Write { .. }) => return Err(error.into()),
@@ -128,13 +128,13 @@ fn draw(series: &[Series], folder: &Path) -> Outcome<()> {
     Ok(())
 }
 
-/// A name that a file can have.
+/// The name with characters that are valid in a file name.
 fn file_name(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
 
-/// Whether numbers lie so far apart that on a plain scale those of some series would all lie on the ground.
+/// Whether a linear scale would hide some series, because the numbers differ by more than [`FAR_APART`].
 fn is_far_apart(group: &[&Series]) -> bool {
     let numbers = || group.iter().flat_map(|series| &series.runs).map(|run| run.value);
     let (least, most) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
@@ -142,7 +142,7 @@ fn is_far_apart(group: &[&Series]) -> bool {
 }
 
 fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotError> {
-    let schema = Schema::runs(&[RUN]).expect("no column is called so");
+    let schema = Schema::runs(&[RUN]).expect("no other column has this name");
     let mut rows = Vec::new();
     let mut push = |label: String, run: usize, series: &Series, value: f64| {
         let mut row = Row::new(&schema);
@@ -162,7 +162,7 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         for (at, run) in series.runs.iter().enumerate() {
             push(label.clone(), at, series, run.value);
         }
-        let levels = series.levels().into_iter().filter(|_| !series.changes.is_empty());
+        let levels = series.levels().into_iter().filter(|_| !series.change_points.is_empty());
         for (at, level) in levels.flat_map(|(runs, level)| runs.map(move |at| (at, level))) {
             push(format!("{label}, level"), at, series, level);
         }
@@ -175,7 +175,9 @@ fn chart(group: &[&Series], metric: &str, title: String) -> Result<Chart, PlotEr
         title: Some(title),
         ..ChartSpec::new(Form::Line)
     };
-    let context =
-        Context { points: Some("a point is the median of a run's trials".to_owned()), ..Context::default() };
+    let context = Context {
+        points: Some("each point is the median of the trials of a run".to_owned()),
+        ..Context::default()
+    };
     Chart::of_table(&Table::new(schema, rows), &Folder::new(""), &spec, &context)
 }

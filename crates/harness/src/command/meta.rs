@@ -1,4 +1,4 @@
-//! What is made from the definition of the command line itself: completions and the manual page.
+//! Completions and the manual page, generated from the definition of the command line.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

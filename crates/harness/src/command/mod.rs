@@ -1,14 +1,14 @@
-//! The commands besides `run`.
+//! The commands other than `run`.
 
 mod calibrate;
 mod check;
 mod compare;
 mod describe;
 mod doctor;
+mod engines;
 mod fixtures;
 mod gallery;
 mod history;
-mod league;
 mod list;
 mod meta;
 mod new;
@@ -24,10 +24,10 @@ pub(crate) use check::check;
 pub(crate) use compare::compare;
 pub(crate) use describe::{describe, described};
 pub(crate) use doctor::doctor;
+pub(crate) use engines::engines;
 pub(crate) use fixtures::fixtures;
 pub(crate) use gallery::gallery;
 pub(crate) use history::history;
-pub(crate) use league::league;
 pub(crate) use list::list;
 pub(crate) use meta::{completions, man};
 pub(crate) use new::new;

@@ -1,4 +1,4 @@
-//! `lsmbench new`: a crate with a component of one's own, ready to be tested and run.
+//! `lsmbench new`: a crate with a component of your own, ready to test and run.
 
 mod templates;
 
@@ -15,10 +15,10 @@ use crate::cli::NewArguments;
 use crate::output::print;
 use crate::workbench::AXES;
 
-/// Writes the crate into a folder of its name and prints what to do next.
+/// Writes the crate into a folder of its name and prints the next commands.
 ///
 /// # Errors
-/// An unknown axis, a name that a crate or a variant cannot have, a folder that is not empty, a checkout without lsmbench.
+/// An unknown axis, an invalid name of a crate or variant, a folder that is not empty, or a checkout without lsmbench.
 pub(crate) fn new(arguments: &NewArguments) -> Outcome<()> {
     let NewArguments { axis, name, path } = arguments;
     let template = template(axis)?;
@@ -37,18 +37,18 @@ pub(crate) fn new(arguments: &NewArguments) -> Outcome<()> {
 fn template(axis: &str) -> Outcome<&'static Template> {
     let all = || TEMPLATES.iter().map(|template| template.axis);
     TEMPLATES.iter().find(|template| template.axis == axis).ok_or_else(|| {
-        let names = all().collect::<Vec<_>>().join(", ");
+        let names = all().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
         Problem::new(format!("no axis \"{axis}\"; {}Valid: {names}", suggestion(axis, all())))
     })
 }
 
-/// A name that is good for a crate and for a variant: lower-case words joined by hyphens.
+/// Checks that a name is valid for a crate and for a variant: lower-case words joined by hyphens.
 fn check_name(template: &Template, name: &str) -> Outcome<()> {
     let is_word =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('-').all(is_word);
     if !is_name {
-        let message = format!("\"{name}\" is no name of a crate; use lower-case words joined by hyphens");
+        let message = format!("\"{name}\" is not a valid crate name; use lower-case words joined by hyphens");
         return Err(Problem::new(message));
     }
     if RESERVED.split_whitespace().any(|word| word == name) {
@@ -57,26 +57,29 @@ fn check_name(template: &Template, name: &str) -> Outcome<()> {
     let (_, catalog) =
         AXES.iter().find(|(axis, _)| *axis == template.axis).expect("a test compares the lists");
     if catalog.variants().iter().any(|variant| variant.kind == name) {
-        let message = format!("{} has a variant \"{name}\" already; choose another name", template.axis);
+        let message = format!("{} already has a variant \"{name}\"; choose another name", template.axis);
         return Err(Problem::new(message));
     }
     Ok(())
 }
 
-/// How the crate names lsmbench in its `Cargo.toml`.
+/// The dependency on lsmbench in the `Cargo.toml` of the crate.
 fn dependency(checkout: Option<&Path>) -> Outcome<String> {
     let Some(checkout) = checkout else { return Ok(Value::from(env!("CARGO_PKG_VERSION")).to_string()) };
     let harness = checkout.join("crates/harness");
     if !harness.join("Cargo.toml").is_file() {
-        return Err(Problem::new(format!("--path: \"{}\" is no checkout of lsmbench", checkout.display())));
+        return Err(Problem::new(format!(
+            "--path: \"{}\" is not a checkout of lsmbench",
+            checkout.display()
+        )));
     }
-    // Not resolved: a link to a checkout stays one.
+    // The path is not resolved, so a symbolic link stays one.
     let harness = std::path::absolute(harness).map_err(|error| Problem::new(format!("--path: {error}")))?;
     Ok(format!("{{ path = {} }}", Value::from(harness.display().to_string())))
 }
 
 fn check_folder(folder: &Path) -> Outcome<()> {
-    let problem = |what: String| Err(Problem::new(format!("{}: {what}", folder.display())));
+    let problem = |message: String| Err(Problem::new(format!("{}: {message}", folder.display())));
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
         Ok(false) => problem("the folder is not empty; choose another name or remove it".to_owned()),

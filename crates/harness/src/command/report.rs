@@ -1,4 +1,4 @@
-//! `lsmbench report`: the claims of documents beside what their experiments measure.
+//! `lsmbench report`: the claims of documents next to the results of their experiments.
 
 mod documents;
 mod found;
@@ -31,7 +31,8 @@ use crate::charts::charts;
 use crate::cli::ReportArguments;
 use crate::output::{CONSOLE, line, print};
 
-/// Runs what is missing, judges all claims, and writes the pages; whether all that was to be shown is right.
+/// Runs the missing experiments, judges all claims, and writes the pages. With `--check`, returns whether the pages are up
+/// to date.
 pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     let files = answer_files(&arguments.paths)?;
     let results = results_folder(arguments);
@@ -42,7 +43,7 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     if let Some(folder) = arguments.keep.as_ref().filter(|folder| is_same(folder, &results)) {
         let folder = folder.display();
         return Err(Problem::new(format!(
-            "--keep {folder} is the folder that the results are read from; leave one of both out, or name another"
+            "--keep {folder} is the folder from which the results are read; name another folder"
         )));
     }
     let kept = Published::read(&results)?;
@@ -83,13 +84,13 @@ pub(crate) fn report(arguments: &ReportArguments) -> Outcome<bool> {
     Ok(true)
 }
 
-/// Whether two names are of one folder.
+/// Whether two paths are of the same folder.
 fn is_same(one: &Path, other: &Path) -> bool {
     let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     whole(one) == whole(other)
 }
 
-/// An experiment, and what it was overridden by. Where no time is measured, trials are all alike, and none are added.
+/// An experiment with its overrides. Trials are not added in `counted` mode, because they are all equal.
 fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experiment, Overrides)> {
     let overrides = Overrides { quick, ..Overrides::default() };
     let experiment = Experiment::load(&file.path, &overrides)?;
@@ -100,19 +101,19 @@ fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experim
     Ok((Experiment::load(&file.path, &overrides)?, overrides))
 }
 
-/// The folder of results: the one that is given, or the one in git where only what is kept is looked at.
+/// The folder of results: the given one, else with `--check` the folder in git.
 fn results_folder(arguments: &ReportArguments) -> PathBuf {
     let default = if arguments.check { published::FOLDER } else { "results" };
     arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
 }
 
-/// The folder of the pages: the one that is given, or one beside the results that they are of.
+/// The folder of the pages: the given one, or `report` next to their results.
 fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     let shown = arguments.keep.as_deref().unwrap_or(results);
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
 }
 
-/// All that the report says.
+/// The contents of the report.
 fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[PathBuf]) -> Outcome<Report> {
     let mut answers = Vec::new();
     for file in files {
@@ -125,7 +126,7 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// The files that answer figures, in the order given; of a folder all below it.
+/// The files that answer figures, in the given order; of a folder all files below it.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -136,16 +137,14 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
                 None if path.is_dir() => {}
                 None => {
                     let message =
-                        "it answers no claims: [source] and [[claim]] say which, see experiments/README.md";
+                        "it answers no claims; add [source] and [[claim]] as in experiments/README.md";
                     return Err(Problem::at(&file, None, message));
                 }
             }
         }
     }
     match files.is_empty() {
-        true => {
-            Err(Problem::new("there is no experiment with claims here; give a folder such as experiments"))
-        }
+        true => Err(Problem::new("no experiments with claims; name a folder such as experiments")),
         false => Ok(files),
     }
 }
@@ -167,14 +166,14 @@ pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file of a folder may be an experiment: TOML, and not what documents say beyond their figures.
+/// Whether a file of a folder may be an experiment: TOML, but not the files of contradictions and questions.
 fn is_experiment(path: &Path) -> bool {
     let others = [documents::CONTRADICTIONS, documents::HIGHLIGHTS];
     path.extension().is_some_and(|ending| ending == "toml")
         && path.file_name().is_none_or(|name| others.iter().all(|other| name != *other))
 }
 
-/// Runs an experiment whose results are not there, or are of something else; why it could not run.
+/// Runs an experiment whose results are missing or of another experiment. Returns the reason if it could not run.
 pub(super) fn missing_run(
     path: &Path,
     experiment: &Experiment,
@@ -209,7 +208,7 @@ pub(super) fn missing_run(
     }
 }
 
-/// The results of an experiment; `absent` says why it has none where it could not run.
+/// The results of an experiment; `absent` is the reason if it could not run.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,
@@ -220,7 +219,7 @@ fn find<'a>(
     let folder = Folder::new(results.join(&experiment.name));
     let rows = match absent {
         Some(why) => Err(why),
-        None if !folder.manifest().exists() => Err("there are no results of it".to_owned()),
+        None if !folder.manifest().exists() => Err("there are no results".to_owned()),
         None => read_rows(file, &folder, experiment, kept).map_err(|problem| problem.to_string()),
     };
     Found { experiment, folder, rows }
@@ -246,14 +245,14 @@ fn read_rows(
     Ok((manifest, Table::read(&folder.runs())?))
 }
 
-/// What a file says of each of its figures.
+/// The figures of a file with their claims.
 fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>> {
-    // A parameter of the document is that of the full experiment, however small it runs.
+    // A parameter of the document is that of the full experiment, also in a quick run.
     let full = found.map(|_| Experiment::load(&file.path, &Overrides::default())).transpose()?;
     let facts = Settings { resolved: full.and_then(|full| full.resolved().parse().ok()) };
     let rows = found.map(|found| found.rows.as_ref());
     let runs = match &rows {
-        None => Err("there is no experiment, all is computed"),
+        None => Err("no experiment, all claims are computed"),
         Some(Err(why)) => Err(why.as_str()),
         Some(Ok((_, table))) => Ok(table),
     };
@@ -276,7 +275,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
             question: found.map(|found| found.experiment.question.clone()),
             run: found.and_then(|found| Some(note(&found.rows.as_ref().ok()?.0))),
             outcome: found.map_or(Ok(None), found_by_run)?,
-            // The charts of a file are shown once, with its first figure.
+            // The charts of a file appear once, with its first figure.
             charts: found.filter(|_| place == 0).map_or(Ok(Vec::new()), pictures)?,
             judged: judged.collect(),
         });
@@ -284,7 +283,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     Ok(answers)
 }
 
-/// What the run itself says that it found; nothing where its results are not of this experiment.
+/// The verdicts of the run; empty if its results are of another experiment.
 fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     match found.rows {
         Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
@@ -301,7 +300,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     };
     let (specs, full): (Vec<plot::ChartSpec>, Vec<plot::Chart>) =
         drawn(&found.experiment.charts, Width::Full)?.into_iter().unzip();
-    // Only those that have something to show are drawn again.
+    // Only charts with data are redrawn.
     let phone = drawn(&specs, Width::Phone)?;
     let pictures = full.iter().zip(&phone).map(|(chart, (spec, phone))| Picture {
         name: format!("{}-{}", found.experiment.name, spec.file_stem()),
@@ -312,7 +311,7 @@ fn pictures(found: &Found<'_>) -> Outcome<Vec<Picture>> {
     Ok(pictures.collect())
 }
 
-/// What a full experiment says at its paths.
+/// The values of a full experiment at its paths.
 struct Settings {
     resolved: Option<toml::Table>,
 }
@@ -338,8 +337,8 @@ impl Facts for Settings {
     }
 }
 
-/// The pages with a list of those in HTML: they are large and follow from the same data, so that git keeps the list in
-/// their place.
+/// The pages with a list of the HTML pages. Git keeps the list instead of them, because they are large and follow from the
+/// same data.
 fn with_digest(mut pages: Vec<Page>) -> Vec<Page> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {
@@ -369,7 +368,7 @@ fn write(folder: &Path, pages: &[Page]) -> Outcome<()> {
     Ok(())
 }
 
-/// The figures in a folder that are of no chart.
+/// The figures in a folder that belong to no chart.
 fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
     let is_stray = |path: &PathBuf| pages.iter().all(|page| folder.join(&page.name) != *path);
     let entries = folder.join("figures").read_dir().into_iter().flatten().flatten();
@@ -378,8 +377,8 @@ fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
     strays
 }
 
-/// Whether the files in a folder are the pages, byte for byte; those that are not are named. HTML may be missing: its
-/// hashes are in a file of their own.
+/// Whether the files in a folder are the pages, byte for byte. Prints the names of the others. HTML may be missing, because
+/// a file has its hashes.
 fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
     let differs = |page: &&Page| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),
@@ -387,21 +386,21 @@ fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
     };
     let other: Vec<&Page> = pages.iter().filter(differs).collect();
     for page in &other {
-        line(&format!("{} does not follow from the results", folder.join(&page.name).display()));
+        line(&format!("{} does not match the results", folder.join(&page.name).display()));
     }
     let strays = stray_figures(folder, pages);
     for path in &strays {
-        line(&format!("{} is of no chart", path.display()));
+        line(&format!("{} belongs to no chart", path.display()));
     }
-    print(&format!("{} of {} files follow from the results\n", pages.len() - other.len(), pages.len()))?;
+    print(&format!("{} of {} files match the results\n", pages.len() - other.len(), pages.len()))?;
     let is_right = other.is_empty() && strays.is_empty();
     if !is_right {
-        line("`lsmbench report --quick --keep results/published` runs what has changed and writes them anew");
+        line("update them with: lsmbench report --quick --keep results/published");
     }
     Ok(is_right)
 }
 
-/// What the claims came to, by system.
+/// The findings on the claims, by system.
 fn summary(systems: &[System], out: &Path) -> String {
     let row = |name: &str, cells: [String; 5], total: &str| {
         let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>19}")).collect();
@@ -415,5 +414,5 @@ fn summary(systems: &[System], out: &Path) -> String {
     }
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
     text.push_str(&row("all", counts(&all), &all.total().to_string()));
-    text + &format!("report  {}\n", out.join("index.html").display())
+    text + &format!("Report: {}\n", out.join("index.html").display())
 }

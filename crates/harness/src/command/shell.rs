@@ -1,4 +1,4 @@
-//! `lsmbench shell`: a durable store, driven by the DSL on standard input.
+//! `lsmbench shell`: a durable store that executes the commands on standard input.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -16,8 +16,8 @@ use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 use crate::cli::ShellArguments;
 use crate::output::line;
 
-/// Opens the store and does what standard input says, until it ends or the user wants the program to end; the
-/// store is closed then, so that what was done is kept in every log mode.
+/// Opens the store and executes the commands on standard input until it ends or the user interrupts. Closes the store, so
+/// that all writes are durable in every WAL mode.
 pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     let mut design = match &arguments.design {
         Some(path) => read_design(path)?,
@@ -30,7 +30,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
         design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
     {
         return Err(Problem::new(format!(
-            "a shell keeps what it is told, but {axis} = {choice} {limit}; choose another one"
+            "the shell needs a durable store, but {axis} = \"{choice}\" {limit}; choose another variant"
         )));
     }
     let input = io::stdin().as_fd().try_clone_to_owned();
@@ -45,40 +45,40 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
     outcome
 }
 
-/// A store with where its answers go.
+/// A store and the stream for its answers.
 struct Shell<'a, W: Write> {
     tree: &'a Tree,
     out: W,
 }
 
 impl<W: Write> Shell<'_, W> {
-    /// Does every command of `input`; lines that are no commands are named and passed over.
+    /// Executes every command of `input`. Reports invalid lines and skips them.
     fn run(&mut self, input: impl BufRead) -> Outcome<()> {
         let mut reader = CommandReader::new(input);
-        let mut refused = 0;
+        let mut failed = 0;
         while !interrupt::is_requested() {
             match reader.read() {
                 Ok(None) => break,
                 Ok(Some(command)) => match self.command(&command) {
                     Ok(()) => {}
                     Err(Failure::ReaderIsGone) => return Ok(()),
-                    Err(Failure::Refused(message)) => {
-                        refused += 1;
+                    Err(Failure::Command(message)) => {
+                        failed += 1;
                         line(&format!("line {}: {message}", reader.line()));
                     }
                 },
                 Err(ReadError::Syntax { error, .. }) => {
-                    refused += 1;
+                    failed += 1;
                     line(&format!("line {}: {error}", reader.line()));
                 }
                 Err(error) => return Err(Problem::doing("read commands", error)),
             }
         }
-        match refused {
+        match failed {
             _ if interrupt::is_requested() => Ok(()),
             0 => Ok(()),
-            1 => Err(Problem::new("1 line was not done")),
-            count => Err(Problem::new(format!("{count} lines were not done"))),
+            1 => Err(Problem::new("1 command failed")),
+            count => Err(Problem::new(format!("{count} commands failed"))),
         }
     }
 
@@ -96,13 +96,13 @@ impl<W: Write> Shell<'_, W> {
         }
     }
 
-    /// Writes one line of an answer; whoever waits for it gets it now.
+    /// Writes one line of an answer and flushes it.
     fn answer(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> Result<(), Failure> {
         let written =
             write(&mut self.out).and_then(|()| self.out.write_all(b"\n")).and_then(|()| self.out.flush());
         written.map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderIsGone,
-            _ => Failure::Refused(format!("cannot write the answer: {error}")),
+            _ => Failure::Command(format!("cannot write the answer: {error}")),
         })
     }
 
@@ -120,16 +120,16 @@ impl<W: Write> Shell<'_, W> {
         self.answer(|out| out.write_all(&pairs))
     }
 
-    /// Puts the pairs of a file, up to the first line that is none, or until the user wants the program to end.
+    /// Puts the pairs of a file, up to the first invalid line or an interrupt.
     fn load(&mut self, file: &[u8]) -> Result<(), Failure> {
-        let refused = |error: PairsError| Failure::Refused(error.to_string());
-        for (done, put) in Pairs::open(Path::new(""), file).map_err(refused)?.enumerate() {
+        let failed = |error: PairsError| Failure::Command(error.to_string());
+        for (done, put) in Pairs::open(Path::new(""), file).map_err(failed)?.enumerate() {
             if interrupt::is_requested() {
-                return Err(Failure::Refused(format!(
-                    "interrupted behind pair {done}; what is done is kept"
+                return Err(Failure::Command(format!(
+                    "interrupted after pair {done}; completed puts are kept"
                 )));
             }
-            self.command(&put.map_err(refused)?)?;
+            self.command(&put.map_err(failed)?)?;
         }
         Ok(())
     }
@@ -158,16 +158,16 @@ impl<W: Write> Shell<'_, W> {
     }
 }
 
-/// Why a command was not done.
+/// Why a command failed.
 enum Failure {
-    /// Nobody reads the answers any more.
+    /// The reader of the answers is gone.
     ReaderIsGone,
-    /// The store refuses, or the command cannot be done.
-    Refused(String),
+    /// The store returned an error, or the command is invalid.
+    Command(String),
 }
 
 impl From<tree::Error> for Failure {
     fn from(error: tree::Error) -> Self {
-        Self::Refused(error.to_string())
+        Self::Command(error.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! `lsmbench torture`: crashes, I/O errors, damage and kills for every design and log mode, and killed runs.
+//! `lsmbench torture`: crashes, I/O errors, corruption and kills for every design and WAL mode, and killed runs.
 
 mod designs;
 mod jobs;
@@ -17,24 +17,25 @@ use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
 pub(crate) use kill::write_until_killed;
 
-/// Explores, prints a line for each design and log mode, and every violation with the command that leads
-/// there again; whether there was none.
-pub(crate) fn torture(what: &TortureCommand) -> Outcome<bool> {
-    match what {
+/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays it.
+/// Returns whether there is none.
+pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
+    match test {
         TortureCommand::Crash { subjects, again, states } => {
-            let columns = ["lives", "cuts", "states", "recovered", "in recovery", "violations"];
+            let columns = ["histories", "cuts", "states", "recovered", "in recovery", "violations"];
             let budget = crash::CrashBudget { seed: subjects.seed, states: *states };
             let explore = |subject: &Subject| crash::explore(subject, budget);
             run("crash", (subjects, again), &columns, 3, of_crashes, explore, crash::replay)
         }
         TortureCommand::Errors { subjects, again, faults } => {
-            let columns = ["lives", "faults", "failed calls", "reported", "reopened", "violations"];
+            let columns = ["histories", "faults", "failed calls", "reported", "reopened", "violations"];
             let budget = errors::FaultBudget { seed: subjects.seed, faults: *faults };
             let explore = |subject: &Subject| errors::explore(subject, budget);
             run("errors", (subjects, again), &columns, 1, of_errors, explore, errors::replay)
         }
         TortureCommand::Damage { subjects, again, images } => {
-            let columns = ["stores", "images", "told", "unneeded", "superseded", "as a crash", "violations"];
+            let columns =
+                ["stores", "images", "reported", "unneeded", "superseded", "as a crash", "violations"];
             let budget = damage::CorruptionBudget { seed: subjects.seed, images: *images };
             let explore = |subject: &Subject| damage::explore(subject, budget);
             run("damage", (subjects, again), &columns, 1, of_damage, explore, damage::replay)
@@ -64,8 +65,8 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Does `explore` for every design and log mode, or `replay` for one place of one; `columns` name the counts that
-/// `report` makes of either, of which number `rated` is the one whose rate is told.
+/// Runs `explore` for every design and WAL mode, or `replay` for one place of one. `columns` are the names of the counts of
+/// `report`; the rate of number `rated` is printed.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),
@@ -81,7 +82,7 @@ fn run<P: FromStr<Err = String> + Copy + Sync, T>(
         leave_out_unchecked(subjects, &mut jobs)?;
     }
     if place.is_some() && jobs.len() != 1 {
-        return Err(Problem::new("--replay wants one --design and one --wal"));
+        return Err(Problem::new("--replay needs one --design and one --wal"));
     }
     let threads = subjects.threads as usize;
     run_jobs((command, "--replay"), &jobs, threads, columns, rated, |job| {

@@ -10,10 +10,10 @@ use toml::Value;
 use crate::output::print;
 use types::{Outcome, Problem};
 
-/// Prints what is wrong with a store, and changes nothing of it; whether nothing is wrong.
+/// Prints the corruption of a store and changes nothing. Returns whether there is none.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
-        return Err(Problem::new(format!("there is no directory {}", directory.display())));
+        return Err(Problem::new(format!("no such directory: {}", directory.display())));
     }
     let choice = storage::CATALOG
         .choose(&Value::String("pread".to_owned()))
@@ -22,26 +22,33 @@ pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
         Arc::from(storage::CATALOG.build(&choice).map_err(|error| Problem::new(error.message))?);
     let report = tree::verify(&storage, directory)?;
     let mut text = String::new();
-    for damage in &report.damage {
-        let _ = writeln!(text, "damage: {damage}");
+    for error in &report.damage {
+        let _ = writeln!(text, "corruption: {error}");
     }
     for note in &report.notes {
         let _ = writeln!(text, "note: {note}");
     }
     let verdict = match report.damage.len() {
-        0 => "no damage".to_owned(),
-        1 => "1 piece of damage".to_owned(),
-        count => format!("{count} pieces of damage"),
+        0 => "no corruption".to_owned(),
+        1 => "1 corrupt part".to_owned(),
+        count => format!("{count} corrupt parts"),
     };
     let _ = writeln!(
         text,
-        "{}: {verdict} in {} tables with {} entries and {} logs with {} operations",
+        "{}: {verdict} in {} SSTables ({} entries) and {} WAL files ({} operations)",
         directory.display(),
         report.tables,
         report.entries,
         report.logs,
         report.log_operations
     );
+    if report.unchecked_blocks > 0 {
+        let _ = writeln!(
+            text,
+            "{} of {} blocks have no checksum (block.checksum = \"none\"), so their contents were not checked",
+            report.unchecked_blocks, report.blocks
+        );
+    }
     print(&text)?;
     Ok(report.damage.is_empty())
 }

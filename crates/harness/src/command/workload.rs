@@ -10,12 +10,12 @@ use workload::{Extent, PhasePlan, Replay, write_operations};
 
 use crate::output::answered;
 
-/// Prints the operations of the first cell, phase after phase.
+/// Prints the operations of the first configuration, phase after phase.
 pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>) -> Outcome<()> {
     let experiment = Experiment::load(config, overrides)?;
     let plan = experiment.plan(&experiment.cells[0])?.ok_or_else(|| {
         Problem::new(format!(
-            "{} has a subject and no workload: there are no operations to print",
+            "{} has a subject and no workload, so there are no operations to print",
             config.display()
         ))
     })?;
@@ -26,7 +26,7 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
     {
         let name = &endless.phase().name;
         return Err(Problem::new(format!(
-            "phase {name} ends after a time; say how many operations with --limit"
+            "phase {name} ends after a time; limit its operations with --limit N"
         )));
     }
     let mut out = BufWriter::new(io::stdout().lock());

@@ -1,14 +1,14 @@
-//! Requests that are bad: one error that says where and what instead, exit code 2, and nothing is touched.
+//! Invalid requests: one error with the place and the fix, exit code 2, and no change of any file.
 
 use std::fs;
 
 use crate::bench::{Bench, SMALL};
 
-/// An experiment with one thing in it that is wrong: what stands in [`BASE`], what stands there now, the line of
-/// the error, and what it must say.
+/// An experiment with one error: the text in [`BASE`] that is replaced, its replacement, the line of the error, and a part
+/// of its message.
 type Case<'a> = (&'a str, &'a str, usize, &'a [&'a str]);
 
-/// What the cases change. The lines count.
+/// The experiment that the cases change. The lines count.
 const BASE: &str = r#"question = "?"
 [design]
 bloom      = "standard"
@@ -317,7 +317,7 @@ const SWEEPS: &[Case<'_>] = &[
     ),
 ];
 
-/// What does not fit: it is known before anything runs.
+/// Values that do not fit, which are found before anything runs.
 const TOO_LARGE: &[Case<'_>] = &[
     (
         "insert = 3000",
@@ -551,7 +551,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let error = bench.run(&["plot", "results/small"]).refusal();
     assert!(error.contains("the manifest is damaged: its checksum does not match"), "{error}");
     bench.write("results/small/manifest.json", &manifest);
-    // What earlier versions wrote has no seals, and is read as it is.
+    // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");
     bench.ok(&["plot", "results/small"]);
     bench.ok(&["run", "small.toml", "--resume"]);

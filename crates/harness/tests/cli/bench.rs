@@ -1,4 +1,4 @@
-//! A folder to work in, with the program to run there and what it left behind.
+//! A temporary folder in which tests run the program and read its files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -49,7 +49,7 @@ pub(crate) struct Bench {
     folder: TempDir,
 }
 
-/// What the program answered.
+/// The output and the exit code of the program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: Option<i32>,
@@ -126,7 +126,7 @@ impl Bench {
         command
     }
 
-    /// Runs the program, which must do what it was asked for, and returns its answer.
+    /// Runs the program, which must succeed, and returns its answer.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         self.run(arguments).expect(0).out
     }
@@ -151,7 +151,7 @@ impl Bench {
         Manifest::read(&folder.manifest()).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Every file and folder in this one, with what is in it.
+    /// Every file and folder in this one, with the contents of the files.
     pub(crate) fn content(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
         let mut content = BTreeMap::new();
         collect(self.folder.path(), &mut content);
@@ -185,29 +185,41 @@ impl Answer {
         self
     }
 
-    /// The error of a request that turned out to be bad when it was under way: exit code 2, the last line, and no
-    /// panic before it.
+    /// The error of a request that failed while it was under way: exit code 2, the last line, and no panic before it.
     #[track_caller]
     pub(crate) fn refusal_behind_progress(self) -> String {
         let answer = self.expect(2);
         assert!(!answer.err.contains("panicked"), "{}", answer.err);
-        let error = answer.err.lines().last().and_then(|line| line.strip_prefix("error: "));
+        let text = on_one_line(&answer.err);
+        let error = text.lines().last().and_then(|line| line.strip_prefix("error: "));
         error.unwrap_or_else(|| panic!("no error: {}", answer.err)).to_owned()
     }
 
-    /// The one error of a request that is bad: exit code 2, nothing on standard output, one line.
+    /// The one error of an invalid request: exit code 2, nothing on standard output, and one line, apart from the lines of
+    /// its suggestion and of its valid values.
     #[track_caller]
     pub(crate) fn refusal(self) -> String {
         let answer = self.expect(2);
         assert_eq!(answer.out, "", "a refusal is no answer");
-        let error = answer.err.strip_suffix('\n').and_then(|line| line.strip_prefix("error: "));
+        let text = on_one_line(&answer.err);
+        let error = text.strip_suffix('\n').and_then(|line| line.strip_prefix("error: "));
         let error = error.unwrap_or_else(|| panic!("no error: {}", answer.err));
         assert!(!error.contains('\n'), "more than one line: {error}");
         error.to_owned()
     }
 }
 
-/// Whom an error names as the user of what a process has locked: nobody, where the system does not list locks.
+/// A text on one line: sentences of a verdict are wrapped at the width of a terminal.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// An error whose suggestion and valid values are on its line.
+fn on_one_line(text: &str) -> String {
+    text.replace("\n  help: ", "; ").replace("\n  valid: ", " Valid: ")
+}
+
+/// The process that an error names as the holder of a lock; without a name if the kernel does not list locks.
 pub(crate) fn user(process: &Child) -> String {
     match Path::new("/proc/locks").exists() {
         true => format!("process {}", process.id()),

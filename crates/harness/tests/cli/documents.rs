@@ -1,4 +1,4 @@
-//! Pages and files that stand for what the program says: they must say the same.
+//! Pages and files that are copies of the output of the program: they must be equal.
 
 use std::path::{Path, PathBuf};
 

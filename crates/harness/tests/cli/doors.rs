@@ -1,4 +1,4 @@
-//! The other doors: what there is, what would run, charts and operations again, completions, the manual.
+//! The other commands: list, describe, plot, workload, completions and the manual page.
 
 use std::fs;
 
@@ -39,7 +39,7 @@ fn describe_shows_cells_phases_and_an_estimate_and_runs_nothing() {
     ] {
         assert!(text.lines().any(|found| found == line), "no {line:?} in\n{text}");
     }
-    assert!(text.contains("# estimate: 3 cells × 1 trials, about "), "{text}");
+    assert!(text.contains("# estimate: 3 configurations × 1 trials, about "), "{text}");
     assert!(bench.content() == before, "something was touched");
 }
 
@@ -61,7 +61,7 @@ fn plot_draws_the_same_charts_from_results_alone() {
     for folder in ["nowhere", "plots"] {
         let error = bench.run(&["plot", folder]).refusal();
         assert!(
-            error.contains(&format!("{folder} is no results folder: it has no manifest.json")),
+            error.contains(&format!("{folder} is not a results folder: it has no manifest.json")),
             "{error}"
         );
     }
@@ -71,7 +71,10 @@ fn plot_draws_the_same_charts_from_results_alone() {
 fn charts_and_results_go_where_they_are_told_to() {
     let bench = Bench::small();
     let answer = bench.ok(&["run", "small.toml", "--out", "there"]);
-    assert!(answer.contains("Results: there/small/  (runs.csv, verdicts.csv, manifest.json)\n"), "{answer}");
+    assert!(
+        answer.contains("\nResults: there/small/  (runs.csv, verdicts.csv, manifest.json)\n"),
+        "{answer}"
+    );
     assert!(bench.path("there/charts/small/fpr-by-bloom.svg").is_file());
     bench.ok(&["run", "small.toml", "--plots", "drawn"]);
     assert!(bench.path("drawn/small/fpr-by-bloom.svg").is_file());
@@ -90,7 +93,7 @@ fn workload_prints_operations_that_the_shell_understands() {
     assert_eq!(of_kind("p ") + of_kind("g "), 6000);
     assert!((2600..2800).contains(&of_kind("g ")), "{} gets are not about 0.9 × 3000", of_kind("g "));
 
-    // Values are any bytes: the statistics say what the shell has done.
+    // Values are any bytes, so the statistics of the shell are compared.
     let answer = bench.run_with(&["shell", "db"], &(text.clone() + "s\n")).expect(0);
     assert_eq!(answer.err, "");
     for (done, kind) in [("puts", "p "), ("gets", "g ")] {

@@ -10,7 +10,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, exact_cells, number, of, text, wait_for};
 
-/// Reads and writes on what two phases left, one of which deletes and overwrites.
+/// Reads and writes on the store of two phases, one of which deletes and overwrites.
 const EXPERIMENT: &str = r#"
 question = "What do caches do for reads?"
 [design]
@@ -50,7 +50,7 @@ fn built(told: &str) -> usize {
     told.matches("building fixture").count()
 }
 
-/// What is the same in rows however the phases before were come by.
+/// The values of rows that do not depend on the way in which the earlier phases ran.
 fn answers(rows: &[Row]) -> Vec<Vec<String>> {
     let columns = [&c::CELL, &c::TRIAL, &c::OPERATION, &c::OPS, &c::FOUND, &c::MISSING, &c::LIVE_BYTES];
     let mut answers: Vec<Vec<String>> = rows
@@ -250,7 +250,7 @@ fn fixtures_are_listed_and_removed() {
     let listed = bench.ok(&["fixtures"]);
     // Which of the cells that share it came first is the order of the trials.
     let (told, made) =
-        ("): load, churn; results of it: x\n1 fixture in results, ", " old, made by x, lru(capacity=");
+        ("): load, churn; used by x\n1 fixture in results, ", " old, built by x, lru(capacity=");
     assert!(listed.starts_with(&hash) && listed.contains(made) && listed.contains(told), "{listed}");
     // One of another build, as its record says, and one whose building was killed.
     let record = bench.read(&format!("results/fixtures/{hash}/fixture.json"));
@@ -259,16 +259,19 @@ fn fixtures_are_listed_and_removed() {
     bench.write("results/fixtures/0000000000000000/fixture.json", other);
     bench.write("results/fixtures/1111111111111111.begun/tree/lock", "");
     let listed = bench.ok(&["fixtures", "results"]);
-    assert!(listed.contains("; stale: another build of this program made it\n"), "{listed}");
-    assert!(listed.contains("  stale: it is not whole\n") && listed.contains("3 fixtures in "), "{listed}");
+    assert!(listed.contains("; stale: built by another build of this program\n"), "{listed}");
+    assert!(listed.contains("  stale: incomplete\n") && listed.contains("3 fixtures in "), "{listed}");
     let error = bench.run(&["fixtures", "--remove", "2222"]).refusal();
-    assert!(error.contains("there is no fixture \"2222\"; there are 0000000000000000, "), "{error}");
+    assert!(
+        error.contains("no fixture \"2222\" Valid: \"all\", \"stale\", \"0000000000000000\", "),
+        "{error}"
+    );
     let left = bench.ok(&["fixtures", "--remove", "stale"]);
     assert!(left.starts_with(&hash) && left.contains("\n1 fixture in "), "{left}");
     let left = bench.ok(&["fixtures", "--remove", &hash]);
     assert!(left.starts_with("0 fixtures in results, 0"), "{left}");
     assert!(fixtures(&bench).is_empty());
-    // What is gone is built again.
+    // A missing fixture is built again.
     assert_eq!(built(&bench.run(&["run", "x.toml"]).expect(0).err), 1);
 }
 

@@ -26,25 +26,34 @@ fn counters_pass_their_goldens_and_one_extra_block_does_not() {
     let error = bench.run(&["check", "--baseline", "goldens"]).refusal();
     assert!(error.contains("goldens"), "{error}");
     let error = bench.run(&["check", "small.toml", "--baseline", "goldens"]).refusal();
-    assert!(error.contains("there is no golden goldens/small.csv; write it with --update"), "{error}");
+    assert!(error.contains("no golden file goldens/small.csv; create it with --update"), "{error}");
     bench.ok(&["check", "small.toml", "--baseline", "goldens", "--update"]);
-    // The goldens know what they are of.
+    // The golden files have their own options.
     let answer = bench.ok(&["check", "--baseline", "goldens"]);
-    assert!(answer.starts_with("no regression: of "), "{answer}");
+    assert!(answer.starts_with("PASS  ") && answer.ends_with(" counters unchanged\n"), "{answer}");
 
     one_less(&bench, "blocks_read");
     let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
-    assert!(answer.starts_with("REGRESSION: of ") && answer.contains(": blocks_read "), "{answer}");
-    assert_eq!(answer.lines().count(), 2, "{answer}");
+    let lines: Vec<&str> = answer.lines().collect();
+    let [headline, difference, accept] = lines[..] else { panic!("{answer}") };
+    assert!(headline.starts_with("FAIL  1 of "), "{answer}");
+    assert!(
+        headline.contains(" counters regressed, 0 missing, ") && headline.ends_with(" unchanged"),
+        "{answer}"
+    );
+    let words: Vec<&str> = difference.split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
+    assert!(words[0] == "small" && words.contains(&"blocks_read"), "{answer}");
+    assert!(words.last().unwrap().starts_with("+1 (+0.") && difference.contains(" -> "), "{answer}");
+    assert_eq!(accept, "Accept the new values with: lsmbench check --baseline goldens --update");
     let update = bench.ok(&["check", "--baseline", "goldens", "--update"]);
-    assert_eq!(update, answer, "what is about to be accepted is shown");
+    assert_eq!(update.lines().collect::<Vec<_>>(), [headline, difference], "the accepted values are printed");
     bench.ok(&["check", "--baseline", "goldens"]);
 
     // A number of which neither direction is better must not drift in silence either.
     one_less(&bench, "flushes");
     let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
     assert!(
-        answer.starts_with("CHANGED: ") && answer.contains("1 changed where neither direction"),
+        answer.starts_with("FAIL  0 of ") && answer.contains(" counters regressed, 1 changed, 0 missing, "),
         "{answer}"
     );
 }
@@ -58,13 +67,13 @@ fn numbers_that_are_gone_fail_the_gate() {
     bench.ok(&["check", "--baseline", "goldens"]);
     bench.write("my small.toml", SMALL.replace(", \"blocked\"]", "]"));
     let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
-    assert!(answer.starts_with("GONE: ") && answer.contains(" numbers of the base are gone; "), "{answer}");
+    assert!(answer.starts_with("FAIL  0 of ") && !answer.contains(" 0 missing"), "{answer}");
     bench.write("my small.toml", SMALL.replace("\"look\"", "\"gaze\"").replace("\"load\"", "\"fill\""));
     let error = bench.run(&check).refusal();
-    assert!(error.contains("no number is on both sides"), "{error}");
+    assert!(error.contains("no number is on both sides, so nothing was compared"), "{error}");
     for (options, hint) in [
-        (&["--trials", "3"][..], "--trials means nothing to a check"),
-        (&["--seed", "3"], "goldens know their options"),
+        (&["--trials", "3"][..], "check does not take --trials"),
+        (&["--seed", "3"], "golden files have their own options"),
     ] {
         let error = bench.run(&[&["check", "--baseline", "goldens"][..], options].concat()).refusal();
         assert!(error.contains(hint), "{error}");
@@ -73,7 +82,7 @@ fn numbers_that_are_gone_fail_the_gate() {
     for options in [&["--seed", "3"][..], &["--set", "phase.look.absent=0.1"], &["--quick"]] {
         let error = bench.run(&[&check[..], options].concat()).refusal();
         let said = format!("goldens/my small.csv was made with no options, not with {}", options[0]);
-        assert!(error.contains(&said) && error.contains("it counts something else"), "{error}");
+        assert!(error.contains(&said) && error.contains("so its counters differ"), "{error}");
     }
 }
 
@@ -102,9 +111,10 @@ fn implausible_numbers_are_told_and_carry_no_verdict() {
     (manifest.runs, manifest.timeline, manifest.noise, manifest.levels) = (None, None, None, None);
     manifest.write(&bench.path("b/small/manifest.json")).unwrap();
     let answer = bench.ok(&["compare", "a", "b"]);
-    assert!(answer.starts_with("no regression: of ") && answer.contains(" inconclusive"), "{answer}");
-    let told = "note: implausible, so without a verdict: small: standard, phase look, of the new side (share: too much)";
-    assert!(answer.contains(told), "{answer}");
+    assert!(answer.starts_with("PASS  0 of ") && answer.contains(" implausible"), "{answer}");
+    let note =
+        "note: implausible, so no verdict: small: standard, phase look, on the new side (share: too much)";
+    assert!(answer.contains(note), "{answer}");
     let all: Value = serde_json::from_str(&bench.ok(&["compare", "a", "b", "--format", "json"])).unwrap();
     let of_look = all["differences"].as_array().unwrap().iter();
     let mut of_look = of_look.filter(|d| d["label"] == "standard" && d["phase"] == "look").peekable();
@@ -131,18 +141,17 @@ fn two_folders_are_compared_in_every_format() {
     bench.ok(&["run", "small.toml", "--out", "a"]);
     bench.ok(&["run", "small.toml", "--out", "b"]);
     let same = bench.ok(&["compare", "a", "b"]);
-    assert!(same.starts_with("no regression: of ") && same.lines().count() == 1, "{same}");
+    assert!(same.starts_with("PASS  ") && same.ends_with(" numbers unchanged\n"), "{same}");
+    assert_eq!(same.lines().count(), 1, "{same}");
     assert_eq!(bench.ok(&["compare", "a/small", "b/small"]), same);
 
     bench.ok(&["run", "small.toml", "--out", "c", "--set", "design.block.size=1024"]);
     let worse = bench.run(&["compare", "a", "c"]).expect(1).out;
-    assert!(worse.starts_with("REGRESSION: of ") && worse.contains("fence_bytes"), "{worse}");
-    assert!(worse.contains("note: small: the experiment is not the same on both sides"), "{worse}");
+    assert!(worse.starts_with("FAIL  ") && worse.contains(" numbers regressed, "), "{worse}");
+    assert!(worse.contains("  fence_bytes  "), "{worse}");
+    assert!(worse.contains("note: small: the experiments of the two sides differ"), "{worse}");
     let markdown = bench.run(&["compare", "a", "c", "--format", "markdown"]).expect(1).out;
-    assert!(
-        markdown.starts_with("### lsmbench: REGRESSION") && markdown.contains("\n| small: "),
-        "{markdown}"
-    );
+    assert!(markdown.starts_with("### lsmbench: FAIL: ") && markdown.contains("\n| small: "), "{markdown}");
     let json = |format: &str| -> Value {
         serde_json::from_str(&bench.run(&["compare", "a", "c", "--format", format]).expect(1).out).unwrap()
     };
@@ -167,7 +176,7 @@ fn two_folders_are_compared_in_every_format() {
     assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
     for (arguments, hint) in [
         (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
-        (&["compare", "a", "."], "holds no results"),
+        (&["compare", "a", "."], "has no results"),
         (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["compare", "a", "b", "--metric", "flushes"], "nothing to judge"),
     ] {
@@ -190,7 +199,7 @@ fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
     let bench = Bench::new();
     bench.write("small.toml", synced());
     let program = env!("CARGO_BIN_EXE_lsmbench");
-    // A build that does not wait for the disk: what a change that adds the wait is measured against.
+    // A build without waits for the disk: the baseline of a change that adds a wait.
     let base = bench.write("base", format!("#!/bin/sh\nexec {program} \"$@\" --set 'design.wal=\"none\"'\n"));
     fs::set_permissions(&base, fs::Permissions::from_mode(0o755)).unwrap();
     let arguments = |base: &'static str| {
@@ -207,11 +216,12 @@ fn another_build_is_run_in_turn_and_a_slowdown_is_confirmed() {
         ]
     };
     let answer = bench.run(&arguments("./base")).expect(1);
-    assert!(answer.out.starts_with("REGRESSION: ") && answer.out.contains("ops_per_second"), "{answer:?}");
-    assert!(answer.err.contains("a second batch is to confirm it"), "{answer:?}");
+    assert!(answer.out.starts_with("FAIL  ") && answer.out.contains("  ops_per_second  "), "{answer:?}");
+    assert!(answer.out.contains(" slower (95% CI ") && answer.out.contains(", n = 6)"), "{answer:?}");
+    assert!(answer.err.contains("a second batch has to confirm the regression"), "{answer:?}");
     // The build against itself.
     let same = bench.run(&arguments(program)).expect(0).out;
-    assert!(same.starts_with("no regression: "), "{same}");
+    assert!(same.starts_with("PASS  "), "{same}");
     let error = bench.run(&arguments("/bin/false")).refusal();
     assert!(error.contains("/bin/false run small.toml") && error.contains("exit status: 1"), "{error}");
     let error = bench.run(&arguments("./nowhere")).refusal();
@@ -223,17 +233,20 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     let bench = Bench::small();
     let calibrate = ["calibrate", "--quick", "--comparisons", "1", "--slowdowns", "300", "--allow-debug"];
     let answer = bench.ok(&calibrate);
-    assert!(answer.starts_with("Of 1 comparison of equal trees "), "{answer}");
-    assert!(answer.contains("; too few to hold it against the one in twenty"), "{answer}");
-    // What is planted is a whole number of nanoseconds, and so not exactly what was asked for.
-    let slower = answer.lines().find(|line| line.contains(" % slower ")).expect("a line per slowdown");
-    let planted: f64 = slower.split(' ').next().unwrap().parse().unwrap();
+    assert!(answer.starts_with("1 comparison of equal trees, "), "{answer}");
+    assert!(answer.contains("; too few comparisons for the expected 5%"), "{answer}");
+    // The injected slowdown is a whole number of nanoseconds, and so not exactly the requested one.
+    let slower = answer.lines().find(|line| line.contains("% slower ")).expect("a line per slowdown");
+    let planted: f64 = slower.split('%').next().unwrap().parse().unwrap();
     assert!((299.0..=301.0).contains(&planted), "{slower}");
-    assert!(slower.contains("100.0 % (2.5 % to 100.0 %)"), "so large a difference is always found: {slower}");
+    assert!(
+        slower.contains("100.0% (95% CI 2.5% to 100.0%)"),
+        "so large a difference is always found: {slower}"
+    );
     for (slowdowns, hint) in [
-        ("0", "--slowdowns: 0 is not 0.1 to 300 percent"),
-        ("1e9", "--slowdowns: 1000000000 is not 0.1 to 300 percent"),
-        ("2,5,2", "--slowdowns: 2 stands there twice"),
+        ("0", "--slowdowns: 0 is outside of 0.1 to 300 percent"),
+        ("1e9", "--slowdowns: 1000000000 is outside of 0.1 to 300 percent"),
+        ("2,5,2", "--slowdowns: 2 is given twice"),
     ] {
         let error = bench.run(&["calibrate", "--slowdowns", slowdowns]).refusal();
         assert!(error.contains(hint), "{error}");

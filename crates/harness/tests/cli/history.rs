@@ -1,4 +1,4 @@
-//! Numbers from run to run: a store that results are added to, and the changes in it.
+//! Metrics across runs: a file to which results are added, and the changes in it.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use crate::bench::Bench;
 fn results_are_added_once() {
     let bench = Bench::small();
     let error = bench.run(&["history"]).refusal();
-    assert!(error.contains("there is no history results/history.csv; begin one with --add"), "{error}");
+    assert!(error.contains("no history results/history.csv; create it with --add"), "{error}");
     for (out, trials) in [("one", "1"), ("two", "2")] {
         bench.ok(&["run", "small.toml", "--out", out, "--trials", trials]);
     }
     let add = ["history", "--add", "one", "--add", "two/small", "--metric", "write_amp"];
     let answer = bench.ok(&add);
-    assert!(answer.starts_with("0 changes in ") && answer.contains("numbers of up to 2 runs"), "{answer}");
+    assert!(answer.starts_with("0 changes in ") && answer.contains("metrics of up to 2 runs"), "{answer}");
     let again = bench.run(&add).expect(0);
     assert_eq!(again.out, answer);
     assert!(again.err.contains("is in the history already"), "{}", again.err);
     let error = bench.run(&["history", "--metric", "fprr"]).refusal();
-    assert!(error.contains("there is no column \"fprr\""), "{error}");
+    assert!(error.contains("unknown column \"fprr\""), "{error}");
 }
 
 #[test]
@@ -43,15 +43,15 @@ fn a_change_is_told_and_drawn() {
     }
     bench.write("h.csv", text);
     let answer = bench.ok(&["history", "h.csv", "--plots", "charts"]);
-    let told = "x: leveled, phase mixed on box: ops_per_second regressed, 101\u{a0}k -> 81.0\u{a0}k (-19.8 %), since \
-                2026-01-01T00:00:10Z, commit c0ffee0010\n1 changes in 2 numbers of up to 16 runs\n";
+    let told = "x: leveled, phase mixed on box: ops_per_second regressed, 101 k -> 81.0 k (-19.8%), since \
+                2026-01-01T00:00:10Z, commit c0ffee0010\n1 changes in 2 metrics of up to 16 runs\n";
     assert_eq!(answer, told);
     assert!(bench.path("charts/x/box/mixed-all-ops_per_second.png").is_file());
     let error = bench.run(&["history", "h.csv", "--experiment", "y"]).refusal();
-    assert!(error.contains("no experiment \"y\"; it has x"), "{error}");
+    assert!(error.contains("no experiment \"y\" Valid: \"x\""), "{error}");
 }
 
-/// On a plain scale the smaller ones would all lie on the ground, whatever they do.
+/// A linear scale would hide the smaller numbers.
 #[test]
 fn series_of_very_different_sizes_share_a_chart() {
     let bench = Bench::new();
@@ -83,7 +83,7 @@ fn a_damaged_history_says_where_and_what_to_do() {
         for arguments in [&["history", "h.csv"][..], &["history", "h.csv", "--add", "nowhere"]] {
             let error = bench.run(arguments).refusal();
             let advice =
-                "; mend it there, or move the file aside and begin another history with --add RESULTS";
+                "; fix it there, or move the file away and create another history with --add RESULTS";
             assert!(error.starts_with(saying) && error.ends_with(advice), "{error}");
         }
     }

@@ -1,4 +1,4 @@
-//! Results that `lsmbench report --keep` keeps in git: what they say of engines, and what outlives a machine without them.
+//! Results that `lsmbench report --keep` copies for git: their engines, and their life without the original machine.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ a-1,1,E1,ours,entries,,2000,keys,exact
 a-2,1,E1,theirs,entries,,2000,keys,exact
 ";
 
-/// Our tree beside an engine that no machine has.
+/// Our tree next to an engine that no machine has.
 const ANSWER: &str = r#"
 question = "?"
 
@@ -67,7 +67,7 @@ fn kept(bench: &Bench) -> Folder {
     Folder::new(bench.path("kept/e1"))
 }
 
-/// Makes what is kept of our tree into results of another machine, which has the engine.
+/// Turns the copied results of our tree into results of another machine, which has the engine.
 fn measure_elsewhere(bench: &Bench) -> String {
     let folder = kept(bench);
     let own = fs::read_to_string(folder.runs()).unwrap();
@@ -131,7 +131,7 @@ fn what_was_measured_with_an_engine_outlives_a_machine_without_it() {
     assert_eq!(page.matches("| reproduced |").count(), 2, "{page}");
     assert!(bench.read("kept/report/a.html").contains("<li>engine rocks 9.9.9 (librocksdb.so); not equal"));
     bench.ok(&["report", "a", "--check", "--results", "kept"]);
-    // What cannot run at all takes nothing away either: here a folder stands where its rows belong.
+    // An experiment that cannot run removes nothing: here a folder is in the place of its rows.
     fs::remove_dir_all(bench.path("results/e1")).unwrap();
     bench.write("results/e1", "in the way");
     let answer = report(&bench);

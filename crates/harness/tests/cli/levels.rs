@@ -1,4 +1,4 @@
-//! `levels.csv`: what each level of the tree takes, which must add up to what `runs.csv` says of all of them.
+//! `levels.csv`: the numbers of each level of the tree, whose sums must equal those of `runs.csv`.
 
 use std::fs;
 
@@ -173,7 +173,7 @@ fn rows_of_levels_that_were_changed_are_refused() {
     fs::write(bench.path("results/small/levels.csv"), format!("{kept}\n")).unwrap();
     let error = bench.run(&["run", "small.toml", "--resume"]).refusal();
     assert!(error.contains("levels.csv") && error.contains("missing"), "{error}");
-    // What a kill leaves behind is made whole again.
+    // The rows of a killed run are completed.
     bench.forget_seals("small");
     fs::remove_file(bench.path("results/small/runs.csv")).unwrap();
     bench.ok(&["run", "small.toml", "--resume"]);

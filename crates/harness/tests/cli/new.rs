@@ -1,5 +1,5 @@
-//! Crates with components of one's own: what is written where, and requests that are rejected. `.ci/new` compiles and
-//! runs what is written for every axis.
+//! Crates with components of a user: their files, and requests that are rejected. `.ci/new` compiles and runs the crate of
+//! every axis.
 
 use std::path::Path;
 
@@ -42,13 +42,16 @@ fn bad_requests_are_rejected_and_nothing_is_written() {
     bench.write("full/file", "kept");
     let before = bench.content();
     for (arguments, message) in [
-        (&["new", "blom", "mine"][..], "no axis \"blom\"; did you mean \"bloom\"? Valid: memtable, bloom, "),
+        (
+            &["new", "blom", "mine"][..],
+            "no axis \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", \"bloom\", ",
+        ),
         (&["new", "bloom", "full"], "full: the folder is not empty"),
-        (&["new", "bloom", "My_Filter"], "\"My_Filter\" is no name of a crate"),
-        (&["new", "bloom", "../mine"], "is no name of a crate"),
+        (&["new", "bloom", "My_Filter"], "\"My_Filter\" is not a valid crate name"),
+        (&["new", "bloom", "../mine"], "is not a valid crate name"),
         (&["new", "bloom", "match"], "\"match\" has a meaning in Rust or Cargo"),
-        (&["new", "bloom", "blocked"], "bloom has a variant \"blocked\" already"),
-        (&["new", "bloom", "mine", "--path", "full"], "--path: \"full\" is no checkout of lsmbench"),
+        (&["new", "bloom", "blocked"], "bloom already has a variant \"blocked\""),
+        (&["new", "bloom", "mine", "--path", "full"], "--path: \"full\" is not a checkout of lsmbench"),
     ] {
         let error = bench.run(arguments).refusal();
         assert!(error.contains(message), "{arguments:?}: {error}");

@@ -1,10 +1,10 @@
-//! What theory expects beside what a run counted, and rows that cannot be.
+//! Expected values of theory next to measured ones, and implausible rows.
 
 use results::{Table, columns as c};
 
-use crate::bench::{Bench, SMALL, number, of, text};
+use crate::bench::{Bench, SMALL, number, of, text, unwrapped};
 
-/// A tree that grows by full memtables, and is asked for its keys by laws that have a form.
+/// A tree that grows by full memtables, and whose keys are read by distributions with a closed form.
 const GROWN: &str = r#"
 question = "Is it as theory says?"
 
@@ -90,11 +90,11 @@ fn a_tree_does_what_theory_expects() {
         near(row, &c::HIT_RATE_RESIDUAL, 0.05);
         assert!(number(row, &c::CACHE_HIT_RATE) < number(row, &c::BEST_STATIC_HIT_RATE) + 0.02);
     }
-    // A filter says the same of a key each time: what it lets through of a few popular ones is the luck of those.
+    // A filter answers equally for the same key, so the false positives of a few popular keys are chance.
     assert!(of(&rows, "zipfian", "all").iter().all(|row| row.get(&c::FPR_RESIDUAL).is_empty()));
     of(&rows, "absent", "all").iter().for_each(|row| near(row, &c::FPR_RESIDUAL, 0.3));
     for row in of(&rows, "write", "all") {
-        // Keys are overwritten: tables take what each key takes once, and no more than full levels pile up.
+        // Keys are overwritten, so SSTables have every key once and at most the full levels more.
         let amp = number(row, &c::SPACE_AMP_SETTLED);
         assert!(amp >= 0.98 * number(row, &c::LEAST_SPACE_AMP), "{}: {amp}", text(row, &c::LABEL));
         match text(row, &c::LABEL).as_str() {
@@ -148,37 +148,37 @@ fn plant(bench: &Bench, label: &str) -> String {
 }
 
 #[test]
-fn no_verdict_goes_by_numbers_that_cannot_be() {
+fn implausible_numbers_have_no_verdict() {
     let bench = Bench::new();
     bench.write("small.toml", SMALL.to_owned() + "[verdict]\nmetric = \"fpr\"\n");
     let answer = bench.ok(&["run", "small.toml"]);
-    assert!(answer.contains(" beats `none`, as does `"), "{answer}");
-    let first =
-        answer.lines().find_map(|line| Some(line.split_once("` beats `none`")?.0.trim_start_matches('`')));
-    let first = first.unwrap().to_owned();
+    assert!(answer.contains(" also has lower false-positive rate than \"none\"."), "{answer}");
+    let best = |answer: &str| {
+        let mut lines = answer.lines();
+        lines.find_map(|line| Some(line.strip_prefix("Verdict: ")?.split_once(" has ")?.0.to_owned()))
+    };
+    let first = best(&answer).unwrap();
 
     let answer = plant(&bench, &first);
+    let warning =
+        format!("WARNING: implausible numbers of {first} have no verdict; see runs.csv, column implausible.");
+    assert!(unwrapped(&answer).contains(&warning), "{answer}");
+    assert!(best(&answer).is_some_and(|other| other != first), "{answer}");
+    assert!(!answer.contains(" also has "), "{answer}");
     assert!(
-        answer.contains(&format!("Implausible numbers of `{first}`: no verdict goes by them.")),
-        "{answer}"
-    );
-    assert!(answer.contains(" beats `none`:") && !answer.contains(&format!("`{first}` beats")), "{answer}");
-    assert!(
-        answer.contains(&format!("implausible: `{first}`: expected false positives: fpr 0.2")),
+        unwrapped(&answer).contains(&format!("Implausible: {first}: expected false positives: fpr 0.2")),
         "{answer}"
     );
     let verdicts = bench.read("results/small/verdicts.csv");
     let line = verdicts.lines().find(|line| line.contains(&format!(",none,{first},"))).unwrap();
     assert!(line.contains(",inconclusive,implausible: expected false positives"), "{line}");
     let chart = bench.read("plots/small/fpr-by-bloom.svg");
-    assert!(
-        chart.contains("1 measurement beyond a bound: ") && chart.contains(" implausible"),
-        "{chart}"
-    );
+    assert!(chart.contains("1 measurement beyond a bound: ") && chart.contains(" implausible"), "{chart}");
 
     let answer = plant(&bench, "none");
     assert!(
-        answer.contains("No verdict: the numbers of `none` are implausible (expected false positives: "),
+        unwrapped(&answer)
+            .contains("No verdict: the numbers of \"none\" are implausible (expected false positives: "),
         "{answer}"
     );
 }

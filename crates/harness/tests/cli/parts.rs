@@ -1,5 +1,5 @@
-//! Parts of trees that documents describe, asked for in an experiment file: answers stay right, and counters tell
-//! what the part does.
+//! Parts of trees that documents describe, selected in an experiment file: answers stay right, and counters show
+//! the work of the part.
 
 use results::{Metric, columns as c};
 
@@ -72,7 +72,7 @@ value      = { kind = "fixed", bytes = 40 }
 range      = { kind = "fixed", entries = 20, backward = 0.5 }
 "#;
 
-/// What must not depend on how a thing is found.
+/// Values that must not depend on the way of a lookup.
 const ANSWERS: [&Metric; 4] = [&c::FOUND, &c::COMPACTION_BYTES_WRITTEN, &c::BLOCKS_PER_GET, &c::TABLE_BYTES];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Other engines beside our own tree: in one run with it where they are, and told about where they are not.
+//! Other engines next to our own tree: they run together if they are installed, and are reported if not.
 
 use results::{Row, columns as c};
 
@@ -84,13 +84,7 @@ fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
     let told = "skipped: engine=terark: no libx.so in /nowhere; build TerarkDB";
     assert_eq!(answer.err.matches(told).count(), 1, "{}", answer.err);
-    assert!(
-        answer
-            .out
-            .contains("skipped engines: terark (not installed; see the message at the start of the run)"),
-        "{}",
-        answer.out
-    );
+    assert!(answer.out.contains("Skipped: terark (not installed; "), "{}", answer.out);
     let manifest = bench.manifest("x");
     let labels: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
     assert_eq!(labels, ["lsmbench", here]);
@@ -115,36 +109,36 @@ fn options_that_nobody_can_read_are_refused_before_anything_runs() {
 }
 
 #[test]
-fn a_league_is_of_engines() {
+fn engine_tables_are_of_engines() {
     let bench = Bench::new();
     bench.write("x.toml", over("\"all\"") + "\"phase.load.threads\" = [1, 2]\n");
     bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
-    let league = bench.ok(&["league", "results/x"]);
+    let tables = bench.ok(&["engines", "results/x"]);
     assert!(
-        league.contains("| 1 thread | load | mixed, load.threads 1 | mixed, load.threads 2 |"),
-        "{league}"
+        tables.contains("| 1 thread | load | mixed, load.threads 1 | mixed, load.threads 2 |"),
+        "{tables}"
     );
-    assert!(league.contains("| 2 threads | load |"), "{league}");
-    assert!(league.contains("| lsmbench | **"), "{league}");
+    assert!(tables.contains("| 2 threads | load |"), "{tables}");
+    assert!(tables.contains("| lsmbench | **"), "{tables}");
     for again in ["results/x", "./results/../results/x"] {
-        let error = bench.run(&["league", "results/x", again]).refusal();
+        let error = bench.run(&["engines", "results/x", again]).refusal();
         assert!(error.contains("twice") || error.contains("the same folder as results/x"), "{error}");
     }
-    let error = bench.run(&["league", "results/x", "--baseline", "nobody"]).refusal();
+    let error = bench.run(&["engines", "results/x", "--baseline", "nobody"]).refusal();
     assert!(error.contains("there is no row \"nobody\"; there are lsmbench"), "{error}");
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
-    let error = bench.run(&["league", "results/y"]).refusal();
+    let error = bench.run(&["engines", "results/y"]).refusal();
     assert!(error.contains("it sweeps no engines"), "{error}");
-    // What would be markup in a question is text.
+    // Characters of a question with a meaning in Markdown are escaped.
     let marked = over("[\"lsmbench\"]").replace("Which engine?", "Which *engine* | <b>which</b>?");
     bench.write("z.toml", marked);
     bench.run(&["run", "z.toml", "--allow-debug"]).expect(0);
-    let league = bench.ok(&["league", "results/z"]);
-    assert!(league.starts_with("### z: Which \\*engine\\* \\| \\<b>which\\</b>?\n"), "{league}");
+    let tables = bench.ok(&["engines", "results/z"]);
+    assert!(tables.starts_with("### z: Which \\*engine\\* \\| \\<b>which\\</b>?\n"), "{tables}");
 }
 
-/// Whichever engines are on this machine and in this build run beside our own tree, and give its answers.
+/// All engines of this machine and of this build run next to our own tree, and give its answers.
 #[test]
 fn engines_that_are_there_run_in_one_run() {
     let bench = Bench::new();
@@ -160,7 +154,7 @@ fn engines_that_are_there_run_in_one_run() {
             assert_eq!(text(row, &c::WRONG_ANSWERS), "0");
             assert_ne!(text(row, &c::CHECKED_ANSWERS), "");
             assert_ne!(text(row, &c::DISK_BYTES), "");
-            // Only our own tree looks into its filters, and what is not measured is empty.
+            // Only our own tree reports its filters, and a value without a measurement is empty.
             assert_eq!(text(row, &c::FILTER_PROBES).is_empty(), cell.label != "lsmbench");
         }
         let Some(engine) = &cell.engine else {

@@ -1,4 +1,4 @@
-//! What the system refuses: folders that cannot be written, disks that are full, descriptors that have run out,
+//! Requests that the operating system rejects: folders without write permission, full disks, too few descriptors,
 //! and links that lead elsewhere. One error names the file and the cause, exit code 2, and nothing is lost.
 
 use std::fs;
@@ -27,7 +27,7 @@ fn puts() -> String {
     (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect::<Vec<_>>().concat()
 }
 
-/// The store is whole, and has what was put.
+/// The store is intact, and has all puts.
 #[track_caller]
 fn is_intact(bench: &Bench) {
     bench.run(&["verify", "db"]).expect(0);
@@ -51,8 +51,8 @@ fn folders_that_cannot_be_written_are_named() {
         (&["run", "small.toml", "--out", "/sys/x"], "/sys/x"),
         (&["torture", "kill", "--design", "default", "--dir", "file"], "cannot make a folder in file: "),
         (&["torture", "sweep", "--dir", "/proc"], "cannot make a folder in /proc: No such file or directory"),
-        (&["verify", "file"], "there is no directory file"),
-        (&["plot", "file"], "file is no results folder"),
+        (&["verify", "file"], "no such directory: file"),
+        (&["plot", "file"], "file is not a results folder"),
     ] {
         let error = bench.run(arguments).refusal();
         assert!(error.contains(saying), "{arguments:?}: {error}");
@@ -66,7 +66,7 @@ fn folders_that_cannot_be_written_are_named() {
     assert_eq!(bench.read("file"), "theirs");
 }
 
-/// What stands where results belong is told before the work is done that leads to them: nothing has run.
+/// A file in the place of results is reported before the work, so nothing has run.
 #[test]
 fn targets_are_looked_at_before_anything_runs() {
     let bench = Bench::small();
@@ -169,7 +169,7 @@ fn a_disk_that_is_full_from_the_start_is_named() {
     assert!(error.contains("cannot write to standard output: No space left on device"), "{error}");
 }
 
-/// With every number of descriptors a command does what it is asked for, or says which file it could not open.
+/// With every number of descriptors a command succeeds, or names the file that it could not open.
 #[test]
 fn too_few_descriptors_are_an_error_and_no_panic() {
     let bench = stored();
@@ -225,7 +225,7 @@ fn links_do_not_lead_out_of_a_store() {
     assert_eq!(bench.read("outside/theirs"), "theirs");
     is_intact(&bench);
 
-    // A damaged table does not go into a quarantine that lies elsewhere.
+    // A corrupt SSTable is not moved into a quarantine outside of the store.
     let tables = fs::read_dir(bench.path("db")).unwrap().map(|entry| entry.unwrap().path());
     let table = tables.filter(|path| path.extension().is_some_and(|ending| ending == "table")).max().unwrap();
     let mut bytes = fs::read(&table).unwrap();
@@ -303,7 +303,7 @@ fn names_do_not_lead_out_of_the_output_folder() {
             ["results", "plots", "small.toml", "chart.toml", "phase.toml", "...toml", "..toml", "a\nb.toml"];
         assert!(known.iter().any(|known| name.starts_with(known)), "{name} in {}", folder.display());
     }
-    // Results from elsewhere say by themselves what they are called.
+    // Results of another machine have their own name.
     let renamed = Manifest { experiment: "../../x".to_owned(), ..bench.manifest("chart") };
     renamed.write(&bench.path("results/chart/manifest.json")).unwrap();
     let error = bench.run(&["plot", "results/chart"]).refusal();

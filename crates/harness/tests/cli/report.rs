@@ -1,4 +1,4 @@
-//! The report in git follows from the results in git, and what was changed is found.
+//! The report in git matches the results in git, and a change is found.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ fn the_report_in_git_follows_from_the_results_in_git() {
     let wrong = check(&copied);
     assert_eq!(wrong.code, Some(1), "{}{}", wrong.out, wrong.err);
     assert!(
-        (wrong.out.clone() + &wrong.err).contains("claims.csv does not follow"),
+        (wrong.out.clone() + &wrong.err).contains("claims.csv does not match"),
         "{}{}",
         wrong.out,
         wrong.err

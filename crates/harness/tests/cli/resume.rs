@@ -50,7 +50,7 @@ fn groups(rows: &[Row]) -> BTreeMap<[String; 4], usize> {
     groups
 }
 
-/// Starts the run and sends it a signal while its third trial or a later one runs; how it ended, and what it said.
+/// Starts the run and sends it a signal during its third trial or a later one. Returns its exit and its output.
 fn break_off(bench: &Bench, signal: Signal) -> (ExitStatus, String) {
     // On a busy machine the run may be over before the signal comes.
     for _ in 0..10 {
@@ -102,7 +102,7 @@ fn a_killed_run_goes_on_and_ends_with_the_rows_of_an_unbroken_one() {
     goes_on_as_if_unbroken(&bench);
 }
 
-/// Whatever ends it, the exit code is that of Ctrl-C.
+/// The exit code is that of Ctrl-C for every signal.
 #[test]
 fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -166,7 +166,7 @@ fn a_run_that_was_killed_before_its_first_file_was_whole_is_begun_anew() {
     fs::remove_dir_all(bench.path("results/small/histograms")).unwrap();
     bench.ok(&["run", "small.toml", "--resume"]);
     assert!(!bench.path("results/small/.tmpAbCdEf").exists(), "what was never whole is gone");
-    // One that was killed behind its first file.
+    // A run that was killed after its first file.
     fs::remove_file(bench.path("results/small/runs.csv")).unwrap();
     fs::remove_file(bench.path("results/small/timeline.csv")).unwrap();
     bench.forget_seals("small");
@@ -187,7 +187,7 @@ fn two_runs_do_not_write_to_one_folder() {
         let saying = format!("results/x is being written by another run, {}; wait for it", user(&first));
         assert!(error.contains(&saying), "{error}");
     }
-    // Another experiment may be written beside it.
+    // Another experiment may be written next to it.
     bench.write("small.toml", SMALL);
     bench.ok(&["run", "small.toml"]);
     assert!(first.wait().unwrap().success());

@@ -102,7 +102,7 @@ fn lines_that_are_no_commands_are_named_and_the_others_done() {
     assert!(errors[2].starts_with("line 4: cannot read nowhere.txt: "), "{errors:?}");
     assert!(errors[3].starts_with("line 5: bad pairs.txt:2: "), "{errors:?}");
     assert!(errors[4].starts_with("line 6: ") && errors[4].contains("70000"), "{errors:?}");
-    assert_eq!(errors[5], "error: 5 lines were not done");
+    assert_eq!(errors[5], "error: 5 commands failed");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_store_that_cannot_be_is_refused() {
     for (arguments, saying) in [
         (
             &["shell", "db", "--set", "storage=memory"][..],
-            "a shell keeps what it is told, but storage = memory",
+            "the shell needs a durable store, but storage = \"memory\"",
         ),
         (&["shell", "db", "--set", "wall=sync"], "did you mean \"wal\"?"),
         (&["shell", "db", "--design", "design.toml"], "design.toml:2: bloom: no variant \"blom\""),
@@ -137,7 +137,7 @@ fn a_design_file_makes_the_store() {
     assert!(flushes.parse::<u64>().unwrap() >= 1, "{}", answer.out);
 }
 
-/// Without a log nothing is kept but what is flushed, which closing the store does.
+/// Without a WAL only flushed writes are durable, and closing the store flushes.
 #[test]
 fn a_shell_that_is_told_to_end_closes_its_store() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
@@ -187,7 +187,7 @@ fn a_store_has_one_user() {
     assert_eq!(session(&bench, "g a\n"), ["1"]);
 }
 
-/// Keys and values are bytes; what looks like a way out of the directory is none.
+/// Keys and values are bytes; one that looks like a path does not leave the directory.
 #[test]
 fn no_command_leaves_the_directory_of_the_store() {
     let bench = Bench::new();
@@ -235,8 +235,8 @@ fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
         let start = format!("line {}: cannot read {file}: ", number + 1);
         assert!(answer.err.lines().nth(number).unwrap().starts_with(&start), "{}", answer.err);
     }
-    // The store's own files are read like any other. What they say is no pair, or, by the chance of the identity in the
-    // manifest, some pair; what was there stays.
+    // The files of the store are read like any other. Their contents are no pairs, or, by the chance of the identity in the
+    // manifest, some pair; earlier pairs stay.
     let answer = bench.run_with(&["shell", "db"], &(commands(&own) + "r a a~\n"));
     assert!(answer.out.lines().any(|line| line.split(' ').any(|pair| pair == "a:1")), "{}", answer.out);
     // A log that holds pairs, and grows by every one that is loaded from it, has an end.

@@ -1,4 +1,4 @@
-//! Experiments on one component, without a tree: every subject runs, bad requests are refused, runs go on.
+//! Experiments on one component, without a tree: every subject runs, invalid requests are rejected, runs resume.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, number, of, text};
 
-/// Each subject, small: its name, what stands in `[component]`, two variants, the mode, its phases, and columns
+/// Each subject, small: its name, the contents of `[component]`, two variants, the mode, its phases, and columns
 /// that must be filled in the last one.
 type Small<'a> = (&'a str, &'a str, [&'a str; 2], &'a str, &'a [&'a str], &'a [&'a results::Metric]);
 
@@ -177,7 +177,7 @@ fn oracles_and_theory_stand_beside_what_was_measured() {
     }
 }
 
-/// Options of blocks are swept as in a tree; what a block by itself does not know of is left out.
+/// Options of blocks are swept as in a tree; options that a single block does not have are left out.
 #[test]
 fn block_formats_are_swept_with_their_options() {
     let bench = Bench::new();

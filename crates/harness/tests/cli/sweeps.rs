@@ -1,4 +1,4 @@
-//! Sweeps, and what the command line changes of them.
+//! Sweeps, and their overrides on the command line.
 
 use results::{Row, columns as c};
 
@@ -13,7 +13,7 @@ fn swept(sweep: &str) -> String {
 /// The labels of the cells that would run, and the combinations left out, as `describe` prints them.
 fn described(bench: &Bench, arguments: &[&str]) -> Vec<String> {
     let text = bench.ok(&[&["describe"], arguments].concat());
-    let cells = text.lines().skip_while(|line| *line != "# cells").skip(1);
+    let cells = text.lines().skip_while(|line| *line != "# configurations").skip(1);
     cells.take_while(|line| *line != "#").map(|line| line.trim_start_matches("#   ").to_owned()).collect()
 }
 
@@ -76,7 +76,7 @@ fn all_takes_a_whole_catalog_and_says_what_it_leaves_out() {
         let described = described(&bench, &["x.toml"]).join("\n");
         for variant in variants {
             let kind = variant["kind"].as_str().unwrap();
-            // A kind keeps what the base design sets of its parameters.
+            // A kind keeps the parameters that the base design sets.
             let is_it = |label: &str| label.split('(').next() == Some(kind);
             let runs =
                 described.lines().any(|line| line.split_once(' ').is_some_and(|(_, label)| is_it(label)));
@@ -224,7 +224,7 @@ fn paths_may_be_quoted_on_the_command_line() {
     assert_eq!(several.len(), 6, "none has no such parameter, and is left out once: {several:?}");
 }
 
-/// A bare name means a kind with its defaults, but for what the base design changes: that is told.
+/// A bare name means a kind with its defaults, except for parameters that the base design changes, which are reported.
 #[test]
 fn what_swept_kinds_take_over_from_the_base_is_told() {
     let bench = Bench::new();
@@ -234,7 +234,7 @@ fn what_swept_kinds_take_over_from_the_base_is_told() {
     let cells = described(&bench, &["x.toml"]);
     assert_eq!(cells, ["0 none", "1 standard(bits_per_key=12)", "2 blocked(bits_per_key=12)", told]);
     assert!(bench.run(&["run", "x.toml"]).expect(0).err.contains(told));
-    // Where every kind says its own, or nothing is changed, there is nothing to tell.
+    // If every kind has its own parameters, or none is changed, nothing is reported.
     let own = "[\"none\", \"standard(bits_per_key=8)\", \"blocked\"]";
     bench.write(
         "x.toml",

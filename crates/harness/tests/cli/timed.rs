@@ -1,4 +1,4 @@
-//! Timed runs: what the clock says, in a closed and in an open loop, and what was meant beside what came out.
+//! Timed runs: the clock in a closed and in an open loop, and intended next to realized operations.
 
 use results::{Profile, columns as c};
 
@@ -106,8 +106,8 @@ fn times_and_shares_fit_together() {
     assert!(bench.path("results/x/histograms/cell-0-trial-0-closed.hlog").is_file());
 }
 
-/// Which machine counts what of its processor, and what its kernel lets be seen, is not for a test to say: what the
-/// manifest says is counted has numbers, and what it says is not has none.
+/// The hardware events that a machine counts depend on its CPU and its kernel. Events that the manifest calls counted
+/// have numbers, and others have none.
 #[test]
 fn events_of_the_processor_are_counted_or_the_manifest_says_why_not() {
     let bench = run();

@@ -1,5 +1,5 @@
-//! Values that ask for all memory or all storage, or mean nothing: whatever stands in a parameter, a run ends soon,
-//! as done or as refused, within little memory.
+//! Values that ask for all memory or all storage, or mean nothing: with any value of a parameter, a run ends soon,
+//! with success or an error, within little memory.
 
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use tree::AXES;
 
 use crate::bench::Bench;
 
-/// What is run, with one value in it changed.
+/// The experiment in which one value is changed.
 const BASE: &str = r#"
 question = "?"
 [design]
@@ -32,7 +32,7 @@ absent     = 0.5
 count = 1
 "#;
 
-/// The address space of a run, in KiB: what the program maps, and a little.
+/// The address space of a run, in KiB: the mappings of the program, and a little more.
 const MOST_KIB: u64 = 6 << 20;
 
 /// How long a run may take, on a machine that does much else.
@@ -59,7 +59,7 @@ const WORDS: [&[&str]; 2] = [
 const LISTS: [&[&str]; 2] =
     [&["[1e308]", "[nan]", "[\"by-level\"]", "[[]]"], &["[]", "[0.0]", "[-1.0]", "\"\""]];
 
-/// What is no parameter of a variant.
+/// Keys that are not parameters of a variant.
 const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("design.memtable.capacity=", SIZES),
     ("design.table.capacity=", SIZES),
@@ -89,7 +89,7 @@ const OTHERS: [(&str, [&[&str]; 2]); 26] = [
     ("verdict.margin=", NUMBERS),
 ];
 
-/// A place for a value, as arguments of the command line, with what comes before and behind the value in the last of
+/// A place for a value, as arguments of the command line, with the text before and after the value in the last of
 /// them; and the values.
 struct Place {
     front: String,
@@ -113,7 +113,7 @@ fn places() -> Vec<Place> {
     places
 }
 
-/// What to put in the place of a default.
+/// The value to use instead of a default.
 fn values(default: &Value) -> [&'static [&'static str]; 2] {
     match default {
         Value::Integer(_) => INTEGERS,
@@ -124,7 +124,7 @@ fn values(default: &Value) -> [&'static [&'static str]; 2] {
     }
 }
 
-/// Runs the base with a value in its place; what is wrong with how it ended, if anything is, and whether it was done.
+/// Runs the base with a value in its place. Returns a fault of its ending, if there is one, and whether it succeeded.
 fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result<bool, String> {
     let set = format!("{}{value}{}", place.front, place.back);
     let out = format!("out-{number}");
@@ -183,7 +183,7 @@ fn whatever_a_parameter_holds_a_run_ends_soon() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What does not fit says how much it would take, before anything is made.
+/// A value that does not fit is rejected with the needed amount, before any file is created.
 #[test]
 fn what_does_not_fit_is_refused_with_the_estimate() {
     let bench = Bench::new();

@@ -1,12 +1,27 @@
-//! What a run says at its end: short, each thing once, and no more than the numbers carry.
+//! The verdict at the end of a run: the table, a sentence on each outcome, and the notes.
 
-use crate::bench::{Bench, SMALL};
+use crate::bench::{Bench, SMALL, unwrapped};
 
-/// The lines of the verdict: behind the question, above the results.
+/// The lines of the verdict: after the question and before the results.
 fn verdict(answer: &str) -> Vec<&str> {
     let lines = answer.lines().skip(2);
-    let lines = lines.take_while(|line| !line.starts_with("Results: ")).map(str::trim_end);
-    lines.filter(|line| !line.is_empty()).collect()
+    lines.take_while(|line| !line.starts_with("Results: ")).map(str::trim_end).collect()
+}
+
+/// The verdict on one line, without the breaks of its sentences.
+fn sentences(answer: &str) -> String {
+    unwrapped(&verdict(answer).join(" "))
+}
+
+/// The words of the line of the table that begins with `name`.
+fn row<'a>(answer: &'a str, name: &str) -> Vec<&'a str> {
+    let mut lines = verdict(answer).into_iter();
+    let line = lines.find(|line| line.trim_start().split("  ").next() == Some(name));
+    line.unwrap_or_else(|| panic!("no {name} in {answer}"))
+        .split("  ")
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .collect()
 }
 
 #[test]
@@ -14,18 +29,25 @@ fn counters_need_no_interval() {
     let bench = Bench::small();
     let answer = bench.ok(&["run", "small.toml"]);
     let verdict = verdict(&answer);
-    assert!(
-        verdict[0].contains(" beats `none`, as does `")
-            && verdict[0].contains("`: false-positive rate in phase look ×0.0"),
-        "{answer}"
-    );
+    assert!(answer.starts_with("\nsmall: Which filter"), "{answer}");
+    assert_eq!(verdict[0], "phase look, false-positive rate (lower is better), counted (exact)");
     assert_eq!(
-        verdict[1].split_whitespace().collect::<Vec<_>>(),
-        ["fpr", "memory", "against", "the", "baseline"]
+        row(&answer, "bloom"),
+        ["bloom", "false-positive rate", "vs \"none\"", "memory", "verdict"],
+        "no interval, no p-value and no spread"
     );
-    assert!(verdict[2].contains("  improved, ×0.0"), "{answer}");
-    assert!(verdict[4].starts_with("  none ") && verdict[4].ends_with("  baseline"), "{answer}");
-    assert_eq!(verdict[5..], ["  differs in 1 factor: bloom"], "{answer}");
+    for filter in ["standard", "blocked"] {
+        let row = row(&answer, filter);
+        assert!(row[2].ends_with('x') && row[4] == "lower", "{row:?}");
+    }
+    assert_eq!(row(&answer, "\"none\"")[..3], ["\"none\"", "100%", "(baseline)"], "{answer}");
+    let said = sentences(&answer);
+    assert!(said.contains("x lower false-positive rate than \"none\" ("), "{answer}");
+    assert!(said.contains("% vs 100%"), "{answer}");
+    assert!(said.contains(". Exact (counted mode). "), "{answer}");
+    assert!(said.contains(" also has lower false-positive rate than \"none\"."), "{answer}");
+    assert!(verdict.contains(&"  Only bloom differs between the configurations."), "{answer}");
+    assert!(!said.contains("p-value") && !said.contains("95% CI"), "{answer}");
 }
 
 #[test]
@@ -37,12 +59,12 @@ fn what_several_lines_have_in_common_is_said_once() {
     );
     let answer = bench.ok(&["run", "x.toml", "--allow-debug", "--trials", "2"]);
     let verdict = verdict(&answer);
-    let doubt = "2 trials do not carry a verdict; it takes 6 or more";
-    let sentence =
-        format!("No winner over `none` by throughput in phase look: {doubt}. The best of the others is `");
-    assert!(verdict[0].starts_with(&sentence), "{answer}");
-    assert_eq!(answer.matches(doubt).count(), 1, "{answer}");
-    assert_eq!(verdict.iter().filter(|line| line.contains("  inconclusive, ")).count(), 2, "{answer}");
+    let caption = "phase look, throughput (ops/s, higher is better), 2 paired trials, ± standard deviation";
+    assert_eq!(verdict[0], caption);
+    let sentence = "No verdict: 2 trials; a timed verdict needs at least 6 (--trials 6).";
+    assert_eq!(verdict.iter().filter(|line| **line == sentence).count(), 1, "{answer}");
+    assert_eq!(answer.matches("inconclusive").count(), 2, "one in each line of the table: {answer}");
+    assert!(verdict.iter().all(|line| line.chars().count() <= 100), "{answer}");
 }
 
 #[test]
@@ -57,29 +79,34 @@ fn confounded_comparisons_are_called_so() {
         let line = lines.find(|line| line.strip_prefix(label).is_some_and(|rest| rest.starts_with("  ")));
         line.unwrap_or_else(|| panic!("no {label} in {answer}")).rsplit("  ").next().unwrap().to_owned()
     };
-    assert_eq!(differs("standard(bits_per_key=4) + l0-tiered"), "baseline");
-    assert_eq!(differs("standard + l0-tiered"), "1 factor: bloom.bits_per_key");
-    assert_eq!(differs("blocked(bits_per_key=4) + l0-tiered"), "1 factor: bloom");
-    assert_eq!(differs("standard(bits_per_key=4) + leveled"), "1 factor: compaction (own level0_runs)");
-    assert_eq!(differs("blocked + leveled"), "confounded: 3 factors");
+    assert!(row(&answer, "standard(bits_per_key=4) + l0-tiered").contains(&"(baseline)"));
+    assert_eq!(differs("standard + l0-tiered"), "bloom.bits_per_key");
+    assert_eq!(differs("blocked(bits_per_key=4) + l0-tiered"), "bloom");
+    assert_eq!(differs("standard(bits_per_key=4) + leveled"), "compaction (own level0_runs)");
+    assert_eq!(differs("blocked + leveled"), "3 settings");
+    let warning = "WARNING: 4 configurations differ from \"standard(bits_per_key=4) + l0-tiered\" in more than one \
+                   setting (bloom, bloom.bits_per_key, compaction (own level0_runs)); see verdicts.csv, differs_in.";
+    assert!(sentences(&answer).contains(warning), "{answer}");
     let widest = verdict(&answer)[1..].iter().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 120, "{widest} columns are hard to read:\n{answer}");
 }
 
 #[test]
-fn an_oracle_bounds_the_others_and_wins_nothing() {
+fn an_ideal_variant_bounds_the_others_and_wins_nothing() {
     let bench = Bench::new();
     bench.write(
         "x.toml",
         SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"none\", \"standard\", \"perfect\""),
     );
     let answer = bench.ok(&["run", "x.toml"]);
-    let verdict = verdict(&answer);
-    assert!(verdict[0].starts_with("`standard` beats `none`: "), "{answer}");
-    assert!(verdict.iter().any(|line| line.trim_start().starts_with("perfect [oracle]  ")), "{answer}");
+    assert!(sentences(&answer).contains("Verdict: standard has "), "{answer}");
+    assert_eq!(row(&answer, "perfect").last(), Some(&"ideal bound"), "{answer}");
     bench.write("y.toml", SMALL.replace("\"none\", \"standard\", \"blocked\"", "\"standard\", \"perfect\""));
     let answer = bench.ok(&["run", "y.toml"]);
-    assert!(answer.contains("there is nothing but oracles to compare it with"), "{answer}");
+    assert!(
+        sentences(&answer).contains("No verdict: all other configurations are ideal bounds. standard has "),
+        "{answer}"
+    );
 }
 
 /// [`SMALL`] with two cells and a clock.
@@ -99,11 +126,14 @@ fn column(bench: &Bench, file: &str, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_baseline_runs_twice_and_says_what_is_noise() {
+fn the_baseline_runs_twice_to_measure_the_noise() {
     let bench = Bench::new();
     bench.write("x.toml", timed("count = 6"));
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
-    assert!(answer.contains("  noise: `none` against itself differs by up to "), "{answer}");
+    let said = sentences(&answer);
+    assert!(said.contains(" (\"none\" vs itself); smaller changes are ignored. A change of "), "{answer}");
+    assert!(said.contains("Noise floor ") && said.contains(" is detected with 80% power."), "{answer}");
+    assert!(said.contains(" p-value: paired t-test."), "{answer}");
     let labels = column(&bench, "noise.csv", "label");
     assert!(!labels.is_empty() && labels.iter().all(|label| label == "none"), "{labels:?}");
     let trials: std::collections::BTreeSet<String> =
@@ -126,7 +156,7 @@ fn an_interrupted_run_measures_the_noise_that_is_missing() {
     bench.write("x.toml", timed("count = 6"));
     bench.ok(&["run", "x.toml", "--allow-debug"]);
     let whole = column(&bench, "noise.csv", "trial");
-    // More trials are what a run that was cut short still has to do.
+    // More trials are the remaining ones of an interrupted run.
     bench.ok(&["run", "x.toml", "--allow-debug", "--resume", "--trials", "8"]);
     let more = column(&bench, "noise.csv", "trial");
     assert_eq!(more.len(), whole.len() / 6 * 8);
@@ -152,21 +182,26 @@ fn blocks_end_when_the_intervals_are_narrow_enough() {
 fn several_metrics_are_one_family() {
     let bench = Bench::new();
     bench.write("x.toml", SMALL.replace("[[chart]]", "[verdict]\nalso = [\"blocks_read\"]\n\n[[chart]]"));
-    bench.ok(&["run", "x.toml"]);
+    let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(column(&bench, "verdicts.csv", "metric"), ["fpr", "fpr", "blocks_read", "blocks_read"]);
+    for metric in ["false-positive rate", "blocks fetched from storage"] {
+        let caption = format!("phase look, {metric} (lower is better), counted (exact)");
+        assert!(verdict(&answer).contains(&&*caption), "each metric has a table: {answer}");
+    }
+    assert_eq!(answer.matches("\nVerdict: ").count(), 2, "{answer}");
+    assert_eq!(answer.matches("Only bloom differs").count(), 1, "a common note is printed once: {answer}");
     let error = bench.run(&["run", "x.toml", "--set", "verdict.also=[\"p99ns\"]"]).refusal();
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are no rivals: within each size they are compared, and the chart says so.
+/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();
     let sweep = "\"design.bloom\" = [\"standard\", \"blocked\"]\n\"design.bloom.bits_per_key\" = [4, 10]";
-    let verdict = "[verdict]\nbaseline = \"standard\"\nwithin = [\"design.bloom.bits_per_key\"]\n\n[[chart]]";
+    let table = "[verdict]\nbaseline = \"standard\"\nwithin = [\"design.bloom.bits_per_key\"]\n\n[[chart]]";
     let text = SMALL.replace("\"design.bloom\" = [\"none\", \"standard\", \"blocked\"]", sweep);
-    let text =
-        text.replace("[[chart]]", verdict).replace("kind = \"bar\"", "kind = \"line\"\nname = \"fpr\"");
+    let text = text.replace("[[chart]]", table).replace("kind = \"bar\"", "kind = \"line\"\nname = \"fpr\"");
     bench.write(
         "x.toml",
         text.replace(
@@ -176,8 +211,10 @@ fn like_is_compared_with_like() {
     );
     let answer = bench.ok(&["run", "x.toml"]);
     for bits in [4, 10] {
-        let heading = format!("bloom.bits_per_key = {bits}: ");
-        assert!(verdict_of(&answer, &heading).contains(" `standard`"), "{answer}");
+        let caption =
+            format!("bloom.bits_per_key = {bits}: phase look, false-positive rate (lower is better), ");
+        let mut lines = verdict(&answer).into_iter().skip_while(|line| !line.starts_with(&caption));
+        assert!(lines.any(|line| line.starts_with("Verdict: ") && line.contains("standard")), "{answer}");
     }
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
     assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);
@@ -195,13 +232,8 @@ fn like_is_compared_with_like() {
     }
 }
 
-/// The line of a verdict that begins so.
-fn verdict_of<'a>(answer: &'a str, heading: &str) -> &'a str {
-    verdict(answer).into_iter().find(|line| line.starts_with(heading)).unwrap_or_else(|| panic!("{answer}"))
-}
-
 #[test]
-fn a_filter_of_other_bits_is_no_rival_in_any_file() {
+fn a_filter_of_other_bits_is_not_comparable_in_any_file() {
     let bench = Bench::new();
     let text = "question = \"?\"\nsubject = \"bloom\"\n[component]\nentries = 2000\noperations = 2000\n\
                 [sweep]\n\"design.bloom\" = [\"standard\", \"blocked\", \"xor\"]\n\"design.bloom.bits_per_key\" = [16]\n\
@@ -209,7 +241,9 @@ fn a_filter_of_other_bits_is_no_rival_in_any_file() {
                 [[chart]]\nkind = \"line\"\nname = \"fpr\"\nx = \"bits_per_key\"\ny = \"fpr\"\nseries = \"design.bloom\"\nfilter = { phase = \"absent\" }\n";
     bench.write("x.toml", text);
     let answer = bench.ok(&["run", "x.toml"]);
-    assert!(answer.contains("  no rival, ×"), "{answer}");
+    assert_eq!(row(&answer, "xor").last(), Some(&"not comparable"), "{answer}");
+    let note = "Not comparable with standard, because neither bits_per_key is near: xor.";
+    assert!(sentences(&answer).contains(note), "{answer}");
     let verdicts = bench.read("results/component-x/verdicts.csv");
     let of_xor = verdicts.lines().find(|line| line.contains(",xor,")).expect("a row per candidate");
     assert!(of_xor.contains(",inconclusive,no rival; bits_per_key 10.0 against 16.0"), "{verdicts}");
@@ -220,7 +254,7 @@ fn a_filter_of_other_bits_is_no_rival_in_any_file() {
     );
 }
 
-/// A search stops within a part of the rate: two rates that are nearer are not told apart.
+/// A search stops within a share of the rate, so closer rates are not distinguished.
 #[test]
 fn no_verdict_is_finer_than_the_search_for_a_rate() {
     let bench = Bench::new();
@@ -229,11 +263,44 @@ fn no_verdict_is_finer_than_the_search_for_a_rate() {
     bench.write("x.toml", searched);
     let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
     assert!(
-        answer.contains("  rates are searched for to within 50.0 %, and less does not count"),
+        answer.contains("  The rate search stops within 50.0%; smaller changes are ignored."),
         "{answer}"
     );
     assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.5"]);
-    // What is not what the search found is judged as ever.
+    // Other metrics are judged without the precision of the search.
     bench.ok(&["run", "x.toml", "--allow-debug", "--set", "verdict.metric=write_amp"]);
     assert_eq!(column(&bench, "verdicts.csv", "delta"), ["0.02"]);
+}
+
+#[test]
+fn a_quick_run_has_no_verdict() {
+    let bench = Bench::small();
+    let answer = bench.ok(&["run", "small.toml", "--quick"]);
+    let line = "No verdict: quick run (reduced size). Rerun without --quick before drawing conclusions.";
+    assert!(verdict(&answer).contains(&line), "{answer}");
+    assert!(!answer.contains("\nVerdict: ") && row(&answer, "bloom").contains(&"verdict"), "{answer}");
+}
+
+/// The last screen of four policies, timed, fits a small terminal.
+#[test]
+fn the_last_screen_fits_24_lines_of_100_columns() {
+    let bench = Bench::new();
+    let policies = "\"design.compaction\" = [\"leveled\", \"tiered\", \"lazy-leveled\", \"l0-tiered\"]";
+    let text = timed("count = 6").replace("\"design.bloom\" = [\"none\", \"standard\"]", policies);
+    bench.write("x.toml", text.replace("[[chart]]", "[verdict]\nbaseline = \"leveled\"\n\n[[chart]]"));
+    let answer = bench.ok(&["run", "x.toml", "--allow-debug"]);
+    let lines: Vec<&str> = answer.lines().collect();
+    assert!(lines.len() <= 24, "{} lines:\n{answer}", lines.len());
+    assert!(lines.iter().all(|line| line.chars().count() <= 100), "{answer}");
+    assert_eq!(
+        row(&answer, "compaction"),
+        ["compaction", "ops/s", "vs leveled", "95% CI", "p", "memory", "verdict"]
+    );
+    let row = row(&answer, "tiered");
+    assert!(row[1].contains(" ± ") && row[3].contains(" .. ") && row.len() == 7, "{row:?}");
+    assert!(sentences(&answer).contains("p-values: paired t-test, Holm-corrected for 3 comparisons."));
+    assert!(
+        answer.ends_with("Results: results/x/  (runs.csv, verdicts.csv, manifest.json)\n")
+            || answer.contains("\nCharts:  plots/x/  (")
+    );
 }

@@ -1,4 +1,4 @@
-//! `verify`: what is wrong with a store, and where; nothing is changed.
+//! `verify`: the corruption of a store and its place; nothing is changed.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -39,9 +39,26 @@ fn an_intact_store_has_no_damage() {
     let bench = stored();
     let before = bench.content();
     let answer = bench.run(&["verify", "db"]).expect(0);
-    assert!(answer.out.starts_with("db: no damage in "), "{}", answer.out);
-    assert!(answer.out.contains(" tables with "), "{}", answer.out);
+    assert!(answer.out.starts_with("db: no corruption in "), "{}", answer.out);
+    assert!(answer.out.contains(" SSTables ("), "{}", answer.out);
     assert!(bench.content() == before, "something was touched");
+}
+
+#[test]
+fn blocks_without_a_checksum_are_counted() {
+    let bench = Bench::new();
+    let puts = (0..3000).map(|number| format!("p key{number:05} value{number}\n")).collect::<String>();
+    let shell = ["shell", "db", "--set", "memtable.capacity=16KiB", "--set", "block.checksum=none"];
+    bench.run_with(&shell, &puts).expect(0);
+    let answer = bench.run(&["verify", "db"]).expect(0).out;
+    let line = answer.lines().last().unwrap();
+    let (unchecked, rest) = line.split_once(" of ").unwrap();
+    let (blocks, rest) = rest.split_once(' ').unwrap();
+    assert!(unchecked == blocks && unchecked != "0", "{answer}");
+    assert_eq!(
+        rest,
+        "blocks have no checksum (block.checksum = \"none\"), so their contents were not checked"
+    );
 }
 
 #[test]
@@ -56,12 +73,12 @@ fn a_flipped_byte_is_found_wherever_it_is() {
         fs::write(&path, &damaged).unwrap();
         let before = bench.content();
         let answer = bench.run(&["verify", "db"]).expect(1);
-        let damage = answer.out.lines().find(|line| line.starts_with("damage: ")).unwrap();
+        let damage = answer.out.lines().find(|line| line.starts_with("corruption: ")).unwrap();
         assert!(damage.contains(&format!("db/{name}, offset ")), "the place is not named: {damage}");
         assert!(bench.content() == before, "something was touched");
         fs::write(&path, &whole).unwrap();
     }
-    // Without its second half the manifest tells of files that are gone. The last record alone may say no more than that
+    // Without its second half the manifest names files that do not exist. The last record alone may only record that
     // the store was closed.
     let manifest = files(&bench, "manifest").remove(0);
     let whole = fs::read(&manifest).unwrap();
@@ -82,8 +99,8 @@ fn what_is_no_store_is_refused() {
     fs::create_dir(bench.path("empty")).unwrap();
     let before = bench.content();
     for (directory, saying) in [
-        ("nowhere", "there is no directory nowhere"),
-        ("file", "there is no directory file"),
+        ("nowhere", "no such directory: nowhere"),
+        ("file", "no such directory: file"),
         ("empty", "empty is not a store: it has no manifest, no SSTable and no WAL"),
         ("home", "home is not a store: it has no manifest, no SSTable and no WAL"),
     ] {
@@ -103,7 +120,7 @@ fn nothing_is_created_where_nothing_may_be_written() {
     fs::set_permissions(bench.path("db"), Permissions::from_mode(0o500)).unwrap();
     let answer = bench.run(&["verify", "db"]).expect(0);
     fs::set_permissions(bench.path("db"), Permissions::from_mode(0o700)).unwrap();
-    assert!(answer.out.starts_with("db: no damage in "), "{}", answer.out);
+    assert!(answer.out.starts_with("db: no corruption in "), "{}", answer.out);
     // The superuser may write anywhere: then this alone shows that nothing was.
     assert!(!bench.path("db/lock").exists());
 }
@@ -135,11 +152,11 @@ fn every_piece_of_damage_is_told_in_one_pass() {
     fs::remove_file(&tables[2]).unwrap();
     names.push(tables[2].file_name().unwrap().to_string_lossy().into_owned());
     let answer = bench.run(&["verify", "db"]).expect(1);
-    let damage: Vec<&str> = answer.out.lines().filter(|line| line.starts_with("damage: ")).collect();
+    let damage: Vec<&str> = answer.out.lines().filter(|line| line.starts_with("corruption: ")).collect();
     for name in names {
         assert!(damage.iter().any(|line| line.contains(&name)), "{name} is not named: {}", answer.out);
     }
-    assert!(answer.out.contains("pieces of damage in "), "{}", answer.out);
+    assert!(answer.out.contains("corrupt parts in "), "{}", answer.out);
 }
 
 #[test]

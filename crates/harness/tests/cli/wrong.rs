@@ -1,4 +1,4 @@
-//! Wrong answers: they get no number, and the exit code says so.
+//! Wrong answers: the results are discarded, and the exit code is 1.
 
 use results::{Table, columns as c};
 
@@ -45,12 +45,13 @@ fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
     bench.forget_seals("small");
 
     let answer = bench.run(&["run", "small.toml", "--resume"]).expect(1);
-    assert!(answer.out.contains("Wrong answers by `standard`: they get no number."), "{}", answer.out);
+    let invalid = "INVALID: standard returned 2 wrong answers; its results are discarded. Exit status 1.";
+    assert!(answer.out.lines().any(|line| line == invalid), "{}", answer.out);
     assert!(
         !answer.out.lines().any(|line| line.starts_with("  standard")),
         "it is in no table: {}",
         answer.out
     );
-    assert!(answer.err.contains("cells with wrong answers are in no chart"), "{}", answer.err);
+    assert!(answer.err.contains("charts leave out configurations with wrong answers"), "{}", answer.err);
     assert!(!bench.read("plots/small/fpr-by-bloom.svg").contains("standard"), "it is in no chart");
 }

@@ -173,7 +173,7 @@ impl Crate {
             return Some((&placed.file, name.clone()));
         }
         for import in placed.contents.imports.iter().filter(|import| import.name == *name) {
-            // An import of a name by itself would lead back here.
+            // An import of a single name would lead back here.
             let is_of_itself = import.path.first() == Some(name);
             let whole: Vec<String> = import.path.iter().chain(rest).cloned().collect();
             if !is_of_itself && let Some(found) = self.definition(module, &whole, hops + 1) {

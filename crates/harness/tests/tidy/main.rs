@@ -204,7 +204,7 @@ fn arrows_between_crates_point_down() {
     none("crates that ARCHITECTURE.md does not name", &undrawn.map(ToString::to_string).collect::<Vec<_>>());
 }
 
-/// What reads results alone links no tree, and none of the engines beside it.
+/// Tools over results link neither the tree nor any engine.
 #[test]
 fn tools_over_results_build_without_the_tree() {
     let arrows = arrows();

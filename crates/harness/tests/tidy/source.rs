@@ -1,4 +1,4 @@
-//! A reader of Rust source that sees what arrows between files need: modules, items, imports and paths.
+//! A reader of Rust source for the arrows between files: modules, items, imports and paths.
 
 use std::collections::BTreeSet;
 
@@ -297,7 +297,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Steps over an attribute; returns what stands in its brackets.
+    /// Skips an attribute; returns the text in its brackets.
     fn attribute(&mut self) -> &[Token] {
         self.at += if self.sign(1) == Some('!') { 2 } else { 1 };
         let start = self.at + 1;
@@ -331,7 +331,7 @@ impl Reader<'_> {
                     self.at += 1;
                     return;
                 }
-                // The end of what the item stands in.
+                // The end of the enclosing item.
                 Token::Sign('}') => return,
                 _ => self.at += 1,
             }
@@ -339,7 +339,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether what comes next stands behind `pub` or `pub(…)`.
+/// Whether the next token follows `pub` or `pub(…)`.
 fn is_behind_pub(before: &[Token]) -> bool {
     let is_pub = |token: Option<&Token>| token == Some(&Token::Word("pub".to_owned()));
     let open = before.iter().rposition(|token| *token == Token::Sign('('));

@@ -1,4 +1,4 @@
-//! A report for people (the verdict first), for the summary page of a CI run, and for programs.
+//! A comparison as text, as Markdown for the summary page of a CI run, and as JSON.
 
 use std::fmt::Write as _;
 
@@ -7,29 +7,31 @@ use measure::Verdict;
 use serde_json::{Map, Value, json};
 
 use super::report::{Difference, Report, is_smaller_better};
-use crate::markdown::plain;
+use crate::change::{Change, direction};
+use crate::markdown::{plain, row};
+use crate::words::{on_one_line, quoted, shown};
 
-/// The most differences that are listed for people; programs get all.
+/// The most differences that a text or Markdown report lists; JSON has all.
 const MOST_LISTED: usize = 40;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For a terminal
+    /// Text for a terminal
     #[default]
     Text,
-    /// For the summary of a GitHub step
+    /// Markdown for the summary of a GitHub step
     Markdown,
-    /// Everything, for programs
+    /// JSON with all numbers
     Json,
-    /// What github-action-benchmark reads where smaller is better: rates are written as their inverse
+    /// Input of github-action-benchmark, smaller is better: rates are inverted
     GithubActionBenchmark,
-    /// What Bencher reads (Bencher Metric Format)
+    /// Bencher Metric Format
     Bencher,
 }
 
 impl Report {
-    /// The whole report in a format.
+    /// Renders the whole report in a format.
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Text => self.text(),
@@ -40,41 +42,37 @@ impl Report {
         }
     }
 
-    /// The verdict in one sentence.
-    fn headline(&self) -> String {
+    /// `PASS` or `FAIL`, and how many numbers had which outcome.
+    fn headline(&self) -> (&'static str, String) {
         let count = |verdict| self.with(verdict).count();
         let changed = self.differences.iter().filter(|difference| difference.is_changed()).count();
-        let counts = [
-            (count(Verdict::Regressed), "regressed"),
-            (count(Verdict::Improved), "improved"),
-            (count(Verdict::Equivalent), "equivalent"),
-            (count(Verdict::Inconclusive) - changed, "inconclusive"),
-            (changed, "changed where neither direction is better"),
-        ];
-        let told: Vec<String> = counts
-            .iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+        let implausible = self.implausible();
+        let (all, noun) = (self.differences.len(), self.noun());
+        let result = if self.is_good() { "PASS" } else { "FAIL" };
+        let unchanged = count(Verdict::Equivalent);
+        if unchanged == all && self.gone == 0 && self.wrong.is_empty() {
+            return (result, format!("{all} {noun} unchanged"));
+        }
         let wrong = match &self.wrong[..] {
             [] => String::new(),
             wrong => format!("wrong answers by {}; ", wrong.join(", ")),
         };
-        let gone = match self.gone {
-            0 => String::new(),
-            gone => format!("{gone} numbers of the base are gone; "),
-        };
-        let verdict = match self.with(Verdict::Regressed).next() {
-            _ if self.is_good() => "no regression",
-            None if self.wrong.is_empty() && self.gone == 0 && self.has_implausible() => "IMPLAUSIBLE",
-            None if self.wrong.is_empty() && self.gone == 0 => "CHANGED",
-            None if self.wrong.is_empty() => "GONE",
-            _ => "REGRESSION",
-        };
-        format!("{verdict}: {wrong}{gone}of {} numbers {}", self.differences.len(), told.join(", "))
+        let mut text = format!("{wrong}{} of {all} {noun} regressed", count(Verdict::Regressed));
+        for (count, outcome) in [
+            (count(Verdict::Improved), "improved"),
+            (changed, "changed"),
+            (implausible, "implausible"),
+            (count(Verdict::Inconclusive) - changed - implausible, "inconclusive"),
+        ] {
+            if count > 0 {
+                let _ = write!(text, ", {count} {outcome}");
+            }
+        }
+        let _ = write!(text, ", {} missing, {unchanged} unchanged", self.gone);
+        (result, text)
     }
 
-    /// What is worth a line, the worst first.
+    /// The differences that have a line, the worst first.
     fn listed(&self) -> Vec<&Difference> {
         let rank = |difference: &Difference| match difference.verdict() {
             Verdict::Regressed => Some(0),
@@ -89,37 +87,42 @@ impl Report {
     }
 
     fn text(&self) -> String {
-        let mut text = self.headline() + "\n";
+        let (result, counts) = self.headline();
+        let mut text = format!("{result}  {counts}\n");
         let listed = self.listed();
-        for difference in listed.iter().take(MOST_LISTED) {
-            let [base, new] = difference.values();
-            let _ = writeln!(
-                text,
-                "  {}: {} {} -> {}  {}",
-                difference.name(),
-                difference.metric.name,
-                base,
-                new,
-                difference.comparison
-            );
+        let rows: Vec<[String; 6]> = listed.iter().take(MOST_LISTED).map(|of| of.columns()).collect();
+        let widths: [usize; 6] =
+            std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
+        for row in &rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(widths) {
+                let _ = write!(line, "  {cell:<width$}");
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
         }
         if listed.len() > MOST_LISTED {
-            let _ = writeln!(text, "  and {} more; --format json has all", listed.len() - MOST_LISTED);
+            let _ = writeln!(text, "  and {} more (--format json prints all)", listed.len() - MOST_LISTED);
         }
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
     }
 
     fn markdown(&self) -> String {
-        let mut text = format!("### lsmbench: {}\n\n", plain(&self.headline()));
+        let (result, counts) = self.headline();
+        let mut text = format!("### lsmbench: {result}: {}\n\n", plain(&counts));
         let listed = self.listed();
         if !listed.is_empty() {
-            text.push_str("| number | metric | base | new | verdict |\n|---|---|--:|--:|---|\n");
+            text.push_str("| number | metric | base | new | change |\n|---|---|--:|--:|---|\n");
         }
         for difference in listed.iter().take(MOST_LISTED) {
             let [base, new] = difference.values();
-            let cells = [difference.name(), difference.metric.name.to_owned(), base, new];
-            let cells = cells.map(|cell| plain(&cell)).join(" | ");
-            let _ = writeln!(text, "| {cells} | {} |", difference.comparison);
+            let cells = [
+                difference.name(),
+                difference.metric.name.to_owned(),
+                base,
+                new,
+                format!("{}{}", difference.change(), difference.outcome()),
+            ];
+            text += &row(cells.iter().map(String::as_str));
         }
         if listed.len() > MOST_LISTED {
             let _ = writeln!(text, "\n{} more.", listed.len() - MOST_LISTED);
@@ -152,16 +155,17 @@ impl Report {
                 })
             })
             .collect();
+        let (result, counts) = self.headline();
         json!({
             "good": self.is_good(),
-            "headline": self.headline(),
+            "headline": format!("{result}: {counts}"),
             "wrong_answers": self.wrong,
             "notes": self.notes,
             "differences": differences,
         })
     }
 
-    /// The new side alone: that action keeps the history itself.
+    /// Only the new side, because that action keeps the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -202,12 +206,58 @@ impl Difference {
         format!("{}: {}, phase {}{operation}", self.key.experiment, self.key.label, self.key.phase)
     }
 
-    /// Both medians as people read them: exact numbers to the last digit.
+    /// The columns of a line of the report: experiment, label, phase, metric, both values, and the change.
+    fn columns(&self) -> [String; 6] {
+        let [base, new] = self.values();
+        let operation = match self.key.operation.as_str() {
+            results::columns::ALL => String::new(),
+            operation => format!(", {operation}"),
+        };
+        [
+            self.key.experiment.clone(),
+            on_one_line(&quoted(&self.key.label)),
+            format!("phase {}{operation}", self.key.phase),
+            self.metric.name.to_owned(),
+            format!("{base} -> {new}"),
+            format!("{}{}", self.change(), self.outcome()),
+        ]
+    }
+
+    /// Both medians: exact numbers to the last digit, others with three digits.
     fn values(&self) -> [String; 2] {
-        [self.base, self.new].map(|value| match self.comparison.blocks {
-            1 => value.to_string(),
-            _ => plot::format_value(value, self.metric.unit),
+        [self.base, self.new].map(|value| match self.is_exact() {
+            true => value.to_string(),
+            false => shown(value, self.metric.unit),
         })
+    }
+
+    /// The change: `+1 (+0.005%)` of exact numbers, `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` of others.
+    fn change(&self) -> String {
+        let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
+        if self.is_exact() || change.is_of_zero() {
+            return exact_change(self.base, self.new);
+        }
+        let (unit, better) = (self.metric.unit, self.metric.better);
+        let word = direction(self.metric.title, (unit, better), change.is_up());
+        let p = self.comparison.p_value.map(|p| format!("p = {p:.3}"));
+        let interval = change.interval().map(|ends| format!("95% CI {ends}"));
+        let trials = Some(format!("n = {}", self.comparison.blocks));
+        let evidence: Vec<String> = [interval, p, trials].into_iter().flatten().collect();
+        format!("{} {word} ({})", change.size(), evidence.join(", "))
+    }
+
+    /// The verdict where it is not the regression that every other line is.
+    fn outcome(&self) -> &'static str {
+        match self.verdict() {
+            Verdict::Improved => "  improved",
+            _ if self.is_changed() => "  changed",
+            _ => "",
+        }
+    }
+
+    /// Whether both sides are single numbers.
+    fn is_exact(&self) -> bool {
+        self.comparison.blocks == 1
     }
 
     /// Whether the number describes the run only.
@@ -216,6 +266,39 @@ impl Difference {
     }
 }
 
+/// `+1 (+0.005%)`: the difference of two exact numbers, with as many digits as it takes to see it.
+fn exact_change(base: f64, new: f64) -> String {
+    let difference = new - base;
+    let sign = if difference < 0.0 { "-" } else { "+" };
+    let size = digits(difference.abs(), 0);
+    match (difference / base).abs() * 100.0 {
+        percent if percent.is_finite() => format!("{sign}{size} ({sign}{}%)", digits(percent, 1)),
+        _ => format!("{sign}{size}"),
+    }
+}
+
+/// A number with at least so many digits after the point, and at least one that is not zero.
+fn digits(number: f64, least: usize) -> String {
+    if number.fract() == 0.0 && least == 0 {
+        return format!("{number:.0}");
+    }
+    let places = if number > 0.0 { (-number.log10()).ceil().max(0.0) as usize } else { 0 };
+    format!("{number:.0$}", places.clamp(least.max(1), 12))
+}
+
 fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("it is plain data") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_change_of_an_exact_number_is_seen() {
+        assert_eq!(exact_change(21034.0, 21035.0), "+1 (+0.005%)");
+        assert_eq!(exact_change(4.0, 3.0), "-1 (-25.0%)");
+        assert_eq!(exact_change(0.0, 3.0), "+3");
+        assert_eq!(exact_change(2.0, 2.0001), "+0.0001 (+0.005%)");
+    }
 }

@@ -1,4 +1,4 @@
-//! What differs between two sides: every number that both have, judged, and what only one of them has.
+//! The differences between two sides: a verdict on every number of both sides, and the numbers of only one side.
 
 use measure::{
     Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
@@ -10,14 +10,14 @@ use types::{Outcome, Problem};
 use super::samples::{Key, Samples};
 use crate::words::and_more;
 
-/// How the trials of the two sides belong together.
+/// How the trials of the two sides are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Equal trials ran next to each other.
     Paired,
     /// The sides are two sessions.
     Unpaired,
-    /// The base is a golden: a number that moves in whatever direction is not what it must be.
+    /// The base is a golden: a change in either direction fails.
     Exact,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Difference {
 }
 
 impl Difference {
-    /// Whether an exact number differs of which neither direction is better: another tree did other work.
+    /// Whether an exact number differs of which neither direction is better.
     pub(crate) fn is_changed(&self) -> bool {
         self.comparison.doubt == Some(Doubt::NoDirection)
     }
@@ -44,7 +44,7 @@ impl Difference {
         self.comparison.verdict
     }
 
-    /// The same numbers, by which no verdict goes: a row of a side exceeds a bound.
+    /// The difference without a verdict, because a row of one side is implausible.
     fn without_verdict(mut self) -> Self {
         self.comparison.verdict = Verdict::Inconclusive;
         self.comparison.doubt = Some(Doubt::Implausible);
@@ -52,11 +52,11 @@ impl Difference {
     }
 }
 
-/// All differences, and what cannot be compared.
+/// All differences, and the limits of the comparison.
 #[derive(Debug)]
 pub struct Report {
     pub(crate) differences: Vec<Difference>,
-    /// What limits the comparison.
+    /// The limits of the comparison, a sentence each.
     pub(crate) notes: Vec<String>,
     /// Cells of the new side that gave wrong answers.
     pub(crate) wrong: Vec<String>,
@@ -74,7 +74,7 @@ impl Report {
         let mut notes = notes(base, new)?;
         if pairing == Pairing::Unpaired && new.manifests.values().any(is_timed) {
             notes.push(
-                "the sides were not run in turn: what differed between the sessions is in the ratios"
+                "the two sides ran in separate sessions, so differences between the sessions are part of the ratios"
                     .to_owned(),
             );
         }
@@ -89,7 +89,7 @@ impl Report {
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
         if differences.is_empty() && new.wrong.is_empty() {
-            let message = "no number is on both sides: nothing was compared";
+            let message = "no number is on both sides, so nothing was compared";
             return Err(Problem::new(message));
         }
         notes.extend(adjust_by_metric(&mut differences));
@@ -118,7 +118,7 @@ impl Report {
         self.differences.iter().filter(move |difference| difference.verdict() == verdict)
     }
 
-    /// Takes back every regression that an earlier report did not show as well.
+    /// Makes every regression inconclusive that an earlier report does not confirm.
     pub(crate) fn keep_confirmed(&mut self, earlier: &Self) {
         for difference in self.differences.iter_mut().filter(|d| d.verdict() == Verdict::Regressed) {
             if !earlier.with(Verdict::Regressed).any(|other| other.key == difference.key) {
@@ -128,12 +128,23 @@ impl Report {
         }
     }
 
-    /// Whether numbers have no verdict because they cannot be.
-    pub(super) fn has_implausible(&self) -> bool {
-        self.differences.iter().any(|difference| difference.comparison.doubt == Some(Doubt::Implausible))
+    /// How many numbers have no verdict because they are implausible.
+    pub(super) fn implausible(&self) -> usize {
+        let doubts = self.differences.iter().map(|difference| difference.comparison.doubt);
+        doubts.filter(|doubt| *doubt == Some(Doubt::Implausible)).count()
     }
 
-    /// Whether nothing got worse, nothing is gone, no answer was wrong, and no golden number moved.
+    /// The name of the numbers that are compared.
+    pub(super) fn noun(&self) -> &'static str {
+        if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
+    }
+
+    /// Whether new golden values would make the check pass: numbers moved, and all answers were right.
+    pub fn can_be_accepted(&self) -> bool {
+        self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
+    }
+
+    /// Whether nothing regressed, nothing is missing, no answer was wrong, and no golden number moved.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
@@ -141,16 +152,14 @@ impl Report {
     }
 }
 
-/// What of one side cannot be, in a sentence for each phase of a cell.
+/// The implausible numbers of one side: a sentence for each phase of a cell.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
-        format!(
-            "implausible, so without a verdict: {experiment}: {label}, phase {phase}, of {name} ({words})"
-        )
+        format!("implausible, so no verdict: {experiment}: {label}, phase {phase}, on {name} ({words})")
     })
 }
 
-/// Corrects p-values metric by metric, and says of which metrics so few trials could tell nothing.
+/// Corrects the p-values of each metric. Returns a note for each metric whose trials are too few for its correction.
 fn adjust_by_metric(differences: &mut [Difference]) -> Vec<String> {
     let mut metrics: Vec<&'static str> = differences.iter().map(|difference| difference.key.metric).collect();
     metrics.sort_unstable();
@@ -162,7 +171,7 @@ fn adjust_by_metric(differences: &mut [Difference]) -> Vec<String> {
         let is_ranked = family().any(|difference| difference.is_ranked);
         if is_ranked && least_unpaired(trials, trials) * count as f64 > 0.05 {
             notes
-                .push(format!("{trials} trials are too few to tell {count} numbers of {metric} from chance"));
+                .push(format!("{trials} trials are too few for a correction over {count} numbers of {metric}; run more trials"));
         }
         let of_metric = differences.iter_mut().filter(|difference| difference.key.metric == metric);
         adjust(of_metric.map(|difference| &mut difference.comparison));
@@ -194,31 +203,37 @@ fn difference(
     Some(Difference { key: key.clone(), metric, base: base_median, new: new_median, comparison, is_ranked })
 }
 
-/// What must be known of the two sides besides their numbers.
+/// Notes on differences between the two sides other than their numbers.
 fn notes(base: &Samples, new: &Samples) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
     let both: Vec<(&Manifest, &Manifest)> = both.collect();
     if both.is_empty() {
         let names = |side: &Samples| side.manifests.keys().cloned().collect::<Vec<_>>().join(", ");
-        let message = format!("no experiment is on both sides: {} and {}", names(base), names(new));
+        let message = format!(
+            "no experiment is on both sides: the base has {}, the new side has {}",
+            names(base),
+            names(new)
+        );
         return Err(Problem::new(message));
     }
     for (base, new) in both {
         let name = &new.experiment;
         if base.mode != new.mode {
-            let message =
-                format!("{name} ran in {} mode and in {} mode; compare like with like", base.mode, new.mode);
+            let message = format!(
+                "{name} ran in {} mode and in {} mode; compare runs of one mode",
+                base.mode, new.mode
+            );
             return Err(Problem::new(message));
         }
         if base.config_hash != new.config_hash {
-            notes.push(format!(
-                "{name}: the experiment is not the same on both sides: a change may be its own"
-            ));
+            notes.push(format!("{name}: the experiments of the two sides differ, which may explain changes"));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
         if is_timed(new) && machine(base) != machine(new) {
-            notes.push(format!("{name}: the sides ran on different machines: only counters can be compared"));
+            notes.push(format!(
+                "{name}: the sides ran on different machines, so only counters are comparable"
+            ));
         }
     }
     Ok(notes)

@@ -1,4 +1,4 @@
-//! What results folders hold, as samples: one per cell, phase, operation and metric.
+//! The samples of results folders: one per cell, phase, operation and metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use types::{Outcome, Problem};
 use crate::judge::holds_found_rate;
 use crate::trial_rows::TrialRows;
 
-/// What is compared of timed runs where nobody says: rates, tails, what it took, and what was written and kept.
+/// The main metrics of timed runs, compared by default: rates, latencies, CPU time, and amplifications.
 const TIMED: [Metric; 9] = [
     c::OPS_PER_SECOND,
     c::P50_NS,
@@ -26,7 +26,7 @@ const TIMED: [Metric; 9] = [
     c::BYTES_PER_ENTRY,
 ];
 
-/// Which number a sample is of.
+/// The number that a sample measures.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub(crate) experiment: String,
@@ -39,7 +39,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The phase of a cell, of which a row may be marked.
+    /// The phase of a cell, as in the marks of implausible rows.
     fn place(&self) -> [String; 3] {
         [&self.experiment, &self.label, &self.phase].map(Clone::clone)
     }
@@ -52,19 +52,19 @@ pub struct Samples {
     pub(crate) values: BTreeMap<Key, Sample>,
     /// Cells that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
-    /// Per experiment, label and phase, the first bound that a row exceeds, in words.
+    /// Per experiment, label and phase, the first bound that a row exceeds.
     pub(crate) implausible: BTreeMap<[String; 3], String>,
-    /// Per experiment, what it was and where it ran.
+    /// The manifest of each experiment.
     pub(crate) manifests: BTreeMap<String, Manifest>,
 }
 
 impl Samples {
-    /// Why a number cannot be, if its phase has a row that cannot.
+    /// Why a number is implausible; `None` if its phase has no such row.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
     }
 
-    /// Within which part of a rate a number was searched for; 0 of one that no search found.
+    /// The relative precision of the search that found a rate; 0 for other numbers.
     pub(crate) fn resolution(&self, key: &Key) -> f64 {
         let manifest = self.manifests.get(&key.experiment).filter(|_| holds_found_rate(key.metric));
         let resolved = manifest.and_then(|manifest| manifest.resolved.parse::<toml::Table>().ok());
@@ -77,7 +77,7 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// The samples of the runs below a folder: of one experiment, or of several side by side.
+    /// Reads the samples of the runs in a folder: of one experiment, or of several.
     ///
     /// # Errors
     /// If there are none, or a file cannot be read.
@@ -87,7 +87,7 @@ impl Samples {
             let before = samples.manifests.len();
             samples.add(&folder, metrics, 0)?;
             if samples.manifests.len() == before {
-                let message = "two folders hold results of one experiment: give one of them alone";
+                let message = "two folders have results of the same experiment; name one of them";
                 return Err(Problem::at(folder.root(), None, message));
             }
         }
@@ -132,16 +132,16 @@ impl Samples {
     }
 }
 
-/// Whether a metric is compared in the rows of an operation: a timed workload has its latencies by operation, and
-/// all else once.
+/// Whether a metric is compared in the rows of an operation: timed workloads have latencies by operation, and all other
+/// metrics once.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// The columns that are compared: those asked for, else of `counted` runs all that are exact, and of timed ones
-/// those that decide.
+/// The columns that are compared: the named ones, else all exact ones of `counted` runs and the main metrics of timed
+/// runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
         Column::Fixed(metric) if metric.better != Better::Neither => Ok(*metric),
@@ -171,7 +171,7 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     inside.sort();
     if inside.is_empty() {
         let message = format!(
-            "{} holds no results: give a folder with a manifest.json, or one with such folders in it",
+            "{} has no results; name a folder with a manifest.json, or a folder of such folders",
             path.display()
         );
         return Err(Problem::new(message));

@@ -1,11 +1,11 @@
-//! Texts without the folders of a machine, as results in git have them.
+//! Texts without the folders of a machine, for results in git.
 
 use results::Manifest;
 
-/// What no path of a machine begins with: it is the same on all of them.
+/// Prefixes of paths that are equal on all machines.
 const EVERYWHERE: [&str; 3] = ["/proc/", "/sys/", "/dev/"];
 
-/// The libraries of a run, whose paths may have blanks in them, and what becomes of them and of other paths.
+/// The libraries of a run, whose paths may have spaces, and the replacement of paths by file names.
 pub struct Names {
     libraries: Vec<String>,
 }
@@ -20,7 +20,7 @@ impl Names {
         Self { libraries }
     }
 
-    /// A text whose paths are the names of the files alone: of `/opt/lib/librocksdb.so` the last part.
+    /// A text with file names instead of paths: `librocksdb.so` for `/opt/lib/librocksdb.so`.
     pub fn spelt(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for library in self.libraries.iter().filter(|library| library.contains('/')) {
@@ -32,7 +32,7 @@ impl Names {
             let length = path.find(|c: char| !is_of_path(c)).unwrap_or(path.len());
             let (path, after) = path.split_at(length);
             shorter.push_str(before);
-            // Behind a word it divides, as in ops/s; two of them begin no path, as in https://.
+            // A slash after a word divides, as in ops/s. Two slashes begin no path, as in https://.
             let begins = before.chars().next_back().or(shorter.chars().next_back());
             let is_path = path.len() > 1
                 && !path.starts_with("//")
@@ -58,7 +58,7 @@ pub(super) fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Whether a character goes on with a path, where nobody quotes it.
+/// Whether a character continues an unquoted path.
 fn is_of_path(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | '~' | '@' | '%')
 }

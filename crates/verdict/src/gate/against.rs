@@ -1,5 +1,5 @@
-//! Times against another build: both run in turn, block by block, and a regression counts when a second batch of
-//! blocks confirms it.
+//! Times against another build: both run alternately, round by round. A regression counts if a second batch of rounds
+//! confirms it.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use crate::compare::{Pairing, Report, Samples};
 use crate::runner::Runner;
 use types::Outcome;
 
-/// What is run against what.
+/// A comparison of this build with another one.
 pub struct Against<'a> {
     /// The other build of this program.
     pub base: &'a Path,
     /// The experiments and the options of each.
     pub commands: Vec<Vec<String>>,
-    /// How many blocks a batch has.
+    /// The rounds of a batch.
     pub blocks: u64,
-    /// The columns that are judged; those that decide if there are none.
+    /// The columns that are judged; if empty, the main metrics.
     pub metrics: &'a [String],
     /// A folder for runs.
     pub work: &'a Path,
@@ -23,17 +23,17 @@ pub struct Against<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// Runs both builds in turn. Only what a second, fresh batch shows as well is a regression: one batch in twenty
-/// shows something that is not there, hardly two in a row show the same.
+/// Runs both builds alternately. A regression must appear in a second batch as well, because one batch in twenty shows a
+/// false one, and two in a row rarely show the same one.
 ///
 /// # Errors
-/// If a build cannot be started, or refuses an experiment.
+/// If a build cannot be started, or fails to run an experiment.
 pub fn against(against: &Against<'_>) -> Outcome<Report> {
     let first = against.batch(0)?;
     if first.is_good() {
         return Ok(first);
     }
-    against.runner.tell("something regressed; a second batch is to confirm it");
+    against.runner.tell("a second batch has to confirm the regression");
     let mut second = against.batch(1)?;
     second.keep_confirmed(&first);
     Ok(second)
@@ -44,7 +44,7 @@ impl Against<'_> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {
             for (place, command) in self.commands.iter().enumerate() {
-                // Mirrored blocks: whatever drifts meets both builds alike.
+                // Mirrored rounds: a drift affects both builds alike.
                 let new_first = block % 2 == 1;
                 for is_new in [new_first, !new_first] {
                     let (program, side) = if is_new { (None, "new") } else { (Some(self.base), "base") };
@@ -56,7 +56,7 @@ impl Against<'_> {
                     samples.add(&folder, self.metrics, block)?;
                 }
             }
-            self.runner.tell(&format!("batch {}, block {} of {}", number + 1, block + 1, self.blocks));
+            self.runner.tell(&format!("batch {}, round {} of {}", number + 1, block + 1, self.blocks));
         }
         Report::of(&base, &new, Pairing::Paired)
     }

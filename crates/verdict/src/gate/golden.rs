@@ -1,4 +1,4 @@
-//! Counters against goldens: the same numbers to the last digit, on every machine.
+//! Counters against golden files: equal to the last digit on every machine.
 
 use std::path::{Path, PathBuf};
 
@@ -10,32 +10,32 @@ use types::{Outcome, Problem};
 use crate::compare::{Key, Pairing, Report, Samples};
 use crate::runner::Runner;
 
-/// What is checked against what.
+/// A check of experiments against golden files.
 pub struct Goldens<'a> {
-    /// The folder of goldens, one file per experiment.
+    /// The folder of golden files, one per experiment.
     pub folder: &'a Path,
-    /// The experiments and the options of each: `configs/bloom.toml --quick`. Those of the goldens if there are none.
+    /// The experiments and the options of each: `configs/bloom.toml --quick`. If empty, those of the golden files.
     pub commands: Vec<Vec<String>>,
     /// A folder for runs.
     pub work: &'a Path,
-    /// Whether the goldens are to be written again.
+    /// Whether the golden files are rewritten.
     pub update: bool,
     /// Runs the experiments.
     pub runner: &'a dyn Runner,
 }
 
-/// Measures every experiment in `counted` mode and compares it with its golden; with `update`, writes the goldens
-/// again and reports what changed; nothing where all of them are the first.
+/// Measures every experiment in `counted` mode and compares it with its golden file. With `update`, rewrites the golden
+/// files and reports the changes. Returns `None` if all of them are new.
 ///
 /// # Errors
-/// If there is no golden for an experiment, or an experiment cannot be run.
+/// If an experiment has no golden file, or cannot be run.
 pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     let (mut base, mut new) = (Samples::default(), Samples::default());
     let mut first_time = Vec::new();
     let commands = goldens.commands()?;
     match goldens.update {
         true => check_folder(goldens.folder)?,
-        false => commands.iter().try_for_each(|command| goldens.refuse_other_options(command))?,
+        false => commands.iter().try_for_each(|command| goldens.check_options(command))?,
     }
     for (number, command) in commands.iter().enumerate() {
         let mut arguments = command.clone();
@@ -46,7 +46,10 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
         new.add(&folder, &[], 0)?;
         if goldens.update && !new.wrong.is_empty() {
             let wrong: Vec<String> = new.wrong.into_iter().collect();
-            return Err(Problem::new(format!("wrong answers by {}: no golden is written", wrong.join(", "))));
+            return Err(Problem::new(format!(
+                "wrong answers by {}, so no golden file is written",
+                wrong.join(", ")
+            )));
         }
         let path = goldens.folder.join(format!("{}.csv", manifest.experiment));
         if path.exists() {
@@ -60,7 +63,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
             first_time.push(manifest.experiment.clone());
         } else {
             return Err(Problem::new(format!(
-                "there is no golden {}; write it with --update, look at it, and commit it",
+                "no golden file {}; create it with --update, review it, and commit it",
                 path.display()
             )));
         }
@@ -73,7 +76,7 @@ pub fn check_goldens(goldens: &Goldens<'_>) -> Outcome<Option<Report>> {
     for experiment in &first_time {
         goldens
             .runner
-            .tell(&format!("{experiment}: the first golden is written; look at it before you commit it"));
+            .tell(&format!("{experiment}: created the golden file; review it before you commit it"));
     }
     if base.manifests.is_empty() {
         return Ok(None);
@@ -94,14 +97,15 @@ impl Goldens<'_> {
         files.retain(|path| path.extension().is_some_and(|extension| extension == "csv"));
         files.sort();
         if files.is_empty() {
-            let message = "holds no goldens: name experiments and give --update to write the first ones";
+            let message =
+                "no golden files in this folder; create them with: lsmbench check CONFIG... --update";
             return Err(Problem::at(self.folder, None, message));
         }
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Refuses options that a golden was not made with, as it is of other operations then.
-    fn refuse_other_options(&self, command: &[String]) -> Outcome<()> {
+    /// Rejects options other than those of a golden file, because its counters are of other operations.
+    fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
         let files = [stem.to_string(), format!("{COMPONENT}-{stem}")].map(|name| format!("{name}.csv"));
@@ -113,21 +117,21 @@ impl Goldens<'_> {
         if options(given) == made {
             return Ok(());
         }
-        let told = |options: Vec<&String>| match options.is_empty() {
+        let listed = |options: Vec<&String>| match options.is_empty() {
             true => "no options".to_owned(),
             false => options.into_iter().map(String::as_str).collect::<Vec<_>>().join(" "),
         };
         Err(Problem::new(format!(
-            "the golden {} was made with {}, not with {}: it counts something else; give the same options, or \
-             --baseline DIR --update to make another golden",
+            "the golden file {} was made with {}, not with {}, so its counters differ; use the same options, or create \
+             another golden file with --baseline DIR --update",
             path.display(),
-            told(made),
-            told(options(given))
+            listed(made),
+            listed(options(given))
         )))
     }
 }
 
-/// The options that decide what is counted, in whatever order.
+/// The options on which counters depend, sorted.
 fn options(arguments: &[String]) -> Vec<&String> {
     let mut options: Vec<&String> =
         arguments.iter().filter(|argument| *argument != "--allow-debug").collect();
@@ -160,19 +164,20 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the numbers of a golden to one side.
+/// Adds the numbers of a golden file to one side.
 ///
 /// # Errors
-/// A column that this version does not know.
+/// A column that is unknown to this version.
 fn add(samples: &mut Samples, golden: &Golden) -> Outcome<()> {
     for number in &golden.numbers {
         let Some(metric) = results::reference::metric(&number.metric) else {
             let (experiment, metric) = (&golden.experiment, &number.metric);
-            let message =
-                format!("the golden of {experiment} has the unknown column {metric}; write it with --update");
+            let message = format!(
+                "the golden file of {experiment} has the unknown column {metric}; rewrite it with --update"
+            );
             return Err(Problem::new(message));
         };
-        let value = number.value.parse().expect("goldens hold numbers");
+        let value = number.value.parse().expect("golden files hold numbers");
         let key = Key {
             experiment: golden.experiment.clone(),
             label: number.label.clone(),

@@ -1,4 +1,4 @@
-//! What became of numbers from run to run: a store that results are added to, and the changes in it.
+//! Metrics across runs: a file to which results are added, and the changes in it.
 
 mod series;
 mod store;

@@ -1,4 +1,4 @@
-//! The runs of one number, and where its level changes.
+//! The runs of one metric, and its change points.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,12 +7,12 @@ use measure::{changes, median};
 use results::history as h;
 use results::{Better, Metric, Row};
 
-/// The seed of the orders that chance is known by.
+/// The seed of the random orders of the permutation test.
 const SEED: u64 = 42;
 
-/// One number from run to run.
+/// One metric across runs.
 pub struct Series {
-    /// What it is of: experiment, label, phase, operation.
+    /// Experiment, label, phase and operation.
     pub place: [String; 4],
     /// The column of `runs.csv`.
     pub metric: &'static Metric,
@@ -20,15 +20,15 @@ pub struct Series {
     pub machine: String,
     /// The runs, oldest first.
     pub runs: Vec<Run>,
-    /// The places of the runs with which a new level begins.
-    pub changes: Vec<usize>,
+    /// The places of the runs at which a new level begins.
+    pub change_points: Vec<usize>,
 }
 
 /// The number of one run.
 pub struct Run {
-    /// When it began.
+    /// Its start.
     pub started: String,
-    /// The commit of the program, as far as it is known.
+    /// The commit of the program; empty if unknown.
     pub commit: String,
     /// The median over its trials.
     pub value: f64,
@@ -40,12 +40,12 @@ pub struct Change<'a> {
     pub run: &'a Run,
     /// The median of the level before.
     pub before: f64,
-    /// The median of the level that begins.
+    /// The median of the new level.
     pub after: f64,
 }
 
-/// The series that entries come to: what was measured in another way, or a time on another machine, is another series.
-/// Columns that this version does not have are left out.
+/// The series of entries. Another configuration is another series, and so is a time on another machine. Columns that are
+/// unknown to this version are left out.
 pub fn series(entries: &[Row]) -> Vec<Series> {
     let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
     let key = [&h::EXPERIMENT, &h::LABEL, &h::PHASE, &h::OPERATION, &h::METRIC, &h::CONFIG_HASH, &h::MACHINE];
@@ -74,12 +74,12 @@ impl Series {
             place: [experiment, label, phase, operation].map(Clone::clone),
             metric: results::reference::metric(metric)?,
             machine: machine.clone(),
-            changes: changes(&values, SEED),
+            change_points: changes(&values, SEED),
             runs,
         })
     }
 
-    /// What it is called: `ycsb: leveled, phase a, get`.
+    /// Its name: `ycsb: leveled, phase a, get`.
     pub fn name(&self) -> String {
         let [experiment, label, phase, operation] = &self.place;
         let mut name = format!("{experiment}: {label}, phase {phase}");
@@ -94,8 +94,8 @@ impl Series {
 
     /// The levels between changes: the runs of each and their median.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
-        let starts = [0].into_iter().chain(self.changes.iter().copied());
-        let ends = self.changes.iter().copied().chain([self.runs.len()]);
+        let starts = [0].into_iter().chain(self.change_points.iter().copied());
+        let ends = self.change_points.iter().copied().chain([self.runs.len()]);
         let level = |(start, end): (usize, usize)| {
             let values = self.runs[start..end].iter().map(|run| run.value);
             Some((start..end, median(values)?))
@@ -104,7 +104,7 @@ impl Series {
     }
 
     /// Its changes, oldest first.
-    pub fn told(&self) -> Vec<Change<'_>> {
+    pub fn changes(&self) -> Vec<Change<'_>> {
         let levels = self.levels();
         let change = |pair: &[(std::ops::Range<usize>, f64)]| Change {
             run: &self.runs[pair[1].0.start],
@@ -116,7 +116,7 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Whether it is for the worse, where one direction is.
+    /// Whether it is a regression; `None` if neither direction is better.
     pub fn is_worse(&self, better: Better) -> Option<bool> {
         match better {
             Better::Higher => Some(self.after < self.before),
@@ -148,11 +148,11 @@ mod tests {
         }
         let series = series(&entries);
         assert_eq!(series.len(), 2);
-        assert_eq!(series[0].changes, [12]);
-        assert!(series[1].changes.is_empty() && series[1].runs.len() == 20);
-        let told = series[0].told();
-        assert_eq!((told[0].before, told[0].after), (101.0, 81.0));
-        assert_eq!(told[0].run.started, "2026-01-01T00:00:12Z");
-        assert_eq!(told[0].is_worse(series[0].metric.better), Some(true));
+        assert_eq!(series[0].change_points, [12]);
+        assert!(series[1].change_points.is_empty() && series[1].runs.len() == 20);
+        let found = series[0].changes();
+        assert_eq!((found[0].before, found[0].after), (101.0, 81.0));
+        assert_eq!(found[0].run.started, "2026-01-01T00:00:12Z");
+        assert_eq!(found[0].is_worse(series[0].metric.better), Some(true));
     }
 }

@@ -1,4 +1,4 @@
-//! The store of a history, and how results get into it.
+//! The file of a history, and the addition of results to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,12 @@ use crate::compare::Samples;
 pub fn entries(store: &Path) -> Outcome<Vec<Row>> {
     match store.exists() {
         true => read(store),
-        false => Err(Problem::new(format!(
-            "there is no history {}; begin one with --add RESULTS",
-            store.display()
-        ))),
+        false => Err(Problem::new(format!("no history {}; create it with --add RESULTS", store.display()))),
     }
 }
 
-/// Adds the medians of runs to a store; a run that is in it already is left out. Quick runs are added too: they are
-/// another configuration.
+/// Adds the medians of runs to a history. Skips a run that is in it already. Quick runs are added as another
+/// configuration.
 ///
 /// # Errors
 /// If results cannot be read, or were changed since they were written; if the store cannot be written.
@@ -48,30 +45,30 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
                 row.set(&h::TRIALS, sample.blocks.len() as u64);
                 rows.push(row);
             }
-            tell(&format!("{experiment} of {} is added", manifest.started));
+            tell(&format!("added {experiment} of {}", manifest.started));
         }
     }
-    // Runs may be added in any order; a history has that of time. What is equal stays as it was.
+    // Runs may be added in any order, and a history is in the order of time. The sort is stable.
     rows.sort_by_key(|row| row.get(&h::STARTED).to_string());
     let folder = store.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or(Ok(()), create_folder)?;
     Ok(h::write(store, &rows)?)
 }
 
-/// The rows of a store; none where there is none yet.
+/// The rows of a history; empty if there is no file yet.
 fn read(store: &Path) -> Outcome<Vec<Row>> {
     h::read(store).map_err(|error| {
-        let advice = "mend it there, or move the file aside and begin another history with --add RESULTS";
+        let advice = "fix it there, or move the file away and create another history with --add RESULTS";
         Problem::new(format!("{error}; {advice}"))
     })
 }
 
-/// Which run a number is of.
+/// The run of a number.
 fn identity(row: &Row) -> (String, String) {
     (row.get(&h::STARTED).to_string(), row.get(&h::EXPERIMENT).to_string())
 }
 
-/// A row with what is known of its run.
+/// A row with the description of its run.
 fn begin(manifest: &Manifest) -> Row {
     let mut begun = row();
     begun.set(&h::STARTED, manifest.started.as_str()).set(&h::EXPERIMENT, manifest.experiment.as_str());

@@ -1,8 +1,8 @@
-//! The counts behind the columns that are judged.
+//! The counts from which judged columns are computed.
 
 use results::{Column, Metric, Unit, columns as c};
 
-/// The counter that a column is, or the one that is small where a share is.
+/// The counter of a column: itself, or the numerator of a share.
 pub(super) fn counter(column: &Column) -> Option<&'static Metric> {
     match column {
         Column::Fixed(metric) if metric.name == c::FPR.name => Some(&c::FILTER_FALSE_POSITIVES),

@@ -8,7 +8,7 @@ use crate::facts::{CellFacts, ExperimentFacts};
 
 /// Cells that are compared with each other.
 pub(super) struct Group<'a> {
-    /// What they agree in: titles of swept paths and their values.
+    /// Titles of the swept paths in which they agree, and their values.
     pub(super) common: Vec<(String, String)>,
     pub(super) cells: Vec<&'a CellFacts>,
 }
@@ -21,7 +21,7 @@ impl<'a> Group<'a> {
         self.cells.iter().find(is_named).or(self.cells.first()).copied()
     }
 
-    /// `entries = 1000, threads = 2`, with `end` behind it; nothing where there is only one group.
+    /// `entries = 1000, threads = 2`, followed by `end`; empty where there is only one group.
     pub(super) fn heading(&self, end: &str) -> String {
         let parts: Vec<String> =
             self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
@@ -29,8 +29,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The places of the cells that run twice in every block, so that what is noise is known: the baseline of every
-/// comparison, where time is measured and there is something to compare.
+/// The places of the cells that run twice in every round, to measure the noise: the baseline of every comparison, if time
+/// is measured and a group has more than one cell.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if !experiment.measures_noise {
         return Vec::new();
@@ -42,7 +42,7 @@ pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     places.map(|(place, _)| place).collect()
 }
 
-/// The cells that agree in the swept values that are not compared, such as sizes where kinds are. A cell without a
+/// Groups the cells that agree in the swept values that are not compared, such as sizes if kinds are compared. A cell without a
 /// swept parameter, such as `xor` where bits per key are swept, is in every group that it agrees with otherwise.
 pub(super) fn groups<'a>(experiment: &'a ExperimentFacts<'_>) -> Vec<Group<'a>> {
     let cells = || experiment.cells.iter();

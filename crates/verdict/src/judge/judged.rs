@@ -1,4 +1,4 @@
-//! The numbers of cells that are compared, and what they come to.
+//! The numbers of the cells that are compared, and their comparisons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,14 +26,14 @@ fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     cells
 }
 
-/// The samples of all cells of a group for one metric, and what they come to.
+/// The samples of all cells of a group for one metric, and their comparisons.
 pub(super) struct Judged<'a> {
     pub(super) experiment: &'a ExperimentFacts<'a>,
     pub(super) column: Column,
     pub(super) prices: Prices,
     pub(super) phase: String,
     pub(super) operation: String,
-    /// What the cells agree in.
+    /// The swept values that all cells share.
     pub(super) within: String,
     /// The first is the baseline.
     pub(super) entries: Vec<Entry<'a>>,
@@ -41,23 +41,25 @@ pub(super) struct Judged<'a> {
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
-    /// The relative difference below which what a search found tells nothing apart; 0 where nothing was searched for.
+    /// The relative precision of a rate search; 0 without a search.
     pub(super) resolution: f64,
-    /// Cells that gave wrong answers, and so have no number.
-    pub(super) wrong: Vec<&'a str>,
-    /// Cells that dropped what they were asked for.
+    /// The comparisons of the run that share the correction of their p-values.
+    pub(super) family: usize,
+    /// Cells that gave wrong answers, and so have no number, with how many.
+    pub(super) wrong: Vec<(&'a str, u64)>,
+    /// Cells that dropped data that a later operation asked for.
     pub(super) dropping: Vec<&'a str>,
-    /// The numbers of cells with rows beyond a bound, and which.
+    /// The numbers of cells with rows beyond a bound, and the bound.
     implausible: BTreeMap<u64, String>,
 }
 
 /// One cell with its numbers.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
-    /// What sets it apart from the baseline; nothing of the baseline itself.
+    /// The difference from the baseline; empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
-    /// What it costs besides, the medians over trials.
+    /// Its costs, the medians over trials.
     pub(super) prices: Vec<Option<f64>>,
     /// How long it was steady.
     pub(super) steadiness: Steadiness,
@@ -65,7 +67,7 @@ pub(super) struct Entry<'a> {
     pub(super) count: Option<f64>,
 }
 
-/// The rows that a verdict goes by.
+/// The rows of a verdict.
 struct Rows<'a> {
     /// Of the phase and the kind of operation that are judged.
     judged: TrialRows<'a>,
@@ -145,11 +147,17 @@ impl<'a> Judged<'a> {
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
         let ranked = rank_all(&entries, column.better(), experiment.mode, &criteria);
-        let labels = |numbers: BTreeSet<u64>| {
+        let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
             cells.map(|cell| cell.label.as_str()).collect()
         };
-        let (wrong, dropping) = (labels(wrong), labels(all.cells_with(&c::DROPPED_ANSWERS)));
+        let dropping = labels(all.cells_with(&c::DROPPED_ANSWERS));
+        let counted = group.cells.iter().filter(|cell| wrong.contains(&cell.number));
+        let counted = counted.map(|cell| {
+            let count = |rows: &TrialRows<'_>| rows.of_cells(|number| number == cell.number).wrong_answers();
+            (cell.label.as_str(), count(&all) + count(&twice))
+        });
+        let wrong = counted.collect();
         let within = group.heading("");
         Ok(Self {
             experiment,
@@ -162,6 +170,7 @@ impl<'a> Judged<'a> {
             ranked,
             noise,
             resolution,
+            family: 0,
             wrong,
             dropping,
             implausible: implausible_cells(&[&rows.judged, &rows.whole]),
@@ -178,21 +187,21 @@ impl<'a> Judged<'a> {
         self.entries.first().zip(self.entries.iter().find(|entry| entry.sample.name == name))
     }
 
-    /// Why the numbers of a cell cannot be, or those of the baseline: no verdict goes by them.
+    /// Why the numbers of a cell or of the baseline are implausible, so that they have no verdict.
     pub(super) fn implausible(&self, name: &str) -> Option<&str> {
         let (baseline, entry) = self.both(name)?;
         let of = |entry: &Entry<'_>| self.implausible.get(&entry.cell.number).map(String::as_str);
         of(entry).or_else(|| of(baseline))
     }
 
-    /// Whether a cell can be compared with the baseline: a filter of twice the bits is no rival of another one.
-    pub(super) fn is_rival(&self, name: &str) -> bool {
+    /// Whether a cell can be compared with the baseline: a filter of twice the bits cannot.
+    pub(super) fn is_comparable(&self, name: &str) -> bool {
         let both = self.both(name);
-        both.is_some_and(|(baseline, entry)| self.prices.are_rivals(&entry.prices, &baseline.prices))
+        both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
-    /// Whether a cell has an oracle where the baseline has none: it bounds the others, and is no rival.
-    pub(super) fn is_oracle(&self, label: &str) -> bool {
+    /// Whether a cell has an ideal variant where the baseline has none: it bounds the others.
+    pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
@@ -216,24 +225,25 @@ fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Cri
     ranked
 }
 
-/// How a line on factors ends where terms of two engines are not equal.
-pub(super) const NOT_EQUAL: &str = " not equal";
-
-/// `1 factor: bloom`, or `confounded: 2 factors`, which the labels tell. Another engine is never one factor alone where
-/// terms of the design could not be made equal there.
+/// The settings that differ from the baseline: `bloom`, or `2 settings`. Another engine is never the only difference
+/// where settings of the design have no equal in it.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {
         0 => String::new(),
-        1 => format!(" and 1 term{NOT_EQUAL}"),
-        terms => format!(" and {terms} terms{NOT_EQUAL}"),
+        1 => " and 1 mismatch".to_owned(),
+        terms => format!(" and {terms} mismatches"),
     };
     match differences.len() {
         0 => "nothing".to_owned(),
-        1 if unequal.is_empty() => format!("1 factor: {}", differences[0]),
         1 => format!("{}{unequal}", differences[0]),
-        count => format!("confounded: {count} factors{unequal}"),
+        count => format!("{count} settings{unequal}"),
     }
+}
+
+/// Whether a cell differs from the baseline in more than one setting.
+pub(super) fn is_confounded(contrast: &Contrast) -> bool {
+    contrast.settings.len() + contrast.unequal_terms > 1
 }
 
 /// The phase that is judged.
@@ -268,8 +278,8 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The column of the first chart if one direction of it is better, else the throughput; where time is not
-/// measured, the bytes written; of a component what it is judged by.
+/// The column of the first chart if one direction of it is better, else the throughput. If time is not
+/// measured, the bytes written; for a component its own metric.
 fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
     let is_directed = |y: &&String| {
         let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));

@@ -1,16 +1,17 @@
-//! Who wins, by how much, and how sure that is.
+//! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
 mod counter;
 mod few;
 mod group;
 mod judged;
+mod notes;
 mod price;
 mod record;
 mod resolution;
+mod sentence;
 mod steadiness;
+mod table;
 mod text;
-
-use std::fmt::Write as _;
 
 use measure::{Ranked, adjust};
 use results::{Folder, Row, Table};
@@ -19,6 +20,7 @@ use types::Outcome;
 use self::group::groups;
 use self::judged::{Judged, metrics};
 use crate::facts::ExperimentFacts;
+use crate::words::{counted, wrapped};
 
 pub use group::noisy_baselines;
 pub(crate) use resolution::holds_found_rate;
@@ -26,7 +28,10 @@ pub(crate) use resolution::holds_found_rate;
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
 const MOST_LINES: usize = 80;
 
-/// What the results in a folder come to, in a sentence for each group of cells and each metric.
+/// The reason why a quick run has no verdict.
+const QUICK: &str = "quick run (reduced size). Rerun without --quick before drawing conclusions.";
+
+/// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
@@ -36,7 +41,7 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(Verdicts::of(experiment, &runs, &noise)?.sentences())
 }
 
-/// What an experiment comes to.
+/// The verdicts of an experiment.
 pub struct Verdicts<'a> {
     experiment: &'a ExperimentFacts<'a>,
     /// Per group of cells, and per metric within it.
@@ -55,6 +60,9 @@ impl<'a> Verdicts<'a> {
         let judged =
             pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric, comparisons));
         let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
+        let family = || judged.iter().flat_map(|judged| &judged.ranked);
+        let family = family().filter(|ranked| ranked.comparison.p_value.is_some()).count();
+        judged.iter_mut().for_each(|judged| judged.family = family);
         adjust(judged.iter_mut().flat_map(Judged::comparisons));
         Ok(Self { experiment, judged })
     }
@@ -70,35 +78,52 @@ impl<'a> Verdicts<'a> {
         comparisons.peek().is_some() && comparisons.all(is_narrow)
     }
 
-    /// The outcome as a short text: the verdict first, then a table.
-    pub fn text(&self) -> String {
+    /// The outcome as a short text: per group of cells and metric the table and the verdict, then the notes. A quick run
+    /// has no verdict, because its sizes are reduced.
+    pub fn text(&self, is_quick: bool) -> String {
         let lines: usize = self.judged.iter().map(|judged| judged.entries.len()).sum();
-        let whole = self.experiment.component.is_none() || lines <= MOST_LINES;
-        let (mut verdicts, mut tables) = (String::new(), String::new());
+        let is_whole = self.experiment.component.is_none() || lines <= MOST_LINES;
+        let shown = |number: usize| is_whole || number + 1 == self.judged.len();
+        let notes: Vec<Vec<String>> =
+            (0..).zip(&self.judged).filter(|(at, _)| shown(*at)).map(|(_, of)| of.notes()).collect();
+        let is_common = |note: &&String| notes.iter().all(|notes| notes.contains(note));
+        let mut text = String::new();
         for (number, judged) in self.judged.iter().enumerate() {
-            let heading =
-                if judged.within.is_empty() { String::new() } else { format!("{}: ", judged.within) };
-            let _ = writeln!(verdicts, "{heading}{}", judged.sentence());
-            if whole || number + 1 == self.judged.len() {
-                if !judged.within.is_empty() {
-                    let _ = writeln!(tables, "  {}", judged.within);
-                }
-                tables += &(judged.table() + &judged.notes());
+            text += &wrapped("", "  ", &judged.caption());
+            if shown(number) && !judged.entries.is_empty() {
+                text += &format!("\n{}\n", judged.table());
+            }
+            for statement in judged.statements().iter().filter(|of| !is_quick || !of.is_verdict()) {
+                text += &statement.lines();
+            }
+            text.push('\n');
+            let notes = if shown(number) { judged.notes() } else { Vec::new() };
+            let own: String = notes
+                .iter()
+                .filter(|note| !is_common(note))
+                .map(|note| wrapped("  ", "    ", note))
+                .collect();
+            if !own.is_empty() {
+                text += &(own + "\n");
             }
         }
-        if !whole {
-            let _ = writeln!(tables, "  the other {} tables are in verdicts.csv", self.judged.len() - 1);
+        if is_quick {
+            text += &(wrapped("No verdict: ", "            ", QUICK) + "\n");
         }
-        verdicts + &tables
+        for note in notes.first().into_iter().flatten().filter(is_common) {
+            text += &wrapped("  ", "    ", note);
+        }
+        if !is_whole {
+            let others = counted(self.judged.len() - 1, "other table");
+            text += &wrapped("  ", "    ", &format!("See verdicts.csv for {others}."));
+        }
+        text.trim_end().to_owned() + "\n"
     }
 
-    /// A sentence on each group of cells and each metric; where there is but one, and it names few of its cells, also the
-    /// numbers of all.
+    /// A paragraph on each group of cells and each metric. If there is only one, and it names few of its cells, the numbers
+    /// of all cells follow.
     fn sentences(&self) -> Vec<String> {
-        let sentences = self.judged.iter().map(|judged| match judged.within.as_str() {
-            "" => judged.sentence(),
-            within => format!("{within}: {}", judged.sentence()),
-        });
+        let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {
             [judged] if judged.entries.len() > 2 => judged.values(),
             _ => None,

@@ -1,23 +1,24 @@
-//! What a cell costs besides the number that decides: the memory of a tree, or what the subject says of its
-//! component; and which cells may be compared at all.
+//! The cost of a cell next to the metric that decides: the memory of a tree, or the cost that the subject names for its
+//! component. It also decides which cells are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 
 use crate::facts::{ComponentFacts, ExperimentFacts};
+use crate::words::shown;
 
 /// Prices that differ by less than this share count as the same.
 const ALIKE: f64 = 0.1;
 
-/// The columns that stand beside the one that decides. None is the memory of a tree.
+/// The columns of the cost. Without any, the cost is the memory of a tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether a cell that is like another one in none of them is no rival of it.
+    /// Whether cells are comparable only if they are alike in one of them.
     divide: bool,
 }
 
 impl Prices {
-    /// The prices of what an experiment does, where the column `judged` decides. What other engines hold only the
-    /// system tells: beside them the memory is that of the process.
+    /// The costs of an experiment in which the column `judged` decides. Other engines report no memory, so the memory of
+    /// the process is compared with theirs.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),
@@ -32,7 +33,7 @@ impl Prices {
         Self { columns, divide: component.quality.is_some() }
     }
 
-    /// What they are called.
+    /// The names of the columns.
     pub(super) fn names(&self) -> Vec<&'static str> {
         match self.columns.is_empty() {
             true => vec!["memory"],
@@ -40,28 +41,28 @@ impl Prices {
         }
     }
 
-    /// Whether it is the memory of a tree.
+    /// Whether the cost is the memory of a tree.
     pub(super) fn are_memory(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// The price of number `at` that a row tells.
+    /// The cost of number `at` in a row.
     pub(super) fn value(&self, at: usize, row: &Row) -> Option<f64> {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
     }
 
-    /// A price of number `at`, with its unit.
+    /// A cost of number `at` with its unit; empty without a value.
     pub(super) fn shown(&self, at: usize, value: Option<f64>) -> String {
         let unit = self.columns.get(at).map_or(Unit::Bytes, |metric| metric.unit);
-        value.map_or_else(String::new, |value| plot::format_value(value, unit))
+        value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Whether cells with these prices may be compared: where there are several, they must be alike in one.
-    pub(super) fn are_rivals(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
+    /// Whether cells with these costs may be compared: of several costs, one must be alike.
+    pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// `; fpr 1.26 % against 0.9 %`: the prices in which a component is not like another one.
+    /// `; fpr 1.26% against 0.9%`: the costs in which a component differs from another one.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();
@@ -96,27 +97,27 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_rivals_at_about_equal_memory_or_equal_false_positives() {
+    fn filters_are_comparable_at_about_equal_memory_or_equal_false_positives() {
         let filters = prices(&c::BITS_PER_KEY, Some(&c::FPR), "p50_slice_ns");
         assert_eq!(filters.names(), ["bits_per_key", "fpr"]);
-        let like = |own: [f64; 2], other: [f64; 2]| filters.are_rivals(&own.map(Some), &other.map(Some));
+        let like = |own: [f64; 2], other: [f64; 2]| filters.are_comparable(&own.map(Some), &other.map(Some));
         assert!(like([10.0, 0.02], [10.5, 0.008]));
         assert!(like([8.7, 0.0083], [10.5, 0.0081]));
         assert!(!like([9.8, 0.004], [8.0, 0.02]));
-        assert!(!filters.are_rivals(&[Some(8.0), None], &[Some(10.0), None]));
-        let told = filters.differences(&[Some(10.0), Some(0.02)], &[Some(10.0), Some(0.01)]);
-        assert_eq!(told, "; fpr 2.00\u{a0}% against 1.00\u{a0}%");
-        // What decides is no price: then memory alone must be the same.
+        assert!(!filters.are_comparable(&[Some(8.0), None], &[Some(10.0), None]));
+        let shown = filters.differences(&[Some(10.0), Some(0.02)], &[Some(10.0), Some(0.01)]);
+        assert_eq!(shown, "; fpr 2.00% against 1.00%");
+        // The metric that decides is no cost, so only the memory must be alike.
         let by_rate = prices(&c::BITS_PER_KEY, Some(&c::FPR), "fpr");
         assert_eq!(by_rate.names(), ["bits_per_key"]);
-        assert!(!by_rate.are_rivals(&[Some(8.0)], &[Some(10.0)]));
+        assert!(!by_rate.are_comparable(&[Some(8.0)], &[Some(10.0)]));
     }
 
     #[test]
-    fn with_one_price_all_are_rivals() {
+    fn with_one_price_all_are_comparable() {
         let fences = prices(&c::BYTES_PER_ENTRY, None, "p50_slice_ns");
         assert_eq!(fences.names(), ["bytes_per_entry"]);
-        assert!(fences.are_rivals(&[Some(1.0)], &[Some(100.0)]));
+        assert!(fences.are_comparable(&[Some(1.0)], &[Some(100.0)]));
         assert_eq!(fences.differences(&[Some(1.0)], &[Some(100.0)]), "");
     }
 }

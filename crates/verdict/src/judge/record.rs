@@ -6,13 +6,13 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// The verdict on a candidate, and why it is none where it is inconclusive: so are numbers that cannot be, of
-    /// either side, and a candidate that is no rival.
+    /// The verdict on a candidate, and the reason where it is inconclusive. Implausible numbers of either side are
+    /// inconclusive, and so is a candidate that is not comparable.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
         }
-        if !self.is_rival(&ranked.name) {
+        if !self.is_comparable(&ranked.name) {
             let differences = self.other_prices(&ranked.name);
             return (Verdict::Inconclusive, Some(format!("{}{differences}", v::NO_RIVAL)));
         }
@@ -74,7 +74,7 @@ impl Judged<'_> {
         let mut differences = candidate.contrast.settings.clone();
         let terms = candidate.contrast.unequal_terms;
         row.set(&v::FACTORS, (differences.len() + terms) as u64);
-        differences.extend((terms > 0).then(|| format!("terms not equal: {terms}")));
+        differences.extend((terms > 0).then(|| format!("mismatched terms: {terms}")));
         row.set(&v::DIFFERS_IN, differences.join(", "));
         row
     }

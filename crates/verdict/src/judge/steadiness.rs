@@ -5,47 +5,58 @@ use std::collections::BTreeSet;
 use results::columns as c;
 
 use crate::trial_rows::TrialRows;
+use crate::words::counted;
 
 /// How steady a cell was in its trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steadiness {
-    /// Trials in which it can be told.
-    pub(super) told: u64,
-    /// Those of them in which it was not.
+    /// Trials for which steadiness is known.
+    pub(super) judged: u64,
+    /// Trials among them that were not steady.
     pub(super) unsteady: u64,
-    /// In what.
-    what: BTreeSet<String>,
-    /// Trials whose warm-up ended before it came to be steady.
+    /// The measures that were not steady.
+    unsteady_in: BTreeSet<String>,
+    /// Trials whose warm-up ended before the cell was steady.
     never: u64,
 }
 
 impl Steadiness {
-    /// By the rows of a cell for all operations of the phase that is judged.
+    /// Reads the rows of a cell for all operations of the judged phase.
     pub(super) fn of(whole: &TrialRows<'_>) -> Self {
         let mut steadiness = Self::default();
         for row in whole.iter() {
             let steady = row.get(&c::STEADY);
-            steadiness.told += u64::from(!steady.is_empty());
+            steadiness.judged += u64::from(!steady.is_empty());
             steadiness.unsteady += u64::from(steady.to_string() == "false");
             steadiness.never += u64::from(row.get(&c::WARM_UP_STEADY).to_string() == "false");
-            let what = row.get(&c::UNSTEADY).to_string();
-            steadiness.what.extend(what.split(", ").filter(|what| !what.is_empty()).map(str::to_owned));
+            let unsteady = row.get(&c::UNSTEADY).to_string();
+            steadiness
+                .unsteady_in
+                .extend(unsteady.split(", ").filter(|name| !name.is_empty()).map(str::to_owned));
         }
         steadiness
     }
 
-    /// The number of trials in which the cell was not steady, where it can be told of any.
+    /// The number of trials in which the cell was not steady; `None` where it is known of no trial.
     pub(super) fn unsteady_trials(&self) -> Option<u64> {
-        (self.told > 0).then_some(self.unsteady)
+        (self.judged > 0).then_some(self.unsteady)
     }
 
-    /// What a reader should know of a cell of this name.
+    /// A note on a cell of this name; `None` if it was steady.
     pub(super) fn note(&self, name: &str) -> Option<String> {
         if self.unsteady > 0 {
-            let what = self.what.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-            return Some(format!("not steady: {name} in {} of {} trials ({what})", self.unsteady, self.told));
+            let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            return Some(format!(
+                "Not steady: {name} in {} of {} trials ({in_what}).",
+                self.unsteady, self.judged
+            ));
         }
         let never = self.never;
-        (never > 0).then(|| format!("not steady: {name} never was within its warm-up, in {never} trials"))
+        (never > 0).then(|| {
+            format!(
+                "Not steady: {name} did not get steady within its warm-up in {}.",
+                counted(usize::try_from(never).unwrap_or(usize::MAX), "trial")
+            )
+        })
     }
 }

@@ -1,13 +1,13 @@
-//! The files of a new crate, for every axis. They lie in `templates/` with gaps as `{{name}}`.
+//! The files of a new crate, for every axis. They are in `templates/` with gaps such as `{{name}}`.
 
-/// Names that a crate cannot have: words of Rust, the crates it comes with, and folders and crates that this one would
-/// collide with. Blanks separate them.
+/// Names that a crate cannot have, separated by spaces: keywords of Rust, the standard crates, and folders and crates with
+/// which this one would collide.
 pub(super) const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else \
     enum examples extern false final fn for gen if impl in incremental let loop lsmbench macro match \
     mod move mut override priv pub ref return self static std struct super test trait true try type \
     typeof unsafe unsized use virtual where while yield";
 
-/// What differs from axis to axis.
+/// The template of an axis.
 pub(super) struct Template {
     /// The axis: the method of `Workbench`.
     pub(super) axis: &'static str,
@@ -15,7 +15,7 @@ pub(super) struct Template {
     library: &'static str,
     /// `tests/conformance.rs`.
     test: &'static str,
-    /// The path in the crate `lsmbench` of the check of the axis; `None` where variants keep no more than all do.
+    /// The path of the axis's conformance check in the crate `lsmbench`; `None` if the axis has only the common check.
     check: Option<&'static str>,
     /// The path of the catalog in the crate `lsmbench`.
     catalog: &'static str,
@@ -27,25 +27,25 @@ pub(super) struct Template {
 
 /// The experiment of a new crate.
 enum Experiment {
-    /// One that sweeps the axis.
+    /// An experiment that sweeps the axis.
     Swept {
-        /// The path that it sweeps.
+        /// The swept path.
         sweep: &'static str,
         /// Built-in variants next to the new one.
         beside: &'static [&'static str],
         /// The column of the chart.
         metric: &'static str,
-        /// `timed`, or `counted` where the column is of counters, which do not vary.
+        /// `timed`, or `counted` for a column of counters.
         mode: &'static str,
     },
-    /// One of its own.
+    /// An experiment of the axis's own.
     Own(&'static str),
 }
 
 /// The experiment that sweeps an axis.
 const SWEPT: &str = include_str!("../../../templates/experiment.toml.in");
 
-/// The test of a component that is no part of a tree, or whose check replays a tree itself.
+/// The test of a component that is not part of a tree, or whose check replays a tree.
 const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 
 /// The test of a component that is part of a tree.
@@ -115,8 +115,8 @@ pub(super) static TEMPLATES: &[Template] = &[
 ];
 
 impl Template {
-    /// The files of the crate `name`, each with its path inside of the folder. `dependency` is what `Cargo.toml` says of
-    /// lsmbench.
+    /// The files of the crate `name`, each with its path inside the folder. `dependency` is the dependency on lsmbench in
+    /// `Cargo.toml`.
     pub(super) fn files(&self, name: &str, dependency: &str) -> Vec<(&'static str, String)> {
         let (krate, catalog) = (name.replace('-', "_"), format!("lsmbench::{}", self.catalog));
         let check = match self.check {

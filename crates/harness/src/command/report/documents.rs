@@ -1,4 +1,4 @@
-//! What documents say beyond their figures, as `experiments/` keeps it: contradictions, features, and what is asked first.
+//! The contradictions, features and first questions of documents, from the files in `experiments/`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use types::{Outcome, Problem};
 
-/// The file of contradictions, beside the claims of a document.
+/// The file of contradictions, next to the claims of a document.
 pub(super) const CONTRADICTIONS: &str = "contradictions.toml";
 /// The file of questions, in the folder of all documents.
 pub(super) const HIGHLIGHTS: &str = "highlights.toml";
@@ -28,7 +28,7 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// The contradictions of all documents that some files answer, held to what is computed.
+/// The contradictions of all documents that some files answer, checked against the computed values.
 pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     let mut settled = Vec::new();
     for (folder, file) in folders(files) {
@@ -45,7 +45,7 @@ pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     Ok(settled)
 }
 
-/// The questions of a folder of documents, with what their claims came to.
+/// The questions of a folder of documents, with the findings on their claims.
 pub(super) fn highlights(folders: &[PathBuf], systems: &[System]) -> Outcome<Vec<Highlighted>> {
     let mut all = Vec::new();
     for path in folders.iter().map(|folder| folder.join(HIGHLIGHTS)).filter(|path| path.exists()) {
@@ -66,7 +66,7 @@ pub(super) fn features(folders: &[PathBuf]) -> Outcome<Vec<Feature>> {
     Ok(all)
 }
 
-/// The folders that some files lie in, each with one of them.
+/// The folders of some files, each with one of its files.
 fn folders(files: &[AnswerFile]) -> BTreeMap<&Path, &AnswerFile> {
     files.iter().rev().filter_map(|file| Some((file.path.parent()?, file))).collect()
 }
@@ -92,14 +92,14 @@ mod tests {
     use crate::cli::Cli;
     use experiment::{ENGINE, Experiment, Overrides, engine, read_engine};
 
-    /// Keys of an experiment that stand by themselves.
+    /// Top-level keys of an experiment.
     const TOP: [&str; 2] = ["key", "subject"];
 
     fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
-    /// An experiment that says what a place of `features.csv` says; a list is swept.
+    /// An experiment with the setting of a place in `features.csv`; a list is swept.
     fn experiment(path: &str, value: Value) -> String {
         let phase: Table =
             "name = \"p\"\noperations = 1000\nmix = { put = 0.5, get = 0.25, range = 0.25 }".parse().unwrap();
@@ -139,10 +139,10 @@ mod tests {
         table.to_string()
     }
 
-    /// The variants of the documents are in the catalogs, as they are in the program.
+    /// Registers the variants of the documents, as the program does.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
-    /// Why a place of `features.csv` leads nowhere, if it does.
+    /// Why a place of `features.csv` does not exist; `None` if it does.
     fn refused(place: &str, folder: &Path) -> Option<String> {
         LazyLock::force(&STUDY);
         if place.starts_with("crates/") || place.starts_with("experiments/") {
@@ -166,7 +166,7 @@ mod tests {
         Experiment::load(&file, &Overrides::default()).err().map(|refusal| refusal.to_string())
     }
 
-    /// Whether it is an engine that can be named, and that this machine or this build does not have.
+    /// Whether it is a known engine that is not installed, or not part of this build.
     fn is_known_and_absent(value: &Value) -> bool {
         read_engine(value).is_ok_and(|choice| engine(&choice).identify().is_err())
     }

@@ -1,12 +1,12 @@
-//! An experiment of a report, with the results that there are of it.
+//! An experiment of a report, with its results.
 
 use experiment::Experiment;
 use results::{Folder, Manifest, Table};
 
-/// An experiment with what it left.
+/// An experiment with its results.
 pub(super) struct Found<'a> {
     pub(super) experiment: &'a Experiment,
     pub(super) folder: Folder,
-    /// The rows, or why there are none.
+    /// The rows, or the reason why there are none.
     pub(super) rows: Result<(Manifest, Table), String>,
 }

@@ -1,4 +1,4 @@
-//! What the report says of a run: which one it was, which other engines ran in it, and what makes its numbers doubtful.
+//! The notes of a report on a run: its identity, its other engines, and its warnings.
 
 use experiment::ENGINE;
 use report::{EngineNote, RunNote};
@@ -6,7 +6,7 @@ use results::{EngineInfo, Manifest, UNEQUAL};
 
 use super::trimmed::{left_out, warnings};
 
-/// What is said of the run that left a manifest.
+/// The notes on the run of a manifest.
 pub(super) fn note(manifest: &Manifest) -> RunNote {
     RunNote {
         experiment: manifest.experiment.clone(),
@@ -22,7 +22,7 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// The other engines, each once: a term that is not equal in one of its cells stands with it.
+/// The other engines, each once, with the mismatches of all its configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {
@@ -33,7 +33,7 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
             notes.len() - 1
         });
         let note = &mut notes[at];
-        // An engine tells some versions only when it runs: one of its cells may not have run.
+        // Some versions are known only after a run, and one of the configurations may not have run.
         note.version = note.version.take().or_else(|| version.clone());
         for term in mapping.iter().filter_map(|line| line.strip_prefix(UNEQUAL)) {
             if !note.unequal.iter().any(|known| known == term) {
@@ -44,16 +44,16 @@ fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     notes
 }
 
-/// The engines that were to run and were not there, each once with why.
+/// The engines that were skipped, each once with the reason.
 fn missing(manifest: &Manifest) -> Vec<String> {
     let mut missing = Vec::new();
     for left in left_out(manifest) {
         let others = manifest.swept.iter().map(|path| format!(", {path}="));
         let Some((_, engine)) = left.label.split_once(&format!("{ENGINE}=")) else { continue };
         let end = others.filter_map(|other| engine.find(&other)).min().unwrap_or(engine.len());
-        let told = format!("{}: {}", &engine[..end], left.reason);
-        if !missing.contains(&told) {
-            missing.push(told);
+        let skipped = format!("{}: {}", &engine[..end], left.reason);
+        if !missing.contains(&skipped) {
+            missing.push(skipped);
         }
     }
     missing

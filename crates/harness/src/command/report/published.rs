@@ -1,5 +1,5 @@
-//! What a report takes of results, small enough to be kept in git: rows without empty columns, and of the manifest what
-//! is not about one machine. A report made of it is made again from it, byte for byte, by `lsmbench report --check`.
+//! Copies of the results of a report that are small enough for git: rows without empty columns, and the parts of the
+//! manifest that are not about one machine. `lsmbench report --check` reproduces a report from them, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ use super::trimmed::{Seals, trimmed};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// Where results are kept that are in git.
+/// The folder of results in git.
 pub(super) const FOLDER: &str = "results/published";
-/// The experiments of such a folder.
+/// The list of experiments in such a folder.
 const INDEX: &str = "experiments.csv";
 /// Its columns.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables of an experiment that the report does not read, and how it is presented: no part of its recipe.
+/// The tables of an experiment that are not part of its recipe, because they do not change its results.
 const PRESENTATION: [&str; 5] = ["source", "claim", "chart", "verdict", "question"];
 
-/// A folder of results that are kept.
+/// A folder of copied results.
 pub(super) struct Published {
     folder: PathBuf,
     /// The recipe of each experiment.
@@ -34,7 +34,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// The folder, if it is one; nothing where it holds results as runs leave them.
+    /// Opens the folder; `None` if it holds the original results of runs.
     pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
         let path = folder.join(INDEX);
         if !path.exists() {
@@ -54,14 +54,14 @@ impl Published {
         Ok(Some(Self { folder: folder.to_owned(), recipes, quick }))
     }
 
-    /// Whether the results of an experiment are of what its file says now.
+    /// Whether the results of an experiment match its current file.
     pub(super) fn is_of(&self, experiment: &str, file: &Path) -> Outcome<bool> {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether what is kept of an experiment stays, since it has what was not measured now: all of it where nothing was,
-    /// and other engines where those were not there. Rows of one run are compared with each other alone, so that it
-    /// stays whole, or goes whole. What is of another recipe goes. It is told either way.
+    /// Whether the copy of an experiment stays, because it has rows that were not measured now: of the whole experiment, or of
+    /// engines that are not installed. Only rows of the same run are comparable, so the copy stays as a whole or is
+    /// replaced as a whole. A copy with another recipe is replaced. Either outcome is printed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -87,17 +87,17 @@ impl Published {
             (true, false) => "a run of another size",
             (true, true) => {
                 line(&format!(
-                    "{name}: {lacking}: {folder} keeps what it has, and not what was measured now; remove that folder \
-                     to have it replaced"
+                    "{name}: {lacking}: {folder} keeps its results instead of the new ones; remove that folder to \
+                     replace them"
                 ));
                 return Ok(true);
             }
         };
-        line(&format!("{name}: {lacking}: what {folder} had is of {other}, and goes"));
+        line(&format!("{name}: {lacking}: replaced the results in {folder}, because they are of {other}"));
         Ok(false)
     }
 
-    /// Removes the results but those that stay.
+    /// Removes all results except those that stay.
     fn clear(&self, staying: &BTreeSet<String>) -> Outcome<()> {
         for name in self.recipes.keys().filter(|name| !staying.contains(*name)) {
             let folder = self.folder.join(name);
@@ -110,13 +110,13 @@ impl Published {
     }
 }
 
-/// The engines that rows are of, where they are of several.
+/// The engines of rows, if there are several.
 fn engines(table: &Table) -> Vec<String> {
     table.distinct(ENGINE).into_iter().flatten().map(|engine| engine.to_string()).collect()
 }
 
-/// Keeps what the report takes of some results in a folder, in place of what is there; the names of the experiments of
-/// which what is there stays.
+/// Copies the results that the report needs into a folder and replaces older copies. Returns the names of the experiments
+/// whose older copies stay.
 pub(super) fn publish(
     found: &[(&AnswerFile, Found<'_>)],
     folder: &Path,
@@ -151,7 +151,7 @@ pub(super) fn publish(
     Ok(staying)
 }
 
-/// Keeps the results of one experiment.
+/// Copies the results of one experiment.
 fn keep(found: &Found<'_>, manifest: &Manifest, table: &Table, to: &Folder) -> Outcome<()> {
     let from = &found.folder;
     let uses = |form: Form| found.experiment.charts.iter().any(|chart| chart.form() == form);
@@ -193,8 +193,8 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// A hash of what an experiment file and the designs below it say is measured, without what only the report reads. It is the
-/// same on every machine, whichever engines it has.
+/// A hash of the measured settings of an experiment file and of the designs that it extends, without the tables that only
+/// the report reads. It does not depend on the machine or its engines.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
@@ -235,13 +235,13 @@ mod tests {
         let of = || recipe(&folder.path().join("e.toml")).unwrap();
         let first = of();
         write("near.toml", "about = \"b\"\nextends = \"far.toml\"\n[design]\nfence = \"binary\"\n");
-        assert_eq!(of(), first, "what a design says about itself is not measured");
+        assert_eq!(of(), first, "the description of a design is not measured");
         write("far.toml", "[design]\nbloom = \"ribbon\"\n");
         let second = of();
         assert_ne!(second, first);
         write("near.toml", "about = \"b\"\nextends = \"far.toml\"\n[design]\nfence = \"lanes\"\n");
         assert_ne!(of(), second);
         write("far.toml", "extends = \"near.toml\"\n[design]\n");
-        of(); // A circle ends, and is refused where the design is read.
+        of(); // A cycle ends here, and is rejected where the design is read.
     }
 }

@@ -1,12 +1,12 @@
-//! What of a manifest is kept in git: what ran, and what a reader of its numbers should know, without the folders and the
-//! state of one machine.
+//! The parts of a manifest that git keeps: the runs and the notes that a reader of the numbers needs, without the folders and
+//! the state of one machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
 use run::QUICK;
 use verdict::{Names, kept_manifest};
 
-/// The seals of the tables that are kept.
+/// The seals of the copied tables.
 #[derive(Default)]
 pub(super) struct Seals {
     pub(super) runs: Option<Seal>,
@@ -14,7 +14,7 @@ pub(super) struct Seals {
     pub(super) levels: Option<Seal>,
 }
 
-/// What a manifest says that is not about the folders and the state of one machine.
+/// The parts of a manifest that are not about the folders and the state of one machine.
 pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Seals) -> Manifest {
     Manifest {
         left_out: left_out(manifest),
@@ -26,8 +26,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
     }
 }
 
-/// The combinations of engines that did not run, and why: without the folders that were searched, and without what to do
-/// about it there. What else is left out follows from the experiment.
+/// The configurations of engines that did not run, with the reason, but without searched folders and advice. Other skipped
+/// configurations follow from the experiment.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);
@@ -39,7 +39,8 @@ pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     of_engines.map(told).collect()
 }
 
-/// What makes numbers doubtful but the state of the machine; that a run was a quick one, its manifest says by itself.
+/// The warnings that are not about the state of the machine. The warning of a quick run is left out, because the manifest
+/// has a field for it.
 pub(super) fn warnings(manifest: &Manifest) -> Vec<String> {
     let of_machine =
         |warning: &str| manifest.machine.findings.iter().any(|finding| warning.starts_with(&finding.check));
@@ -54,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// What a run on a machine leaves, with folders of that machine in all that may hold any.
+    /// A manifest with folders of its machine in all fields that may have some.
     fn manifest() -> Manifest {
         let engine = EngineInfo {
             name: "rocksdb".to_owned(),

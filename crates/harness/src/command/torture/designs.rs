@@ -1,4 +1,4 @@
-//! The designs that `lsmbench torture` takes: the shipped ones, or those that are named.
+//! The designs of `lsmbench torture`: the shipped ones, or the named ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use experiment::read_design;
 use tree::Design;
 use types::{Outcome, Problem};
 
-/// Where the shipped designs lie, from the root of the repository.
+/// The folder of the shipped designs, from the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
-/// A design by the path of its file, or by its name among the shipped ones; small. One that drops data is refused.
+/// Loads a design by the path of its file or by its shipped name, and makes it small. Rejects one that drops data.
 pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {
@@ -22,7 +22,7 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         Some(file) => read_design(&file)?,
         None if shown == "default" => Design::default(),
         None => {
-            let message = format!("there is no design file {shown}, and none of this name in {DESIGNS}");
+            let message = format!("no design file {shown}, and no design of this name in {DESIGNS}");
             return Err(Problem::new(message));
         }
     };
@@ -30,16 +30,16 @@ pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
         design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::DropsData)
     {
         return Err(Problem::new(format!(
-            "design {shown}: torture counts what is lost, but {axis} = {choice} {limit}; choose another one"
+            "design {shown}: torture needs a design without data loss, but {axis} = \"{choice}\" {limit}; choose another variant"
         )));
     }
     Ok((shown, torture::small(&design)))
 }
 
-/// All shipped designs by their names, small.
+/// All shipped designs by name, made small.
 pub(super) fn shipped() -> Outcome<Vec<(String, Design)>> {
     let Some(folder) = folder() else {
-        let message = format!("there is no {DESIGNS} here or above; name a design with --design");
+        let message = format!("no folder {DESIGNS} here or above; name a design with --design");
         return Err(Problem::new(message));
     };
     let mut names = Vec::new();
@@ -63,7 +63,7 @@ fn collect(folder: &Path, prefix: &str, names: &mut Vec<String>) -> Outcome<()> 
     Ok(())
 }
 
-/// The folder of the shipped designs, at the current folder or above it.
+/// The folder of the shipped designs, in the current folder or above it.
 fn folder() -> Option<PathBuf> {
     let current = std::env::current_dir().ok()?;
     current.ancestors().map(|above| above.join(DESIGNS)).find(|folder| folder.is_dir())

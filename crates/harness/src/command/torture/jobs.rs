@@ -1,4 +1,4 @@
-//! The jobs of `lsmbench torture`, one for each design and log mode, and the table that they are printed in.
+//! The jobs of `lsmbench torture`, one for each design and WAL mode, and their table.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use super::designs::{named, shipped};
 use crate::cli::SubjectArguments;
 use crate::output::{line, print};
 
-/// A design under one log mode.
+/// A design in one WAL mode.
 pub(super) struct Job {
     pub(super) design: String,
     pub(super) wal: String,
@@ -20,13 +20,13 @@ pub(super) struct Job {
     pub(super) subject: Subject,
 }
 
-/// What a job came to, as it is printed.
+/// The result of a job, for its line.
 pub(super) struct Report {
     pub(super) counts: Vec<u64>,
     pub(super) findings: Findings<String>,
 }
 
-/// Every design under every log mode that is asked for.
+/// Every selected design in every selected WAL mode.
 pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     let designs = match arguments.design.is_empty() {
         true => shipped()?,
@@ -48,24 +48,24 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Takes designs whose blocks have no checksum out of what is damaged, and says so: nothing can tell damage there, as
-/// the documents that such designs follow have it. One that is asked for is refused.
+/// Removes designs whose blocks have no checksum, and prints their names, because corruption of such blocks cannot be
+/// detected. Rejects such a design if it was named.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
     names.dedup();
-    let why = "block.checksum = none: nothing can tell that their blocks are damaged";
+    let why = "block.checksum = \"none\", so corruption of blocks cannot be detected";
     if !names.is_empty() && !arguments.design.is_empty() {
         return Err(Problem::new(format!("design {}: {why}; choose another checksum", names.join(", "))));
     }
     if !names.is_empty() {
-        line(&format!("left out: {}: {why}", names.join(", ")));
+        line(&format!("skipped: {}: {why}", names.join(", ")));
     }
     jobs.retain(|job| !is_unchecked(job));
     Ok(())
 }
 
-/// Does `explore` for jobs; `again` is the argument that leads to a place again.
+/// Runs `explore` for all jobs; `again` is the argument that replays a place.
 pub(super) fn run_jobs(
     (command, again): (&str, &str),
     jobs: &[Job],
@@ -75,7 +75,7 @@ pub(super) fn run_jobs(
     explore: impl Fn(&Job) -> Result<Report, String> + Sync,
 ) -> Outcome<bool> {
     let width = jobs.iter().map(|job| job.design.len()).max().unwrap_or(0).max("design".len());
-    // A place that is not there is refused, and a refusal is no answer: nothing is printed before the first.
+    // An unknown place is an error, so nothing is printed before the first result.
     let mut head = format!("{:<width$}  {:<8}{}\n", "design", "wal", row(columns));
     let (mut totals, mut outcome, start) = (vec![0; columns.len()], Ok(()), Instant::now());
     torture::in_order(jobs, threads, explore, |job, report| {

@@ -1,4 +1,4 @@
-//! `lsmbench torture kill`: processes that write to a store and die by `kill -9`, and what they leave.
+//! `lsmbench torture kill`: processes that write to a store until `kill -9`, and checks of the store.
 
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::process::CommandExt;
@@ -24,27 +24,27 @@ use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The back ends that keep files, which the stores have in turn.
+/// The back ends with files; the stores use them in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
-/// How often one store loses its process.
+/// The kills per store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The capacity of memtables: flushes sync files, and writers that wait for disks are no load.
+/// The capacity of memtables. It is small, so that flushes are frequent.
 const MEMTABLE: &str = "8KiB";
 
-/// What stands before the words of a writing process about what went wrong.
+/// The prefix of the error message of a writer process.
 const FAILURE: &str = "! ";
 
-/// How long a process is waited for that has told nothing yet, and one that has not told enough.
+/// The time limits for the first line of a process, and for all of its lines.
 const FIRST_PATIENCE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Held to read while a store is open here, and to write while a process is started: a process that has just been
-/// forked shares all locks of this one until it becomes another program, and a store would seem to be in use.
+/// Locked for reading while a store is open here, and for writing while a process starts. A process shares all locks of
+/// its parent between fork and exec, so a store would seem to be in use.
 static OPEN_HERE: RwLock<()> = RwLock::new(());
 
-/// What a writing process is to do.
+/// The task of a writer process.
 #[derive(Debug, Serialize, Deserialize)]
 struct Orders {
     /// The design, as TOML.
@@ -53,22 +53,22 @@ struct Orders {
     directory: PathBuf,
     /// The seed of the writers' scripts.
     seed: u64,
-    /// How many commits of each writer the store holds.
+    /// The commits of each writer in the store.
     from: Commits,
 }
 
-/// What the kills of a job came to.
+/// The results of the kills of a job.
 #[derive(Default)]
 struct Tally {
     stores: u64,
     kills: u64,
-    /// Those that came before the first commit was acknowledged.
+    /// The kills before the first commit was acknowledged.
     early: u64,
     acknowledged: u64,
     findings: Findings<String>,
 }
 
-/// Kills processes under every design and log mode; whether no store was the worse for it.
+/// Kills processes in every design and WAL mode. Returns whether no store lost data.
 pub(super) fn kill(arguments: &KillArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -91,7 +91,7 @@ fn usable(folder: &Path) -> Outcome<Vec<&'static str>> {
         let storage = build(kind).map_err(Problem::new)?;
         match storage.create(&probe.path().join(kind), Purpose::Table) {
             Ok(_) => usable.push(kind),
-            Err(error) if kind != BACK_ENDS[0] => line(&format!("left out: storage = {kind}: {error}")),
+            Err(error) if kind != BACK_ENDS[0] => line(&format!("skipped: storage = \"{kind}\": {error}")),
             Err(error) => return Err(error.into()),
         }
     }
@@ -103,7 +103,7 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Kills the processes of one design under one log mode, store after store.
+/// Kills the processes of one design in one WAL mode, store after store.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,
@@ -145,7 +145,7 @@ struct Victim {
     scratch: Scratch,
     life: Life,
     moments: Moments,
-    /// The commits that it holds.
+    /// Its commits.
     from: Commits,
 }
 
@@ -192,7 +192,7 @@ impl Victim {
         Ok(Death { ledger, failure })
     }
 
-    /// Holds the store to what was told, and takes note of what it holds.
+    /// Checks the store against the acknowledged commits, and records its contents.
     fn judge(&mut self, death: &Death) -> Result<(), Violation> {
         if let Some(failure) = &death.failure {
             return Err(Violation::new(Check::GoesOn, failure));
@@ -203,19 +203,19 @@ impl Victim {
     }
 }
 
-/// What is known of a process that is no more.
+/// The outcome of a process.
 struct Death {
     ledger: Ledger,
-    /// What went wrong before it was killed.
+    /// Its failure before the kill; `None` without one.
     failure: Option<String>,
 }
 
-/// A process that writes to a store; it ends with this value.
+/// A process that writes to a store. Dropping this value ends it.
 struct Process {
     child: Child,
-    /// What it tells, as it comes.
+    /// Its lines, as they arrive.
     told: Receiver<Vec<u8>>,
-    /// When this end is closed, as by the death of this process, it ends itself.
+    /// Its standard input. The process exits when this end is closed, for example by the death of this process.
     _lifeline: ChildStdin,
 }
 
@@ -242,7 +242,7 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Waits for the moment and kills the process; what it told, and how it ended if it ended before.
+    /// Waits for the moment and kills the process. Returns its lines, and its exit status if it ended before.
     fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -260,28 +260,28 @@ impl Process {
         self.child.kill()?;
         self.child.wait()?;
         self.told.iter().for_each(|part| told.extend(part));
-        // Lines are written whole; still, what comes after the last end of a line says nothing.
+        // Lines are written whole, so text after the last line break is ignored.
         told.truncate(told.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        let failure = ended.map(|status| format!("the process ended by itself ({status})"));
+        let failure = ended.map(|status| format!("the process ended before the kill ({status})"));
         Ok((String::from_utf8_lossy(&told).into_owned(), failure))
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended before.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The body of a writing process: opens the store and writes until it is killed, or ends with what went wrong.
+/// The body of a writer process: opens the store and writes until it is killed, or prints its failure.
 pub(crate) fn write_until_killed() {
     if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
         tell(&format!("{FAILURE}{message}"));
         return;
     }
-    // There is nothing left to write.
+    // All writes are done.
     loop {
         std::thread::park();
     }
@@ -294,9 +294,9 @@ fn write(orders: &Orders) -> Result<(), String> {
     Life::new(orders.seed).play(&tree, orders.from, &|event: Event| tell(&event.to_string()))
 }
 
-/// Writes one line to standard output, whole.
+/// Writes one whole line to standard output.
 fn tell(text: &str) {
     let mut out = std::io::stdout().lock();
-    // A parent that is gone has no use for it.
+    // An error means that the parent is gone.
     let _ = out.write_all(format!("{text}\n").as_bytes()).and_then(|()| out.flush());
 }

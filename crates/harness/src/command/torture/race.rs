@@ -1,4 +1,4 @@
-//! `lsmbench torture race`: threads that do everything at once, and what they saw held to one order.
+//! `lsmbench torture race`: threads with concurrent operations, and a check that one order explains all answers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,16 +13,16 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// The axes whose variants threads share, and which are raced one by one.
+/// The axes whose variants are shared by threads; each variant has a race of its own.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
-/// The columns that are printed.
+/// The columns of the table.
 const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "opened", "violations"];
 
-/// Sizes with which a few thousand operations flush, compact and evict, and threads still meet.
+/// Sizes at which a few thousand operations flush, compact and evict, and threads still contend.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
-/// Races on every design that is asked for, and prints a line for each; whether nothing was wrong.
+/// Races on every selected design, and prints a line for each. Returns whether there is no violation.
 pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     let contestants = contestants(arguments)?;
     let names = contestants.iter().map(|contestant| contestant.name.len());
@@ -35,7 +35,7 @@ pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
         totals.iter_mut().zip(counts).for_each(|(total, count)| *total += count);
         let told = violation.map_or_else(String::new, |violation| {
             let (round, seed) = (tally.rounds, arguments.seed);
-            format!("violation (round {round} of seed {seed}, which replays no race): {violation}\n")
+            format!("violation (round {round}, seed {seed}; a race is not reproducible): {violation}\n")
         });
         print(&format!("{:<width$}{}\n{told}", contestant.name, row(&counts)))?;
     }
@@ -70,7 +70,7 @@ fn counts(tally: &RaceSummary, is_violated: bool) -> [u64; COLUMNS.len()] {
     [rounds, operations, commits, reads, opened, u64::from(is_violated)]
 }
 
-/// What races on the designs that are asked for, or on [all](every_design).
+/// The contestants for the selected designs, or for [all](every_design).
 fn contestants(arguments: &RaceArguments) -> Outcome<Vec<Contestant>> {
     let designs = match &arguments.design[..] {
         [] => every_design()?,
@@ -93,7 +93,7 @@ fn every_design() -> Outcome<Vec<(String, Design)>> {
     Ok(designs)
 }
 
-/// What races on a design, under this log mode if one is named.
+/// The contestant for a design, in the WAL mode `wal` if it is given.
 pub(super) fn contestant(name: &str, design: &Design, wal: Option<&str>) -> Outcome<Contestant> {
     let design = changed(design, SIZES)?;
     let design = match wal {

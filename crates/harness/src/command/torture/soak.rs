@@ -1,4 +1,4 @@
-//! `lsmbench torture soak`: a long race on files, in which memory, files and threads must stay the same.
+//! `lsmbench torture soak`: a long race on files, in which memory, files and threads must not grow.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,20 +18,20 @@ use crate::cli::SoakArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// What is printed of each sample.
+/// The columns of each sample.
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The columns that must not grow, and the part of its mean by which each may rise over the second half.
+/// The columns that must not grow, each with the share of its mean by which it may rise over the second half.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
-/// The standard errors above which a rise is none of chance.
+/// The standard errors from which on a rise is significant.
 const ERRORS: f64 = 3.0;
 
-/// Samples in the second half that a verdict needs.
+/// The samples in the second half that a verdict needs.
 const LEAST_SAMPLES: usize = 4;
 
-/// Races for as long as it is told, prints a sample now and then, and says whether all was right and flat.
+/// Races for the given time and prints a sample at intervals. Returns whether there is no violation and no growth.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     let (name, design) = named(&arguments.design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
@@ -40,7 +40,10 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     let samples = match race(arguments, &contestant, &design, &place.directory)? {
         Ok(samples) => samples,
         Err(violation) => {
-            print(&format!("violation (seed {}, which replays no race): {violation}\n", arguments.seed))?;
+            print(&format!(
+                "violation (seed {}; a race is not reproducible): {violation}\n",
+                arguments.seed
+            ))?;
             return Ok(false);
         }
     };
@@ -49,7 +52,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// Where the store is; removed again where nobody named it.
+/// The directory of the store; removed at the end unless the user named it.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -62,7 +65,7 @@ impl Place {
         let cannot = |error| Problem::doing(format!("use {}", directory.display()), error);
         fs::create_dir_all(&directory).map_err(cannot)?;
         if fs::read_dir(&directory).map_err(cannot)?.next().is_some() {
-            let message = format!("{} is not empty; a soak wants a new directory", directory.display());
+            let message = format!("{} is not empty; name a new or empty directory", directory.display());
             return Err(Problem::new(message));
         }
         Ok(Self { directory, is_kept: named.is_some() })
@@ -72,16 +75,16 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         if !self.is_kept {
-            // Temporary files that cannot be removed are the system's to remove.
+            // The operating system removes temporary files that remain.
             let _ = fs::remove_dir_all(&self.directory);
         }
     }
 }
 
-/// A line of numbers, as [`COLUMNS`] says.
+/// A line of numbers in the order of [`COLUMNS`].
 type Sample = [u64; COLUMNS.len()];
 
-/// Races, and prints samples; what was wrong if something was.
+/// Races and prints samples. Returns the violation, if there is one.
 fn race(
     arguments: &SoakArguments,
     contestant: &Contestant,
@@ -124,12 +127,15 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// For each column that must not grow, how much of its mean the line of least squares rises over the second
-/// half of the samples. It grows if that is more than it may, and more than chance explains.
+/// The rise of each column that must not grow: of its least-squares line over the second half of the samples, in percent of
+/// the mean. A column grows if the rise is larger than allowed, and significant.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
-        return (format!("no verdict: it needs {} samples\n", 2 * LEAST_SAMPLES), true);
+        return (
+            format!("no verdict: needs {} samples; race for longer with --seconds\n", 2 * LEAST_SAMPLES),
+            true,
+        );
     }
     let mut text = String::new();
     let mut is_flat = true;
@@ -141,13 +147,13 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
         let (name, word) = (COLUMNS[column], if grows { "grows" } else { "flat" });
         let (rise, error) = (rise * 100.0, error * 100.0);
         let _ =
-            writeln!(text, "{name}: {word}, {rise:+.1} % over the second half, standard error {error:.1} %");
+            writeln!(text, "{name}: {word}, {rise:+.1}% over the second half, standard error {error:.1}%");
     }
     (text, is_flat)
 }
 
-/// By how much of their mean the line of least squares through values rises from the first to the last, and
-/// the standard error of that.
+/// The rise of the least-squares line through values from the first to the last, as a share of their mean, and its
+/// standard error.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -160,11 +166,10 @@ fn rise(values: &[f64]) -> (f64, f64) {
     (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
 }
 
-/// The resident memory of this process in KiB, without that of files (the program itself is one), and its
-/// threads.
+/// The anonymous resident memory of this process in KiB, and its threads.
 fn status() -> Outcome<(u64, u64)> {
     let text = fs::read_to_string("/proc/self/status")
-        .map_err(|error| Problem::doing("read /proc/self/status, which a soak needs", error))?;
+        .map_err(|error| Problem::doing("read /proc/self/status, which the soak test needs", error))?;
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
@@ -174,12 +179,13 @@ fn status() -> Outcome<(u64, u64)> {
 
 fn open_files() -> Outcome<u64> {
     let files = fs::read_dir("/proc/self/fd");
-    let files = files.map_err(|error| Problem::doing("list /proc/self/fd, which a soak needs", error))?;
-    // One is that of the list itself.
+    let files =
+        files.map_err(|error| Problem::doing("list /proc/self/fd, which the soak test needs", error))?;
+    // One is the open list itself.
     Ok((files.count() as u64).saturating_sub(1))
 }
 
-/// The bytes of all files below a directory. A file that goes meanwhile has none.
+/// The bytes of all files below a directory. A file that is removed meanwhile counts as 0.
 fn bytes_below(directory: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory)? {
@@ -208,7 +214,7 @@ mod tests {
         assert_eq!(rise(&[5.0, 5.0, 5.0, 5.0]), (0.0, 0.0));
         let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 7 % 11 * 2000));
         assert!(is_flat && text.contains("memory KiB: flat"), "{text}");
-        // What grows while it begins has an end.
+        // Growth at the beginning is allowed.
         assert!(verdict(&samples(|at| 10_000 + at.min(15) * 1000)).1);
         let (text, is_flat) = verdict(&samples(|at| 30_000 + at * 200 + at % 5 * 100));
         assert!(!is_flat && text.contains("memory KiB: grows"), "{text}");

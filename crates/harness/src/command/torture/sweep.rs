@@ -1,5 +1,5 @@
-//! `lsmbench torture sweep`: runs of an experiment that die by `kill -9` again and again, are resumed, and must end
-//! with the results of one that was left alone.
+//! `lsmbench torture sweep`: runs of an experiment that are killed by `kill -9` and resumed, and must end with the results
+//! of an uninterrupted run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,9 +18,9 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// What is run: six cells of two trials, so that there is a middle to be killed in.
+/// The experiment: six configurations of two trials, so that kills interrupt it.
 const EXPERIMENT: &str = r#"
-question = "Does a run that is killed end as one that is not?"
+question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]
 memtable = { capacity = "16KiB" }
 wal      = "none"
@@ -47,14 +47,14 @@ y    = "fpr"
 const CONFIG: &str = "sweep.toml";
 const NAME: &str = "sweep";
 
-/// The results of the run that is left alone, and of those that are killed.
+/// The folders of the results of the uninterrupted run and of the killed runs.
 const UNBROKEN: &str = "unbroken";
 const BROKEN: &str = "broken";
 
-/// What is told of each mode.
+/// The columns of each mode.
 const COLUMNS: [&str; 4] = ["sweeps", "kills", "rows", "violations"];
 
-/// What the kills of one mode came to.
+/// The results of the kills of one mode.
 #[derive(Default)]
 struct Tally {
     sweeps: u64,
@@ -63,7 +63,7 @@ struct Tally {
     wrong: Vec<String>,
 }
 
-/// Kills runs in both modes; whether all of them ended as if they had not been killed.
+/// Kills runs in both modes. Returns whether all of them ended like an uninterrupted run.
 pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     interrupt::install();
     let folder = arguments.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -84,12 +84,12 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
 struct Sweep {
     mode: RunMode,
     scratch: Scratch,
-    /// What the rows must be, and how long the run took that was left alone.
+    /// The expected rows, and the time of the uninterrupted run.
     expected: Rows,
     unbroken: Duration,
 }
 
-/// For each cell, trial, phase and operation, the rows: what in them is the same in every run.
+/// The reproducible values of the rows of each cell, trial, phase and operation.
 type Rows = BTreeMap<[String; 4], Vec<Vec<String>>>;
 
 impl Sweep {
@@ -104,19 +104,19 @@ impl Sweep {
         let start = Instant::now();
         let ended = sweep.start(UNBROKEN, false)?.wait_with_output();
         sweep.unbroken = start.elapsed();
-        finished(ended, "the run that is left alone")?;
+        finished(ended, "the uninterrupted run")?;
         sweep.expected = sweep.rows(UNBROKEN)?;
         Ok(sweep)
     }
 
-    /// Kills runs until there are enough of them, and compares each that comes to its end.
+    /// Kills the given number of runs, and compares each run that ends.
     fn run(&self, arguments: &SweepArguments) -> Outcome<Tally> {
         let mut tally = Tally::default();
         let mut shares = shares(arguments.seed);
         while tally.kills < arguments.kills && !interrupt::is_requested() {
             let is_begun = self.folder(BROKEN).manifest().exists();
             let mut process = self.start(BROKEN, is_begun)?;
-            // Two trials of twelve are done before a death on average.
+            // A kill comes after two trials of twelve on average.
             let share = shares.next().expect("there is always another share");
             if !ends_within(&mut process, self.unbroken.mul_f64(share / 3.0))? {
                 let killed = process.kill().and_then(|()| process.wait());
@@ -124,17 +124,17 @@ impl Sweep {
                 tally.kills += 1;
                 continue;
             }
-            finished(process.wait_with_output(), "a run that was resumed")?;
+            finished(process.wait_with_output(), "a resumed run")?;
             self.conclude(&mut tally)?;
         }
         if self.folder(BROKEN).manifest().exists() {
-            finished(self.start(BROKEN, true)?.wait_with_output(), "a run that was resumed")?;
+            finished(self.start(BROKEN, true)?.wait_with_output(), "a resumed run")?;
             self.conclude(&mut tally)?;
         }
         Ok(tally)
     }
 
-    /// Compares the results of a run that came to its end with what they must be, and takes them away.
+    /// Compares the results of an ended run with the expected ones, and removes them.
     fn conclude(&self, tally: &mut Tally) -> Outcome<()> {
         let rows = self.rows(BROKEN)?;
         tally.sweeps += 1;
@@ -152,10 +152,10 @@ impl Sweep {
             ));
         }
         if Manifest::read(&folder.manifest())?.ended.is_none() {
-            tally.wrong.push("the manifest does not say that the run ended".to_owned());
+            tally.wrong.push("the manifest has no end of the run".to_owned());
         }
         if folder.root().join("data").exists() {
-            tally.wrong.push("a store was left behind".to_owned());
+            tally.wrong.push("a store was not removed".to_owned());
         }
         fs::remove_dir_all(self.scratch.path().join(BROKEN))
             .map_err(|error| Problem::doing(format!("remove {}", folder.root().display()), error))
@@ -167,7 +167,7 @@ impl Sweep {
         let mut command = Command::new(program);
         command.args(["run", CONFIG, "--out", out, "--allow-debug"]).current_dir(self.scratch.path());
         command.args(resume.then_some("--resume")).stdin(Stdio::null()).stdout(Stdio::null());
-        // What it says fits into the pipe.
+        // Its output fits into the pipe.
         command.stderr(Stdio::piped());
         // Ctrl-C at a terminal is for this process.
         command.process_group(0);
@@ -178,7 +178,7 @@ impl Sweep {
         Folder::new(self.scratch.path().join(out).join(NAME))
     }
 
-    /// The rows of a run. Of one that was timed nothing in them is the same but what they are about.
+    /// The rows of a run. Only the keys of a timed run are reproducible.
     fn rows(&self, out: &str) -> Outcome<Rows> {
         let table = Table::read(&self.folder(out).runs())?;
         let mut rows = Rows::new();
@@ -191,25 +191,25 @@ impl Sweep {
     }
 }
 
-/// What is the same in every run in `counted` mode.
+/// The values that are equal in every run in `counted` mode.
 fn exact(row: &Row) -> Vec<String> {
     let cells = row.schema().columns().iter().zip(row.cells());
     cells.filter(|(column, _)| column.exact()).map(|(_, value)| value.to_string()).collect()
 }
 
-/// Whether a process ends by itself within a time.
+/// Whether a process ends within a time.
 fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     std::thread::sleep(time);
-    let ended = process.try_wait().map_err(|error| Problem::doing("look at a run", error))?;
+    let ended = process.try_wait().map_err(|error| Problem::doing("check a run", error))?;
     Ok(ended.is_some())
 }
 
-/// Refuses a run that ended with anything but 0.
-fn finished(ended: std::io::Result<Output>, what: &str) -> Outcome<()> {
+/// Rejects a run whose exit code is not 0; `name` is its name.
+fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {
         return Ok(());
     }
     line(String::from_utf8_lossy(&ended.stderr).trim_end());
-    Err(Problem::new(format!("{what} ended with {}; what it said stands above", ended.status)))
+    Err(Problem::new(format!("{name} ended with {}; its output is above", ended.status)))
 }

@@ -1,4 +1,4 @@
-//! `lsmbench league`: tables of engines, from results alone.
+//! `lsmbench engines`: tables that compare engines, from results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,34 +6,35 @@ use std::path::{Path, PathBuf};
 use results::Folder;
 use results::targets::{check_file, check_folder};
 use types::{Outcome, Problem};
-use verdict::{League, Page, Targets, keep};
+use verdict::{EngineTables, Page, Targets, keep};
 
-use crate::cli::LeagueArguments;
+use crate::cli::EnginesArguments;
 use crate::output::{line, print};
 
-/// Prints the tables of each folder of results, or writes them into a page; whether the page says what they say.
-pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {
+/// Prints the tables of each folder of results, or writes them into a page. With `--check`, returns whether the page is up
+/// to date.
+pub(crate) fn engines(arguments: &EnginesArguments) -> Outcome<bool> {
     if let (Some(page), false) = (&arguments.into, arguments.check) {
         [page, &aside(page)].into_iter().try_for_each(|path| check_file(path))?;
     }
     arguments.keep.iter().try_for_each(|folder| check_folder(folder))?;
     let mut folders = folders(&arguments.results)?;
-    refuse_twice(&folders)?;
-    let leagues = read(&folders, &arguments.baseline)?;
+    check_folders(&folders)?;
+    let all = read(&folders, &arguments.baseline)?;
     if arguments.keep.is_some() || arguments.into.is_some() {
-        refuse_two_of_a_name(&folders, &leagues)?;
+        check_names(&folders, &all)?;
     }
     let page = arguments.into.as_deref().map(Page::read).transpose()?;
     if let Some(page) = &page {
-        leagues.iter().try_for_each(|league| page.content(league.name()).map(drop))?;
+        all.iter().try_for_each(|tables| page.content(tables.name()).map(drop))?;
     }
-    let leagues = match &arguments.keep {
+    let all = match &arguments.keep {
         Some(below) => {
             folders = folders.iter().map(|from| keep(from, below)).collect::<Outcome<_>>()?;
-            folders.iter().for_each(|folder| line(&format!("kept     {}", folder.display())));
+            folders.iter().for_each(|folder| line(&format!("Copied: {}", folder.display())));
             read(&folders, &arguments.baseline)?
         }
-        None => leagues,
+        None => all,
     };
     let targets = Targets {
         writes: arguments.target_writes,
@@ -41,7 +42,7 @@ pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {
         btrees: arguments.target_btrees,
     };
     let tables: Vec<(String, String)> =
-        leagues.iter().map(|league| (league.name().to_owned(), league.markdown(&targets))).collect();
+        all.iter().map(|tables| (tables.name().to_owned(), tables.markdown(&targets))).collect();
     match (&page, &arguments.into) {
         (Some(page), Some(path)) if arguments.check => check(page, path, &tables),
         (Some(page), Some(path)) => write(page, path, &tables),
@@ -53,23 +54,23 @@ pub(crate) fn league(arguments: &LeagueArguments) -> Outcome<bool> {
     }
 }
 
-fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<League>> {
-    folders.iter().map(|path| League::read(path, baseline)).collect()
+fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
+    folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Refuses results of one experiment in two folders, where only one of them has a place.
-fn refuse_two_of_a_name(folders: &[PathBuf], leagues: &[League]) -> Outcome<()> {
-    for (at, (folder, league)) in folders.iter().zip(leagues).enumerate() {
-        if let Some(first) = leagues[..at].iter().position(|first| first.name() == league.name()) {
+/// Rejects results of one experiment in two folders, because the page has one place for them.
+fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
+    for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
+        if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
             let first = folders[first].display();
-            let message = format!("{first} has results of {} too; name one of them", league.name());
+            let message = format!("{first} has results of {} as well; name one of them", tables.name());
             return Err(Problem::at(folder, None, message));
         }
     }
     Ok(())
 }
 
-/// The folders of experiments: those that are named, and all in one that holds several.
+/// The folders of experiments: the named ones, and all experiments in a named folder of several.
 fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for path in results {
@@ -86,7 +87,7 @@ fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
             return Err(Problem::at(
                 path,
                 None,
-                "there are no results in it: no manifest.json, here or one folder below",
+                "no results: there is no manifest.json in this folder or one level below",
             ));
         }
         inside.sort();
@@ -100,46 +101,46 @@ fn write(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool>
     let cannot = |error| Problem::doing(format!("write {}", path.display()), error);
     let aside = aside(path);
     std::fs::write(&aside, page.with(tables)).and_then(|()| std::fs::rename(&aside, path)).map_err(cannot)?;
-    print(&format!("league   {}\n", path.display()))?;
+    print(&format!("Updated: {}\n", path.display()))?;
     Ok(true)
 }
 
-/// Whether every place of the page says what the results say; those that do not are named.
+/// Whether every place of the page is up to date. Prints the names of the others.
 fn check(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {
         let table = tables.iter().find(|(of, _)| of == name);
         let why = match table {
             Some((_, table)) if page.content(name)? == table => continue,
-            Some(_) => "do not follow from the results",
+            Some(_) => "do not match the results",
             None => "have no results",
         };
         wrong += 1;
         line(&format!("{}: the tables of {name} {why}", path.display()));
     }
     let all = page.names().count();
-    print(&format!("{} of {all} places of {} follow from the results\n", all - wrong, path.display()))?;
+    print(&format!("{} of {all} places of {} match the results\n", all - wrong, path.display()))?;
     if wrong > 0 {
-        line("`lsmbench league RESULTS… --into PAGE` writes them anew");
+        line("update them with: lsmbench engines RESULTS --into PAGE");
     }
     Ok(wrong == 0)
 }
 
-/// Where the page is written before it takes the place of the old one.
+/// The temporary file that replaces the page.
 fn aside(page: &Path) -> PathBuf {
     page.with_extension("md.new")
 }
 
-/// Refuses a folder that is named twice, by whichever names: it would be counted twice.
-fn refuse_twice(results: &[PathBuf]) -> Outcome<()> {
+/// Rejects a folder that is named twice, also under two names.
+fn check_folders(results: &[PathBuf]) -> Outcome<()> {
     let mut known: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for path in results {
-        // What is not there is told by whoever reads it.
+        // A missing folder is reported where it is read.
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {
-                true => "it stands there twice; name each folder of results once".to_owned(),
-                false => format!("it is the same folder as {}; name it once", first.display()),
+                true => "named twice; name each folder of results once".to_owned(),
+                false => format!("the same folder as {}; name it once", first.display()),
             };
             return Err(Problem::at(path, None, message));
         }

@@ -1,5 +1,5 @@
-//! Results of engines, small enough for git, and without a path of the machine: rows without empty columns, and of the
-//! manifest what a reader judges them by.
+//! Copies of results that are small enough for git and have no path of the machine: rows without empty columns, and the
+//! parts of the manifest by which a reader judges them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,11 +9,11 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Keeps what the tables of some results are made of in a folder of the experiment's name below `below`, in place of what
-/// is there; returns that folder.
+/// Copies the results that the tables need into a folder of the experiment's name inside `below`, replaces an older copy,
+/// and returns that folder.
 ///
 /// # Errors
-/// Results that cannot be read, a name that is no folder's, a file system that refuses.
+/// Results that cannot be read, a name that is not a folder name, or an I/O error.
 pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     let source = Folder::new(from);
     let manifest = Manifest::read(&source.manifest())?;
@@ -31,16 +31,16 @@ pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     Ok(to.root().to_owned())
 }
 
-/// The name of an experiment, where it can be that of a folder.
+/// The name of an experiment, if it can be the name of a folder.
 fn folder_name<'a>(from: &Path, experiment: &'a str) -> Outcome<&'a str> {
     let mut parts = Path::new(experiment).components();
     match (parts.next(), parts.next()) {
         (Some(Component::Normal(part)), None) if part == experiment => Ok(experiment),
-        _ => Err(Problem::at(from, None, format!("\"{experiment}\" is no name of an experiment"))),
+        _ => Err(Problem::at(from, None, format!("\"{experiment}\" is not the name of an experiment"))),
     }
 }
 
-/// What of a manifest a reader of the tables judges them by.
+/// The parts of a manifest by which a reader judges the tables.
 fn trimmed(manifest: &Manifest, names: &Names) -> Manifest {
     let left_out = manifest
         .left_out

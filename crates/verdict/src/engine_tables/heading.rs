@@ -1,4 +1,4 @@
-//! A column of the tables: what the engines did, and how.
+//! A column of the tables: a phase under swept values of the workload.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use results::ConfigPath;
 /// Operations that write, by their names in the results.
 const WRITES: [&str; 4] = ["insert", "put", "delete", "batch"];
 
-/// One column: what the engines did, and how.
+/// One column: a phase under swept values of the workload.
 pub(super) struct Heading {
     pub(super) phase: String,
-    /// Paths and values of what is swept of the workload.
+    /// The swept paths of the workload and their values.
     pub(super) within: Vec<(String, String)>,
-    /// By how many threads.
+    /// The number of threads.
     pub(super) threads: u64,
     /// The kinds of operations.
     pub(super) operations: BTreeSet<String>,
@@ -24,23 +24,23 @@ impl Heading {
         self.phase == phase && self.within == within
     }
 
-    /// Whether nothing is read.
+    /// Whether all operations are writes.
     pub(super) fn only_writes(&self) -> bool {
         !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
     }
 
-    /// What stands above the column in a table of columns by as many threads: `load, order sequential`.
+    /// The title of the column in a table of columns with the same number of threads: `load, order sequential`.
     pub(super) fn title(&self) -> String {
         let is_own_threads = |path: &str| ConfigPath::new(path).below() == [self.phase.as_str(), "threads"];
         let within = self.within.iter().filter(|(path, _)| !is_own_threads(path));
         let within = within.map(|(path, value)| format!(", {} {value}", self.short(path)));
-        // A phase that is done again by two threads is called by the same name with a 2 behind it.
+        // A phase that is repeated by two threads has the same name with the suffix "-2".
         let suffix = format!("-{}", self.threads);
         let phase = self.phase.strip_suffix(&suffix).filter(|_| self.threads > 1).unwrap_or(&self.phase);
         format!("{phase}{}", within.collect::<String>())
     }
 
-    /// What the column is called where no threads stand above it: `load, order sequential, 2 threads`.
+    /// The title of the column outside of such a table: `load, order sequential, 2 threads`.
     pub(super) fn full_title(&self) -> String {
         match self.threads {
             1 => self.title(),
@@ -48,7 +48,7 @@ impl Heading {
         }
     }
 
-    /// What of a path tells it apart: `order` of `phase.load.order`.
+    /// The distinctive part of a path: `order` of `phase.load.order`.
     fn short(&self, path: &str) -> String {
         let path = ConfigPath::new(path);
         match (path.phase(), path.below()) {

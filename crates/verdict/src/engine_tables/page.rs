@@ -1,5 +1,5 @@
-//! The tables of an experiment as Markdown: rates and ratios, what falls short, what each engine took, and which
-//! engines on which terms.
+//! The tables of an experiment as Markdown: throughput and speedups, missed targets, the cost of each engine, and the
+//! mismatches of settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,38 +8,39 @@ use measure::median;
 use results::{BuildInfo, EngineInfo, MachineInfo, Manifest, Metric, Row, UNEQUAL, Unit, columns as c};
 
 use super::heading::Heading;
-use super::{League, Line, Targets, ratio};
+use super::{EngineTables, Line, Targets, ratio};
 use crate::markdown::{self, plain};
 use crate::trial_rows::TrialRows;
 
-/// What an engine took over the run, as columns of a table.
+/// The costs of an engine over the run, as columns of a table.
 const MOST_MEMORY: &str = "most memory";
 const MOST_DISK: &str = "most disk";
 const WRITTEN: &str = "write amplification";
-const TOLD: &str = "told by the engine";
+const BY_ENGINE: &str = "write amplification by the engine";
 
-impl League {
-    /// The whole of it: a heading, the tables, what falls short, and what was measured how.
+impl EngineTables {
+    /// Renders the heading, the tables, the missed targets, and the origin of the measurements.
     pub fn markdown(&self, targets: &Targets) -> String {
         let Manifest { experiment, question, trials, quick, ended, .. } = &self.manifest;
         let (base, question) = (plain(&self.baseline), plain(question));
-        let interval = if *trials > 1 { ", with its 95 % interval" } else { "" };
+        let interval = if *trials > 1 { ", with its 95 % confidence interval" } else { "" };
         let mut text = format!(
-            "### {}: {question}\n\nIn the row of {base} operations per second, of which a batch is one; in the others \
-             how many times as fast {base} is{interval}. Medians over {trials} interleaved trials.",
+            "### {}: {question}\n\nThe row of {base} has its throughput in operations per second; a batch counts as one. \
+             The other rows have the speedup of {base} over that engine{interval}. Medians over {trials} interleaved \
+             trials.",
             plain(experiment)
         );
         if *quick {
-            text += " The quick form: smaller than it means, and no answer.";
+            text += " This is a quick run of reduced size; do not draw conclusions.";
         }
         if ended.is_none() {
-            text += " The run did not come to its end.";
+            text += " The run was interrupted.";
         }
         text += "\n\n";
         text += &self.by_threads(|threads, columns| self.rates(threads, columns));
         text += &self.shortfalls(targets).unwrap_or_default();
         text += &self.costs();
-        text += &self.processor_time();
+        text += &self.cpu_time();
         text += &self.reads();
         text += &self.terms();
         text + &self.provenance()
@@ -60,14 +61,14 @@ impl League {
         self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading))
     }
 
-    /// A table of the engines of which there is something to say, whose cells are Markdown; nothing where there are none.
+    /// A table of the engines that have a value; its cells are Markdown. Empty if no engine has one.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
         self.laid(corner, &titles, rows)
     }
 
-    /// The same by titles.
+    /// Renders a table whose columns have the given titles.
     fn laid(&self, corner: &str, titles: &[String], row: impl Fn(&Line) -> Vec<String>) -> String {
         let rows = self.lines.iter().map(|line| (line, row(line)));
         let rows: Vec<(&Line, Vec<String>)> =
@@ -83,7 +84,7 @@ impl League {
         text + "\n"
     }
 
-    /// A rate, or how far the baseline is ahead of it.
+    /// The throughput of the baseline, or its speedup over another line.
     fn rate(&self, line: &Line, heading: &Heading) -> String {
         if self.is_wrong(line) {
             return "wrong answers".to_owned();
@@ -98,22 +99,22 @@ impl League {
         lead.unwrap_or_else(|| format!("{rate} a second"))
     }
 
-    /// What each engine took over the run.
+    /// The costs of each engine over the run.
     fn costs(&self) -> String {
         let of_system = |row: &Row| row.get(&c::OS_WRITE_BYTES_SETTLED).number();
         let cost = |line: &Line, title: &str| match title {
             MOST_MEMORY => self.most(line, &c::RSS_PEAK_BYTES),
             MOST_DISK => self.most(line, &c::DISK_BYTES),
             WRITTEN => self.written(line, of_system),
-            _ => self.written(line, told_to_be_written),
+            _ => self.written(line, written_by_engine),
         };
         let known = |title: &&str| self.lines.iter().any(|line| !cost(line, title).is_empty());
-        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, TOLD].into_iter().filter(known);
+        let titles = [MOST_MEMORY, MOST_DISK, WRITTEN, BY_ENGINE].into_iter().filter(known);
         let titles: Vec<String> = titles.map(str::to_owned).collect();
         self.laid("over the run", &titles, |line| titles.iter().map(|title| cost(line, title)).collect())
     }
 
-    /// The most of a cost in any column, by the medians over trials.
+    /// The maximum of a cost over all columns, by the medians over trials.
     fn most(&self, line: &Line, metric: &Metric) -> String {
         let medians = self.columns.iter().filter_map(|heading| {
             let sample = self.measured(line, heading, metric);
@@ -122,8 +123,8 @@ impl League {
         medians.reduce(f64::max).map_or_else(String::new, |value| plot::format_value(value, metric.unit))
     }
 
-    /// The bytes written per byte of the user, over all phases: one may owe what another writes. The median over trials,
-    /// and the most where something is swept; trials of which not all is known are left out.
+    /// The bytes written per byte of the user over all phases, because compaction debt moves between phases. The median
+    /// over trials, and the maximum over swept values. Trials with an unknown number are left out.
     fn written(&self, line: &Line, bytes: impl Fn(&Row) -> Option<f64>) -> String {
         let of_cell = |cell: &u64| {
             let mut trials: BTreeMap<u64, Option<(f64, f64)>> = BTreeMap::new();
@@ -142,11 +143,11 @@ impl League {
         most.map_or_else(String::new, |value| plot::format_value(value, Unit::Ratio))
     }
 
-    /// Processor time per operation.
-    fn processor_time(&self) -> String {
+    /// The CPU time per operation.
+    fn cpu_time(&self) -> String {
         let per_operation = |row: &Row| per_operation(row, &[&c::CPU_SECONDS]).map(|seconds| seconds * 1e9);
         let tables = self.by_threads(|threads, columns| {
-            let corner = format!("processor time per operation, {}", in_threads(threads));
+            let corner = format!("CPU time per operation, {}", in_threads(threads));
             self.table(&corner, columns, |line, heading| {
                 self.median_of(line, heading, per_operation, Unit::Nanoseconds)
             })
@@ -154,13 +155,13 @@ impl League {
         match tables.is_empty() {
             true => tables,
             false => format!(
-                "{tables}Processor time is that of the whole process, flushes and merges and the harness included: \
-                 1 µs per operation is 1 s per million.\n\n"
+                "{tables}CPU time is of the whole process, including flushes, compactions and the harness: 1 µs per \
+                 operation is 1 s per million operations.\n\n"
             ),
         }
     }
 
-    /// What reading took per operation: bytes of the device, and blocks as engines tell of them.
+    /// The cost of reads per operation: bytes read from the device, and blocks that the engine reports.
     fn reads(&self) -> String {
         let read = |row: &Row| per_operation(row, &[&c::OS_READ_BYTES]);
         let medians = self.lines.iter().flat_map(|line| {
@@ -168,10 +169,10 @@ impl League {
         });
         let mut text = match medians.reduce(f64::max) {
             None => String::new(),
-            // Pages of the program and of its libraries are read, too.
+            // Pages of the program and of its libraries are read as well.
             Some(most) if most < 1.0 => {
-                "Less than a byte per operation was read from storage: what was not in a cache of the engine was in that \
-                 of the system.\n\n"
+                "Less than a byte per operation was read from storage, because the page cache held all blocks that no \
+                 cache of an engine held.\n\n"
                     .to_owned()
             }
             Some(_) => self.by_threads(|threads, columns| {
@@ -184,8 +185,7 @@ impl League {
         text += &self.by_threads(|threads, columns| {
             let columns: Vec<&Heading> =
                 columns.iter().copied().filter(|heading| !heading.only_writes()).collect();
-            let corner =
-                format!("blocks looked into per operation, by engines that tell, {}", in_threads(threads));
+            let corner = format!("blocks read per operation, as engines report, {}", in_threads(threads));
             let blocks = [&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE, &c::BLOCKS_IN_PLACE];
             self.table(&corner, &columns, |line, heading| {
                 self.median_of(line, heading, |row| per_operation(row, &blocks), Unit::Ratio)
@@ -205,10 +205,10 @@ impl League {
         median.map_or_else(String::new, |value| plot::format_value(value, unit))
     }
 
-    /// What is not equal among the engines, and which are left out and why.
+    /// The mismatches among the engines, and the engines that were skipped and why.
     fn terms(&self) -> String {
         let mut text = String::new();
-        // What several engines say alike stands there once.
+        // A mismatch of several engines has one line.
         let mut unequal: Vec<(&str, Vec<String>)> = Vec::new();
         let engines = || self.lines.iter().filter_map(|line| line.engine.as_ref());
         for engine in engines() {
@@ -223,16 +223,16 @@ impl League {
         for (words, names) in unequal {
             let _ = writeln!(text, "* {}: {}", names.join(", "), plain(words));
         }
-        // An engine that is not there is left out of every column.
+        // An engine that is not installed is skipped in every column.
         let left_out = self.manifest.left_out.iter().map(|left| {
             let label = left.label.split_once(", ").map_or(&*left.label, |(first, _)| first);
-            format!("* left out: {}: {}\n", plain(label), plain(&left.reason))
+            format!("* skipped: {}: {}\n", plain(label), plain(&left.reason))
         });
         left_out.collect::<BTreeSet<String>>().iter().for_each(|line| text.push_str(line));
         if text.is_empty() { text } else { text + "\n" }
     }
 
-    /// Which engines, which program, which machine, and when.
+    /// The engines, the program, the machine and the date.
     fn provenance(&self) -> String {
         let Manifest { build, machine, started, warnings, .. } = &self.manifest;
         let engines = self.lines.iter().filter_map(|line| line.engine.as_ref()).map(identity);
@@ -240,7 +240,7 @@ impl League {
         let day = started.split_once('T').map_or(started.as_str(), |(day, _)| day);
         let mut text = match engines.is_empty() {
             true => String::new(),
-            false => format!("Beside {}. ", engines.join(", ")),
+            false => format!("Engines: {}. ", engines.join(", ")),
         };
         let _ = write!(text, "Measured on {} by {}", plain(day), program(build));
         text += &place(machine);
@@ -255,14 +255,14 @@ impl League {
     }
 }
 
-/// The bytes that an engine says it wrote into tables, those of debts included.
-fn told_to_be_written(row: &Row) -> Option<f64> {
+/// The bytes that an engine reports as written into SSTables, those of its compaction debt included.
+fn written_by_engine(row: &Row) -> Option<f64> {
     let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
         .map(|metric| row.get(metric).number());
     Some(flushed? + merged?)
 }
 
-/// A sum of columns per operation; nothing where none of them has anything.
+/// A sum of columns per operation; `None` if all of them are empty.
 fn per_operation(row: &Row, metrics: &[&Metric]) -> Option<f64> {
     let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
     let sum = metrics.iter().filter_map(|metric| row.get(metric).number()).reduce(|a, b| a + b)?;
@@ -275,10 +275,10 @@ fn in_threads(threads: u64) -> String {
 
 /// `rocksdb 11.8.1 (librocksdb.so)`.
 fn identity(engine: &EngineInfo) -> String {
-    let version = engine.version.as_deref().unwrap_or("of a version that is not told");
+    let version = engine.version.as_deref().unwrap_or("of an unknown version");
     let library = engine.library.as_deref().and_then(|library| library.rsplit('/').next());
     let library = library.map_or_else(String::new, |name| format!(" ({})", plain(name)));
-    // A version that begins with the name, as "RocksDB 11.8.1" does, says it all.
+    // A version that begins with the name, such as "RocksDB 11.8.1", needs no name before it.
     match version.to_lowercase().starts_with(&engine.name.to_lowercase()) {
         true => format!("{}{library}", plain(version)),
         false => format!("{} {}{library}", plain(&engine.name), plain(version)),
@@ -295,7 +295,7 @@ fn program(build: &BuildInfo) -> String {
     format!("lsmbench {}{commit}", plain(&build.version))
 }
 
-/// The processor, and how busy it was.
+/// The CPU and its load.
 fn place(machine: &MachineInfo) -> String {
     let cores = machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
     let mut text = machine.cpu.as_ref().map_or_else(String::new, |cpu| format!(" on {}{cores}", plain(cpu)));

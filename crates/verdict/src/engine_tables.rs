@@ -1,5 +1,4 @@
-//! Engines beside our own tree: how many times as fast as each of them it is, and what each took, column by column of
-//! what they did.
+//! Tables that compare engines with our own tree: its speedup over each of them, and the cost of each, phase by phase.
 
 mod heading;
 mod kept;
@@ -23,41 +22,41 @@ pub use place::Page;
 pub use shortfall::Targets;
 
 /// The results of one experiment that sweeps engines.
-pub struct League {
+pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line that the others are held against.
+    /// The label of the line with which the others are compared.
     baseline: String,
     columns: Vec<Heading>,
     lines: Vec<Line>,
-    /// Per cell, paths and values of what is swept of the workload.
+    /// Per cell, the swept paths of the workload and their values.
     within: BTreeMap<u64, Vec<(String, String)>>,
     wrong: BTreeSet<u64>,
 }
 
-/// An engine, with what is swept of its design.
+/// An engine with the swept values of its design.
 struct Line {
     label: String,
     cells: Vec<u64>,
-    /// What is known of it; nothing of our own tree.
+    /// The engine; `None` for our own tree.
     engine: Option<EngineInfo>,
 }
 
-impl League {
-    /// Reads a folder of results; the others are held against the line called `baseline`.
+impl EngineTables {
+    /// Reads a folder of results. The other lines are compared with the line called `baseline`.
     ///
     /// # Errors
-    /// If the results are none, sweep no engines, or have no such line.
+    /// If there are no results, if they sweep no engines, or if there is no such line.
     pub fn read(path: &Path, baseline: &str) -> Outcome<Self> {
         let folder = Folder::new(path);
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(&folder)?;
         if !manifest.swept.iter().any(|path| path == ENGINE) {
-            return Err(Problem::at(path, None, "it sweeps no engines, so there is no table of them"));
+            return Err(Problem::at(path, None, "it does not sweep engines, so there is nothing to compare"));
         }
         let table = Table::read(&folder.runs())?;
         let wrong = TrialRows::of(&table).wrong_cells();
-        let mut league = Self {
+        let mut tables = Self {
             manifest,
             table,
             baseline: baseline.to_owned(),
@@ -66,13 +65,14 @@ impl League {
             within: BTreeMap::new(),
             wrong,
         };
-        league.lay_out();
-        if league.base().is_none() {
-            let known: Vec<&str> = league.lines.iter().map(|line| line.label.as_str()).collect();
-            let message = format!("there is no row \"{baseline}\"; there are {}", known.join(", "));
+        tables.lay_out();
+        if tables.base().is_none() {
+            let known: Vec<&str> = tables.lines.iter().map(|line| line.label.as_str()).collect();
+            let known: Vec<String> = known.iter().map(|label| format!("\"{label}\"")).collect();
+            let message = format!("there is no row \"{baseline}\"; Valid: {}", known.join(", "));
             return Err(Problem::at(path, None, message));
         }
-        Ok(league)
+        Ok(tables)
     }
 
     /// The name of the experiment.
@@ -90,7 +90,7 @@ impl League {
                     self.lines.push(Line { label, cells: vec![cell.cell], engine: cell.engine.clone() });
                 }
             }
-            self.within.insert(cell.cell, self.what_is_done(cell.cell));
+            self.within.insert(cell.cell, self.workload_of(cell.cell));
         }
         for phase in &self.manifest.phases {
             for cell in &self.manifest.cells {
@@ -103,7 +103,7 @@ impl League {
         }
     }
 
-    /// The column of a phase, with the threads and the operations that its rows tell of.
+    /// The column of a phase, with the threads and the operations of its rows.
     fn heading(&self, phase: &str, within: &[(String, String)]) -> Heading {
         let is_of = |row: &&Row| {
             let cell = row.get(&c::CELL).integer().and_then(|cell| self.within.get(&cell));
@@ -137,30 +137,30 @@ impl League {
         paths.filter_map(value).collect()
     }
 
-    /// The engine of a cell, with what is swept of its design.
+    /// The engine of a cell with the swept values of its design.
     fn line_label(&self, cell: u64) -> Option<String> {
         let parts = self.swept(cell, is_of_store);
         let parts: Vec<String> = parts.into_iter().map(|(_, value)| value).collect();
         (!parts.is_empty()).then(|| parts.join(" + "))
     }
 
-    /// What a cell does, as far as it is swept.
-    fn what_is_done(&self, cell: u64) -> Vec<(String, String)> {
+    /// The swept values of the workload of a cell.
+    fn workload_of(&self, cell: u64) -> Vec<(String, String)> {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// The line that the others are held against.
+    /// The line with which the others are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
 
-    /// The rows of a line in a column, for all operations together; none that exceeds a bound.
+    /// The plausible rows of a line in a column, for all operations together.
     fn rows(&self, line: &Line, heading: &Heading) -> TrialRows<'_> {
         let is_of = |cell: u64| line.cells.contains(&cell) && self.within.get(&cell) == Some(&heading.within);
         TrialRows::of(&self.table).of_all_operations().of_phase(&heading.phase).of_cells(is_of).plausible()
     }
 
-    /// What `value` takes from the rows of a line in a column, trial by trial.
+    /// The results of `value` on the rows of a line in a column, trial by trial.
     fn sample(&self, line: &Line, heading: &Heading, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         self.rows(line, heading).sample(&line.label, value)
     }
@@ -170,12 +170,12 @@ impl League {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Whether a line gave a wrong answer anywhere: it has no numbers then.
+    /// Whether a line gave a wrong answer in any trial; it has no numbers then.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
 
-    /// How many times as fast as a line the one is that the others are held against.
+    /// The speedup of the baseline over a line.
     fn lead(&self, line: &Line, heading: &Heading) -> Option<Comparison> {
         let base = self.base().filter(|base| !self.is_wrong(base) && !self.is_wrong(line))?;
         let [own, base] = [line, base].map(|line| self.measured(line, heading, &c::OPS_PER_SECOND));
@@ -183,7 +183,7 @@ impl League {
     }
 }
 
-/// A ratio with its interval, where it has one: `1.74 (1.03 to 2.77)`.
+/// A ratio with its interval, if it has one: `1.74 (1.03 to 2.77)`.
 fn ratio(comparison: &Comparison) -> Option<String> {
     let ratio = comparison.ratio?;
     Some(match comparison.interval {

@@ -1,24 +1,24 @@
-//! Where our own tree falls short of what it is to reach beside other engines: no reader has to look for it.
+//! The missed targets: phases in which our own tree is less fast, compared with an engine, than it should be.
 
-use super::{League, Line, heading::Heading, ratio};
+use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;
 
-/// Engines that are B-trees, by their names; with `type = "lsm"` WiredTiger is none.
+/// The names of engines that are B-trees. WiredTiger with `type = "lsm"` is not one.
 const BTREES: [&str; 5] = ["lmdb", "redb", "canopydb", "sled", "wiredtiger"];
 
-/// How many times as fast as others our own tree is to be.
+/// The target speedups of our own tree over other engines.
 #[derive(Clone, Copy, Debug)]
 pub struct Targets {
-    /// As LSM-trees in columns that only write.
+    /// Over LSM-trees in columns that only write.
     pub writes: f64,
-    /// As LSM-trees in columns that read, too.
+    /// Over LSM-trees in columns that read.
     pub reads: f64,
-    /// As B-trees in any column.
+    /// Over B-trees in any column.
     pub btrees: f64,
 }
 
 impl Targets {
-    /// What is to be reached against an engine in a column.
+    /// The target against an engine in a column.
     fn against(&self, line: &Line, heading: &Heading) -> f64 {
         match (is_btree(&line.label), heading.only_writes()) {
             (true, _) => self.btrees,
@@ -28,9 +28,8 @@ impl Targets {
     }
 }
 
-impl League {
-    /// The columns in which some other engine is nearer than the targets say, each with those engines; nothing where
-    /// nothing is compared.
+impl EngineTables {
+    /// The columns that miss a target, each with the engines concerned; `None` if nothing is compared.
     pub(super) fn shortfalls(&self, targets: &Targets) -> Option<String> {
         let others = || self.lines.iter().filter(|line| line.engine.is_some() && line.label != self.baseline);
         let is_compared = |line: &Line| {
@@ -56,11 +55,11 @@ impl League {
         }
         let Targets { writes, reads, btrees } = targets;
         let aim = format!(
-            "{writes} times LSM-trees in writes, {reads} times in reads and mixes, {btrees} times B-trees"
+            "at least {writes}x every LSM-tree in writes, {reads}x in reads and mixes, and {btrees}x every B-tree"
         );
         Some(match columns.is_empty() {
-            true => format!("No column falls short of {aim}.\n\n"),
-            false => format!("Short of {aim}: {}.\n\n", columns.join("; ")),
+            true => format!("All targets met: {aim}.\n\n"),
+            false => format!("Missed targets ({aim}): {}.\n\n", columns.join("; ")),
         })
     }
 }

@@ -1,0 +1,85 @@
+//! Errors as the terminal shows them: the problem, then the suggestion and the valid values on lines of their own.
+
+use types::Problem;
+
+/// The longest word of an error, in characters; a longer one is shortened.
+const LONGEST_WORD: usize = 300;
+
+/// The characters that are left of a shortened word.
+const KEPT: usize = 60;
+
+/// The lines of an error, without a line break at the end:
+///
+/// ```text
+/// error: x.toml:3: bloom: unknown variant "standart"
+///   help: did you mean "standard"?
+///   valid: "none", "standard", "blocked"
+/// ```
+pub(crate) fn error_text(problem: &Problem) -> String {
+    let text = shortened(&problem.to_string());
+    let (text, valid) = match text.rsplit_once("Valid: ") {
+        Some((before, valid)) => (before.trim_end_matches([' ', ';', '.']), Some(valid)),
+        None => (text.as_str(), None),
+    };
+    let (text, help) = match text.split_once("; did you mean ") {
+        Some((before, suggestion)) => (before, Some(suggestion)),
+        None => (text, None),
+    };
+    let mut lines = format!("error: {text}");
+    if let Some(suggestion) = help {
+        lines += &format!("\n  help: did you mean {suggestion}");
+    }
+    if let Some(valid) = valid {
+        lines += &format!("\n  valid: {valid}");
+    }
+    lines
+}
+
+/// The text with words of at most [`LONGEST_WORD`] characters: a user's value may be of any length.
+fn shortened(text: &str) -> String {
+    let words = text.split(' ').map(|word| {
+        let count = word.chars().count();
+        match count > LONGEST_WORD {
+            true => format!("{}… ({count} characters)", word.chars().take(KEPT).collect::<String>()),
+            false => word.to_owned(),
+        }
+    });
+    words.collect::<Vec<String>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn text(message: &str) -> String {
+        error_text(&Problem::at(Path::new("x.toml"), Some(3), message))
+    }
+
+    #[test]
+    fn a_suggestion_and_the_valid_values_have_lines_of_their_own() {
+        assert_eq!(text("no room"), "error: x.toml:3: no room");
+        let unknown = "bloom: unknown variant \"standart\"";
+        let valid = "Valid: \"none\", \"standard\"";
+        let help = "\n  help: did you mean \"standard\"?";
+        let list = "\n  valid: \"none\", \"standard\"";
+        let begin = format!("error: x.toml:3: {unknown}");
+        assert_eq!(
+            text(&format!("{unknown}; did you mean \"standard\"? {valid}")),
+            format!("{begin}{help}{list}")
+        );
+        assert_eq!(text(&format!("{unknown}; did you mean \"standard\"?")), format!("{begin}{help}"));
+        assert_eq!(text(&format!("{unknown}. {valid}")), format!("{begin}{list}"));
+        assert_eq!(text(&format!("{unknown}; {valid}")), format!("{begin}{list}"));
+    }
+
+    #[test]
+    fn a_very_long_word_is_shortened() {
+        let long = "x".repeat(300_000);
+        let text = text(&format!("unknown variant \"{long}\"; did you mean \"xor\"?"));
+        assert!(text.chars().count() < 200, "{text}");
+        assert!(text.contains("xxx… (300002 characters)\n  help: "), "{text}");
+        assert!(shortened(&"y".repeat(LONGEST_WORD)) == "y".repeat(LONGEST_WORD));
+    }
+}

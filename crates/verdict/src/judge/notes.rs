@@ -1,0 +1,174 @@
+//! The notes on a verdict: everything that holds for several configurations, each once.
+
+use measure::{Doubt, Ranked, Verdict};
+
+use super::judged::{Entry, Judged, is_confounded};
+use crate::words::{and_more, counted, listed, percent, quoted};
+
+/// The relative difference up to which two designs of one memory budget hold the same share of it.
+const MOST_UNEQUAL: f64 = 0.05;
+
+impl Judged<'_> {
+    /// The notes, each a sentence or more.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        notes.extend(self.difference_note());
+        notes.extend(self.noise.map(|noise| {
+            format!(
+                "Noise floor {} ({} vs itself); smaller changes are ignored. A change of {} is detected with 80% power.",
+                percent(noise.floor),
+                quoted(&self.entries[0].sample.name),
+                percent(noise.detectable)
+            )
+        }));
+        notes.extend((self.resolution > 0.0).then(|| {
+            format!("The rate search stops within {}; smaller changes are ignored.", percent(self.resolution))
+        }));
+        notes.extend(self.test_note());
+        notes.extend(self.few_note());
+        notes.extend(self.turned());
+        notes.extend(self.outliers());
+        notes.extend(
+            self.entries.iter().filter_map(|entry| entry.steadiness.note(&quoted(&entry.sample.name))),
+        );
+        notes.extend(self.entries.iter().filter_map(|entry| {
+            let name = &entry.sample.name;
+            Some(format!("Implausible: {}: {}", quoted(name), self.implausible(name)?))
+        }));
+        notes.extend(self.unequal_memory());
+        notes.extend(self.doubts());
+        let others = self.names(|other| !self.is_comparable(&other.name));
+        if !others.is_empty() {
+            notes.push(format!(
+                "Not comparable with {}, because neither {} is near: {}.",
+                quoted(&self.entries[0].sample.name),
+                self.prices.names().join(" nor "),
+                listed(&others)
+            ));
+        }
+        notes
+    }
+
+    fn difference_note(&self) -> Option<String> {
+        let first = self.entries.get(1)?;
+        let common = self.common_factors().filter(|_| !is_confounded(&first.contrast))?;
+        Some(match common.as_str() {
+            "nothing" => "The settings of all configurations are equal.".to_owned(),
+            setting => format!("Only {setting} differs between the configurations."),
+        })
+    }
+
+    /// The test that the p-values are of, and their correction.
+    fn test_note(&self) -> Option<String> {
+        let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
+        (has_p && !self.is_exact()).then(|| match self.family {
+            0 | 1 => "p-value: paired t-test.".to_owned(),
+            family => format!("p-values: paired t-test, Holm-corrected for {family} comparisons."),
+        })
+    }
+
+    /// Why comparisons other than the best one are inconclusive.
+    fn doubts(&self) -> Vec<String> {
+        let doubtful = |ranked: &&Ranked| {
+            ranked.comparison.verdict == Verdict::Inconclusive
+                && self.is_comparable(&ranked.name)
+                && self.implausible(&ranked.name).is_none()
+                && !self.is_bound(&ranked.name)
+        };
+        let best = self.ranked.iter().find(|ranked| self.is_comparable(&ranked.name));
+        let best =
+            best.filter(|best| best.comparison.verdict == Verdict::Inconclusive).map(|best| &best.name);
+        let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+        for ranked in self.ranked.iter().filter(doubtful).filter(|ranked| Some(&ranked.name) != best) {
+            let Some(reason) = ranked.comparison.doubt.and_then(reason) else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, names)) => names.push(&ranked.name),
+                None => reasons.push((reason, vec![&ranked.name])),
+            }
+        }
+        let reasons = reasons.into_iter();
+        reasons
+            .map(|(reason, names)| format!("Inconclusive: {}, because {reason}.", listed(&names)))
+            .collect()
+    }
+
+    /// The cells whose median lies on the other side of the baseline's than most of their trials do.
+    fn turned(&self) -> Option<String> {
+        let base = self.entries.first()?.sample.median()?;
+        let is_turned = |ranked: &Ranked| {
+            let median = self.both(&ranked.name).and_then(|(_, entry)| entry.sample.median());
+            let logs =
+                ranked.comparison.ratio.zip(median).map(|(ratio, own)| (ratio.ln(), (own / base).ln()));
+            logs.is_some_and(|(trials, medians)| {
+                trials * medians < 0.0 && trials.abs().min(medians.abs()) > ranked.comparison.delta
+            })
+        };
+        let turned = self.names(is_turned);
+        (!turned.is_empty()).then(|| {
+            format!(
+                "The medians of {} suggest the opposite, because a change is the median of paired trials. More trials may \
+                 resolve it.",
+                listed(&turned)
+            )
+        })
+    }
+
+    /// The cells that held other memory than the baseline although they were to hold the same.
+    fn unequal_memory(&self) -> Option<String> {
+        let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
+            true => None,
+            false => Some(entry.sample.name.as_str()),
+        });
+        let unequal: Vec<&str> = unequal.collect();
+        (!unequal.is_empty()).then(|| {
+            let verb = if unequal.len() == 1 { "differs" } else { "differ" };
+            format!(
+                "Unequal memory: {} {verb} from {} by more than {:.0}%, although memory = \"equal\".",
+                listed(&unequal),
+                quoted(&self.entries[0].sample.name),
+                MOST_UNEQUAL * 100.0
+            )
+        })
+    }
+
+    /// Whether a cell held as much memory as the baseline, where all were to hold the same and it is known.
+    pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
+        if !self.experiment.has_equal_memory || !self.prices.are_memory() {
+            return None;
+        }
+        let (base, own) = (*self.entries.first()?.prices.first()?, *entry.prices.first()?);
+        let (base, own) = base.zip(own)?;
+        Some((own - base).abs() <= MOST_UNEQUAL * base)
+    }
+
+    /// Trials far from the others of their cell. They are part of every number.
+    fn outliers(&self) -> Option<String> {
+        let outliers = self.entries.iter().flat_map(|entry| {
+            let name = quoted(&entry.sample.name);
+            let outliers = entry.sample.outliers().into_iter();
+            outliers.map(move |(trial, _)| format!("{name} in trial {}", trial + 1))
+        });
+        let outliers: Vec<String> = outliers.collect();
+        let (first, others) = outliers.split_first()?;
+        Some(format!("Outliers (included): {first}{}.", and_more(others.len())))
+    }
+}
+
+/// Why a comparison is inconclusive; `None` where the verdict of the whole says it.
+fn reason(doubt: Doubt) -> Option<String> {
+    Some(match doubt {
+        Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value on both sides".to_owned(),
+        Doubt::TooFewBlocks { .. } => return None,
+        Doubt::TooNoisy => "the 95% CI includes no change".to_owned(),
+        Doubt::Chance => "p exceeds 0.05".to_owned(),
+        Doubt::TooSmall => "the change is below the threshold, but its CI extends beyond".to_owned(),
+        Doubt::OneOfMany { comparisons } => {
+            format!("p exceeds 0.05 after correction for {}", counted(comparisons, "comparison"))
+        }
+        Doubt::SometimesZero => "one side is 0 in some trials".to_owned(),
+        Doubt::NoDirection => "neither direction is better".to_owned(),
+        Doubt::NoRatio => "a negative value has no ratio".to_owned(),
+        Doubt::Implausible => "a number of one side is implausible".to_owned(),
+        Doubt::OnlyOnce => "the first batch did not confirm it".to_owned(),
+    })
+}

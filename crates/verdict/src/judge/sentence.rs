@@ -1,0 +1,450 @@
+//! The sentences of a verdict: one for every outcome, with its reason and the next step.
+
+use std::collections::BTreeSet;
+
+use measure::{Comparison, Doubt, FEWEST_BLOCKS, Ranked, Verdict};
+use results::columns::ALL;
+use results::{Better, RunMode, Unit};
+
+use super::judged::{Entry, Judged, is_confounded};
+use crate::change::{Change, comparative, direction, is_speed};
+use crate::words::{and_more, counted, listed, percent, quoted, shown, wrapped};
+
+/// The relative difference up to which two designs use the same memory.
+const EQUAL_MEMORY: f64 = 0.02;
+
+/// The most cells that a sentence names.
+const MOST_NAMED: usize = 6;
+
+/// The most settings that a warning names.
+const MOST_SETTINGS: usize = 4;
+
+/// The widest difference that is called none, as a share.
+const WIDEST_EQUIVALENCE: f64 = 0.1;
+
+/// One outcome in words.
+pub(super) struct Statement {
+    /// The word that it begins with: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
+    word: &'static str,
+    /// Its sentences, each of which begins a line.
+    sentences: Vec<String>,
+}
+
+impl Statement {
+    /// A statement of one sentence.
+    pub(super) fn new(word: &'static str, sentence: impl Into<String>) -> Self {
+        Self { word, sentences: vec![sentence.into()] }
+    }
+
+    fn verdict(sentence: impl Into<String>) -> Self {
+        Self::new("Verdict", sentence)
+    }
+
+    fn none(sentence: impl Into<String>) -> Self {
+        Self::new("No verdict", sentence)
+    }
+
+    fn and(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
+        self.sentences.extend(sentences);
+        self
+    }
+
+    /// Whether it says how the configurations compare, or that nothing can be said.
+    pub(super) fn is_verdict(&self) -> bool {
+        ["Verdict", "No verdict"].contains(&self.word)
+    }
+
+    /// The lines for a terminal.
+    pub(super) fn lines(&self) -> String {
+        let rest = " ".repeat(self.word.len() + 2);
+        let mut first = format!("{}: ", self.word);
+        let mut text = String::new();
+        for sentence in &self.sentences {
+            text += &wrapped(&first, &rest, sentence);
+            first.clone_from(&rest);
+        }
+        text
+    }
+
+    /// The sentences in one paragraph, without the word of a verdict.
+    pub(super) fn paragraph(&self) -> String {
+        let text = self.sentences.join(" ");
+        if self.word == "Verdict" { text } else { format!("{}: {text}", self.word) }
+    }
+}
+
+impl Judged<'_> {
+    /// Everything that is to be said of the comparisons, the worst first.
+    pub(super) fn statements(&self) -> Vec<Statement> {
+        let mut all: Vec<Statement> = Vec::new();
+        all.extend(self.wrong.iter().map(|(cell, count)| {
+            let answers = counted(usize::try_from(*count).unwrap_or(usize::MAX), "wrong answer");
+            let cell = quoted(cell);
+            Statement::new(
+                "INVALID",
+                format!("{cell} returned {answers}; its results are discarded. Exit status 1."),
+            )
+        }));
+        if !self.dropping.is_empty() {
+            let (cells, pronoun) =
+                (listed(&self.dropping), if self.dropping.len() == 1 { "it" } else { "they" });
+            let text = format!(
+                "{cells} dropped data that was asked for later, so {pronoun} did less work than the others."
+            );
+            all.push(Statement::new("WARNING", text));
+        }
+        let Some(baseline) = self.entries.first() else {
+            all.push(Statement::none(format!("no configuration has a value of {}.", self.what())));
+            return all;
+        };
+        let name = quoted(&baseline.sample.name);
+        if let Some(words) = self.implausible(&baseline.sample.name) {
+            all.push(Statement::none(format!("the numbers of {name} are implausible ({words}).")));
+            return all;
+        }
+        let marked: Vec<&str> = self.names(|ranked| self.implausible(&ranked.name).is_some());
+        if !marked.is_empty() {
+            let text = format!(
+                "implausible numbers of {} have no verdict; see runs.csv, column implausible.",
+                listed(&marked)
+            );
+            all.push(Statement::new("WARNING", text));
+        }
+        all.push(self.outcome(baseline));
+        all.extend(self.confounded(&name));
+        all
+    }
+
+    /// How the configurations compare with the baseline.
+    fn outcome(&self, baseline: &Entry<'_>) -> Statement {
+        let name = quoted(&baseline.sample.name);
+        let is_comparable = |other: &&Ranked| {
+            let name = &other.name;
+            !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none()
+        };
+        let others: Vec<&Ranked> = self.ranked.iter().filter(is_comparable).collect();
+        let Some(best) = others.first() else {
+            return self.nothing_to_compare(&name, baseline);
+        };
+        let all = |verdict| others.iter().all(|other| other.comparison.verdict == verdict);
+        if best.comparison.verdict == Verdict::Improved {
+            self.improved(&name, best, &others[1..])
+        } else if all(Verdict::Regressed) {
+            self.regressed(&name, &others)
+        } else if all(Verdict::Equivalent) {
+            self.equivalent(&name, &others)
+        } else {
+            self.undecided(&name, best, &others[1..])
+        }
+    }
+
+    fn nothing_to_compare(&self, name: &str, baseline: &Entry<'_>) -> Statement {
+        let value = baseline.sample.median().map_or_else(String::new, |value| self.value(value));
+        let why = match self.ranked.iter().all(|other| self.is_bound(&other.name)) {
+            _ if self.ranked.is_empty() => "no other configuration was measured".to_owned(),
+            true => "all other configurations are ideal bounds".to_owned(),
+            false => format!(
+                "no other configuration is comparable, because {} differ",
+                self.prices.names().join(" and ")
+            ),
+        };
+        Statement::none(format!("{why}. {name} has {value} {}.", self.title()))
+    }
+
+    fn improved(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
+        let mut text = format!("{}{}.", self.change(best, Some(baseline)), self.evidence(best));
+        if self.is_exact() {
+            text += " Exact (counted mode).";
+        }
+        let better: Vec<&Ranked> =
+            others.iter().copied().filter(|other| other.comparison.verdict == Verdict::Improved).collect();
+        Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
+    }
+
+    /// `lazy-leveled and l0-tiered are also faster than leveled.`
+    fn also(&self, baseline: &str, better: &[&Ranked]) -> Option<String> {
+        let names: Vec<&str> = better.iter().take(MOST_NAMED).map(|other| &*other.name).collect();
+        let first = better.first()?;
+        let is_up = first.comparison.ratio.is_some_and(|ratio| ratio > 1.0);
+        let (unit, title) = (self.column.unit(), self.title());
+        let names = listed(&names) + &and_more(better.len() - names.len());
+        Some(match (is_speed(unit), better.len()) {
+            (true, 1) => format!("{names} is also {} than {baseline}.", self.direction(is_up)),
+            (true, _) => format!("{names} are also {} than {baseline}.", self.direction(is_up)),
+            (false, 1) => format!("{names} also has {} {title} than {baseline}.", self.direction(is_up)),
+            (false, _) => format!("{names} also have {} {title} than {baseline}.", self.direction(is_up)),
+        })
+    }
+
+    fn regressed(&self, baseline: &str, others: &[&Ranked]) -> Statement {
+        let changes: Vec<String> = others
+            .iter()
+            .take(MOST_NAMED)
+            .map(|other| format!("{}{}", self.change(other, None), self.evidence(other)))
+            .collect();
+        let more = and_more(others.len() - changes.len());
+        let exact = if self.is_exact() { " Exact (counted mode)." } else { "" };
+        Statement::verdict(format!("{baseline} is best. {}{more}.{exact}", changes.join(", ")))
+    }
+
+    fn equivalent(&self, baseline: &str, others: &[&Ranked]) -> Statement {
+        let most = others.iter().map(|other| other.comparison.delta).fold(0.0, f64::max);
+        let within = percent(most.min(WIDEST_EQUIVALENCE)).replace(".0%", "%");
+        let how = match (self.is_exact(), others.len()) {
+            (true, _) => " (exact, counted mode)".to_owned(),
+            (false, 1) => self.interval(others[0]).map_or_else(String::new, |ci| format!(" (95% CI {ci})")),
+            (false, _) => " (95% CIs inside the threshold)".to_owned(),
+        };
+        let who = match others {
+            [one] => format!("{} is", quoted(&one.name)),
+            _ => "All candidates are".to_owned(),
+        };
+        Statement::verdict(format!("no difference. {who} within {within} of {baseline}{how}."))
+    }
+
+    /// The verdict where nothing beats the baseline and not everything is worse or equal.
+    fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
+        let comparison = &best.comparison;
+        let name = quoted(&best.name);
+        let trials =
+            format!("More trials may resolve it: --trials {}.", 2 * self.trials().max(FEWEST_BLOCKS));
+        let size = self.size_of(best);
+        let p = comparison.p_value.map_or_else(String::new, |p| format!("p = {}", p_value(p)));
+        let closest = format!("Closest: {name}, {}", self.closeness(best));
+        let statement = match (comparison.verdict, comparison.doubt) {
+            (_, Some(Doubt::TooFewBlocks { blocks: 0 })) => {
+                Statement::none(format!("no trial has a value of both {name} and {baseline}."))
+            }
+            (_, Some(Doubt::TooFewBlocks { blocks })) => Statement::none(format!(
+                "{}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
+                counted(blocks, "trial")
+            )),
+            (_, Some(Doubt::TooNoisy)) => Statement::verdict(format!(
+                "inconclusive. No candidate beats {baseline}. {closest}; the CI includes zero."
+            ))
+            .and([trials]),
+            (_, Some(Doubt::TooSmall)) => Statement::verdict(format!(
+                "inconclusive. {name} differs by {size}, below the {}.",
+                self.threshold(comparison)
+            ))
+            .and([self.against_noise(comparison, trials)]),
+            (_, Some(Doubt::OneOfMany { comparisons })) => Statement::verdict(format!(
+                "inconclusive. {name} is not significant after correction for {} ({p}).",
+                counted(comparisons, "comparison")
+            ))
+            .and([trials]),
+            (_, Some(Doubt::Chance)) => Statement::verdict(format!(
+                "inconclusive. {name} differs by {size}, but it is not significant ({p} > 0.05)."
+            ))
+            .and([trials]),
+            (_, Some(Doubt::SometimesZero)) => Statement::verdict(format!(
+                "inconclusive. {} is 0 in some trials, so there is no ratio. Longer phases may resolve it.",
+                self.title()
+            )),
+            (_, Some(Doubt::NoDirection)) => Statement::verdict(format!(
+                "inconclusive. {closest}, but neither direction of {} is better. Judge another metric: --set \
+                 verdict.metric=NAME.",
+                self.title()
+            )),
+            (_, Some(doubt)) => Statement::none(format!("{doubt}.")),
+            (Verdict::Equivalent, None) => Statement::verdict(format!(
+                "no candidate beats {baseline}. {closest}, within {}.",
+                percent(comparison.delta)
+            )),
+            (_, None) => Statement::verdict(format!("no candidate beats {baseline}. {closest}.")),
+        };
+        let worse = |other: &&Ranked| other.comparison.verdict == Verdict::Regressed;
+        let worse: Vec<&str> = others.iter().copied().filter(worse).map(|other| &*other.name).collect();
+        let is_verb = if worse.len() == 1 { "is" } else { "are" };
+        statement
+            .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
+    }
+
+    /// The step after a difference below the threshold: less noise where the noise floor decides, else more trials.
+    fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
+        match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
+            true => "Less noise may resolve it: `lsmbench doctor` lists its sources.".to_owned(),
+            false => trials,
+        }
+    }
+
+    /// `3.1% noise floor`: the smallest relative difference that counts, and its origin.
+    fn threshold(&self, comparison: &Comparison) -> String {
+        let delta = percent(comparison.delta);
+        match self.noise {
+            Some(noise) if noise.floor >= comparison.delta => format!("{delta} noise floor"),
+            _ if self.resolution > 0.0 && self.resolution >= comparison.delta => {
+                format!("{delta} precision of the rate search")
+            }
+            _ => format!("{delta} threshold"),
+        }
+    }
+
+    /// `get latency +6.3% (95% CI -3.6% to +22.2%)`: the change of the best candidate where none is better.
+    fn closeness(&self, best: &Ranked) -> String {
+        let title = self.title();
+        let Some(change) = self.change_of(best) else { return title };
+        let interval = change.signed_interval().map_or_else(String::new, |ci| format!(" (95% CI {ci})"));
+        match change.is_factor() {
+            true => format!("{} {} {title}{interval}", change.size(), self.comparative(change.is_up())),
+            false => format!("{title} {}{interval}", change.short()),
+        }
+    }
+
+    /// `tiered is 2.28x faster than leveled`, or without the baseline where it is `None`.
+    fn change(&self, of: &Ranked, than: Option<&str>) -> String {
+        let (name, title) = (quoted(&of.name), self.title());
+        let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
+        let Some(change) = self.change_of(of) else { return name };
+        let (size, is_up) = (change.size(), change.is_up());
+        if change.is_of_zero() {
+            let [own, base] = self.sides(of).unwrap_or_default();
+            return format!("{name} has {own} {title}, the baseline {base}");
+        }
+        let is_rate = self.column.better() == Better::Higher;
+        match is_speed(self.column.unit()) && (change.is_factor() || is_rate) {
+            true => format!("{name} is {size} {}{than}", self.direction(is_up)),
+            false => format!("{name} has {size} {} {title}{than}", self.comparative(is_up)),
+        }
+    }
+
+    /// ` (95% CI 2.18x to 2.65x)`; of exact numbers, of counts below 100 and of shares both sides.
+    fn evidence(&self, of: &Ranked) -> String {
+        let sides = || {
+            let [own, base] = self.sides(of)?;
+            Some(format!("{own} vs {base}"))
+        };
+        let few = Some(self.few(&of.name)).filter(|few| !few.is_empty());
+        let is_zero = self.change_of(of).is_some_and(|change| change.is_of_zero());
+        let is_share = self.column.unit() == Unit::Share;
+        let numbers = few.or_else(|| sides().filter(|_| (self.is_exact() || is_share) && !is_zero));
+        let interval = self.interval(of).map(|ci| format!("95% CI {ci}"));
+        let is_same = of.comparison.interval.is_some() && of.comparison.blocks > 1 && interval.is_none();
+        let constant = is_same.then(|| "the same in every trial".to_owned());
+        let parts: Vec<String> =
+            [interval, constant, numbers, self.other_prices_of(&of.name)].into_iter().flatten().collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+    }
+
+    /// The interval of a change, where there is one of some width.
+    fn interval(&self, of: &Ranked) -> Option<String> {
+        self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
+    }
+
+    /// The size of a change; empty where it has none.
+    fn size_of(&self, of: &Ranked) -> String {
+        self.change_of(of).map_or_else(String::new, |change| change.size())
+    }
+
+    /// The prices in which a component differs from the baseline, in a sentence.
+    fn other_prices_of(&self, name: &str) -> Option<String> {
+        let prices = self.other_prices(name);
+        Some(prices.trim_start_matches("; ").replace(" against ", " vs ")).filter(|text| !text.is_empty())
+    }
+
+    /// `It uses 52.0% more memory (15.2 MiB vs 10.0 MiB).`
+    fn other_memory(&self, of: &Ranked) -> Option<String> {
+        if !self.prices.are_memory() {
+            return None;
+        }
+        let (baseline, entry) = self.both(&of.name)?;
+        let bytes = |entry: &Entry<'_>| entry.prices.first().copied().flatten().filter(|bytes| *bytes > 0.0);
+        let (base, own) = (bytes(baseline)?, bytes(entry)?);
+        let ratio = own / base;
+        let size = match ratio {
+            ratio if (ratio - 1.0).abs() <= EQUAL_MEMORY => return None,
+            ratio if ratio >= 2.0 => format!("{ratio:.2}x more"),
+            ratio if ratio <= 0.5 => format!("{:.2}x less", 1.0 / ratio),
+            ratio if ratio > 1.0 => format!("{} more", percent(ratio - 1.0)),
+            ratio => format!("{} less", percent(1.0 - ratio)),
+        };
+        let [own, base] = [own, base].map(|bytes| shown(bytes, Unit::Bytes));
+        Some(format!("{} uses {size} memory ({own} vs {base}).", quoted(&of.name)))
+    }
+
+    /// A warning where configurations differ from the baseline in more than one setting.
+    fn confounded(&self, baseline: &str) -> Option<Statement> {
+        let others: Vec<&Entry<'_>> =
+            self.entries.iter().skip(1).filter(|entry| is_confounded(&entry.contrast)).collect();
+        if others.is_empty() {
+            return None;
+        }
+        let settings: BTreeSet<&str> =
+            others.iter().flat_map(|entry| &entry.contrast.settings).map(String::as_str).collect();
+        let named: Vec<&str> = settings.iter().copied().take(MOST_SETTINGS).collect();
+        let more = and_more(settings.len() - named.len());
+        let (who, verb) = match others.len() {
+            1 => (quoted(&others[0].sample.name), "differs"),
+            count => (format!("{count} configurations"), "differ"),
+        };
+        let mismatches: usize = others.iter().map(|entry| entry.contrast.unequal_terms).max().unwrap_or(0);
+        let mismatches = match mismatches {
+            0 => String::new(),
+            count => format!(" and {}", counted(count, "mismatch").replace("mismatchs", "mismatches")),
+        };
+        Some(Statement::new(
+            "WARNING",
+            format!(
+                "{who} {verb} from {baseline} in more than one setting ({}{more}{mismatches}); see verdicts.csv, \
+                 differs_in.",
+                named.join(", ")
+            ),
+        ))
+    }
+
+    /// The names of the candidates for which `keep` holds, the best first.
+    pub(super) fn names(&self, keep: impl Fn(&Ranked) -> bool) -> Vec<&str> {
+        self.ranked.iter().filter(|ranked| keep(ranked)).map(|ranked| &*ranked.name).collect()
+    }
+
+    /// The change of a candidate. A share of which more is better, such as a hit rate, changes by points: a percentage of
+    /// it could be taken for them.
+    pub(super) fn change_of(&self, of: &Ranked) -> Option<Change> {
+        let is_share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
+        let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());
+        Change::of(&of.comparison, baseline.filter(|_| is_share))
+    }
+
+    /// The medians of a candidate and of the baseline.
+    fn sides(&self, of: &Ranked) -> Option<[String; 2]> {
+        let (base, own) = self.both(&of.name)?;
+        Some([own.sample.median()?, base.sample.median()?].map(|side| self.value(side)))
+    }
+
+    /// `faster`, or `fewer`: the word for a change of the metric.
+    pub(super) fn direction(&self, is_up: bool) -> &'static str {
+        direction(self.column.title(), (self.column.unit(), self.column.better()), is_up)
+    }
+
+    fn comparative(&self, is_up: bool) -> &'static str {
+        comparative(self.column.title(), self.column.unit(), is_up)
+    }
+
+    /// `throughput`, or `p99 service time of get`.
+    pub(super) fn title(&self) -> String {
+        let operation = if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
+        format!("{}{operation}", self.column.title())
+    }
+
+    /// `throughput in phase mixed`.
+    pub(super) fn what(&self) -> String {
+        format!("{} in phase {}", self.title(), self.phase)
+    }
+
+    /// Whether numbers are exact, and so have no interval.
+    pub(super) fn is_exact(&self) -> bool {
+        self.experiment.mode == RunMode::Counted
+    }
+
+    /// The trials of the comparisons; those of the baseline where there are none.
+    pub(super) fn trials(&self) -> usize {
+        let of_baseline = self.entries.first().map_or(0, |baseline| baseline.sample.blocks.len());
+        let compared = self.ranked.iter().map(|ranked| ranked.comparison.blocks).max();
+        compared.filter(|blocks| *blocks > 0 && !self.is_exact()).unwrap_or(of_baseline)
+    }
+}
+
+/// A p-value with three digits after the point, or `<0.001`.
+pub(super) fn p_value(p: f64) -> String {
+    if p < 0.0005 { "<0.001".to_owned() } else { format!("{p:.3}") }
+}

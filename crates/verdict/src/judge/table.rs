@@ -1,0 +1,163 @@
+//! The table of a verdict: one line per configuration and one column per fact.
+
+use std::fmt::Write as _;
+
+use measure::{Ranked, Verdict};
+use results::{Better, Column, Unit};
+
+use super::judged::{Entry, Judged, factors};
+use super::sentence::p_value;
+use crate::words::counted;
+
+/// The longest name of a baseline that stands in the head of a column.
+const LONGEST_NAME: usize = 16;
+
+/// The longest title of a metric that stands in the head of a column.
+const LONGEST_TITLE: usize = 20;
+
+/// A column: its head, and whether it is aligned to the right.
+type Head = (String, bool);
+
+impl Judged<'_> {
+    /// `phase mixed, throughput (ops/s, higher is better), 6 paired trials, ± standard deviation`.
+    pub(super) fn caption(&self) -> String {
+        let unit = match self.column.unit() {
+            Unit::OperationsPerSecond => Some("ops/s"),
+            Unit::MegabytesPerSecond => Some("MB/s"),
+            _ => None,
+        };
+        let better = self.column.better().phrase().unwrap_or("neither direction is better");
+        let how = unit.map_or_else(|| better.to_owned(), |unit| format!("{unit}, {better}"));
+        let trials = self.trials();
+        let trials = match trials {
+            _ if self.is_exact() => "counted (exact)".to_owned(),
+            0 | 1 => counted(trials, "trial"),
+            _ => format!("{} paired trials, ± standard deviation", trials),
+        };
+        let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
+        format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())
+    }
+
+    /// Every configuration with its median, its memory, and how it compares with the baseline.
+    pub(super) fn table(&self) -> String {
+        let Some(baseline) = self.entries.first() else { return String::new() };
+        let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
+        let median = |entry: &Entry<'_>| entry.sample.median().unwrap_or(f64::NAN);
+        match self.column.better() {
+            Better::Higher => entries.sort_by(|a, b| median(b).total_cmp(&median(a))),
+            Better::Lower => entries.sort_by(|a, b| median(a).total_cmp(&median(b))),
+            Better::Neither => {}
+        }
+        let rows: Vec<Vec<String>> = entries.into_iter().map(|entry| self.line(entry)).collect();
+        let heads = self.heads(&shown_name(&baseline.sample.name));
+        let is_used = |at: usize| at == 0 || rows.iter().any(|row| !row[at].is_empty());
+        let used: Vec<usize> = (0..heads.len()).filter(|at| is_used(*at)).collect();
+        let mut text = String::new();
+        let head: Vec<String> = heads.iter().map(|(head, _)| head.clone()).collect();
+        for row in [&head].into_iter().chain(&rows) {
+            let mut line = String::new();
+            for at in &used {
+                let width = rows.iter().chain([&head]).map(|row| row[*at].chars().count()).max().unwrap_or(0);
+                let _ = match heads[*at].1 {
+                    true => write!(line, "  {:>width$}", row[*at]),
+                    false => write!(line, "  {:<width$}", row[*at]),
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+
+    fn heads(&self, baseline: &str) -> Vec<Head> {
+        let baseline = if baseline.chars().count() > LONGEST_NAME { "baseline" } else { baseline };
+        let value = match (self.column.unit(), self.column.title()) {
+            (Unit::OperationsPerSecond, _) => "ops/s",
+            (_, title) if title.len() <= LONGEST_TITLE => title,
+            _ => "value",
+        };
+        let right = |head: &str| (head.to_owned(), true);
+        let left = |head: &str| (head.to_owned(), false);
+        let mut heads = vec![left(&self.compared()), right(value)];
+        heads.extend([right(&format!("vs {baseline}")), right("95% CI"), right("p")]);
+        heads.extend(self.prices.names().iter().map(|name| right(name)));
+        heads.extend([left("verdict"), left("differs in")]);
+        heads
+    }
+
+    /// The swept path in which the configurations differ, where it is one.
+    fn compared(&self) -> String {
+        let swept = self.experiment.swept.iter().enumerate();
+        let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
+        match (compared.next(), compared.next()) {
+            (Some(path), None) => Column::Swept(path.clone()).title().to_owned(),
+            _ => "configuration".to_owned(),
+        }
+    }
+
+    fn line(&self, entry: &Entry<'_>) -> Vec<String> {
+        let name = &entry.sample.name;
+        let ranked = self.ranked.iter().find(|ranked| ranked.name == *name);
+        let change = ranked.and_then(|ranked| self.change_of(ranked));
+        let value = entry.sample.median().map_or_else(String::new, |value| self.value(value));
+        let is_timed = !self.is_exact();
+        let mut line = vec![shown_name(name), format!("{value}{}", self.spread(entry))];
+        line.push(match ranked {
+            None => "(baseline)".to_owned(),
+            Some(_) => change.map_or_else(String::new, |change| change.short()),
+        });
+        line.push(change.filter(|_| is_timed).and_then(|change| change.range()).unwrap_or_default());
+        let p = ranked.filter(|_| is_timed).and_then(|ranked| ranked.comparison.p_value);
+        line.push(p.map_or_else(String::new, p_value));
+        line.extend(entry.prices.iter().enumerate().map(|(at, price)| self.prices.shown(at, *price)));
+        line.push(ranked.map_or_else(String::new, |ranked| self.word(ranked)));
+        line.push(match ranked {
+            Some(_) if self.common_factors().is_none() => factors(&entry.contrast),
+            _ => String::new(),
+        });
+        line
+    }
+
+    /// The verdict on a candidate in a word or two.
+    fn word(&self, ranked: &Ranked) -> String {
+        let is_up = ranked.comparison.ratio.is_some_and(|ratio| ratio > 1.0);
+        match ranked.comparison.verdict {
+            _ if self.is_bound(&ranked.name) => "ideal bound",
+            _ if self.implausible(&ranked.name).is_some() => "implausible",
+            _ if !self.is_comparable(&ranked.name) => "not comparable",
+            Verdict::Improved | Verdict::Regressed => self.direction(is_up),
+            Verdict::Equivalent => "no difference",
+            Verdict::Inconclusive => "inconclusive",
+        }
+        .to_owned()
+    }
+
+    /// ` ±  4%`: the standard deviation over trials in percent of the mean.
+    fn spread(&self, entry: &Entry<'_>) -> String {
+        let values: Vec<f64> = entry.sample.blocks.iter().map(|(_, value)| *value).collect();
+        let count = values.len() as f64;
+        if values.len() < 2 || self.is_exact() {
+            return String::new();
+        }
+        let mean = values.iter().sum::<f64>() / count;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        let share = variance.sqrt() / mean.abs() * 100.0;
+        match share {
+            share if !share.is_finite() => String::new(),
+            share if share > 0.0 && share < 0.5 => " ± <1%".to_owned(),
+            share => format!(" ± {share:>2.0}%"),
+        }
+    }
+
+    /// The settings in which every configuration differs from the baseline, where they are the same.
+    pub(super) fn common_factors(&self) -> Option<String> {
+        let (_, others) = self.entries.split_first()?;
+        let mut factors = others.iter().map(|other| factors(&other.contrast));
+        let first = factors.next()?;
+        factors.all(|factors| factors == first).then_some(first)
+    }
+}
+
+/// A name in a table: `none` is quoted.
+fn shown_name(name: &str) -> String {
+    if name == "none" { format!("\"{name}\"") } else { name.to_owned() }
+}

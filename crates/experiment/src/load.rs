@@ -22,32 +22,12 @@ use super::expand::Base;
 use super::file::SourceFile;
 use super::overrides::{Overrides, Sets};
 use super::presentation::read_charts;
+use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, paths, reading};
-
-/// The keys of an experiment file.
-const KEYS: [&str; 17] = [
-    "question",
-    "extends",
-    ENGINE,
-    "workload",
-    "key",
-    "design",
-    "phase",
-    "subject",
-    "component",
-    "set",
-    "quick",
-    "sweep",
-    "trials",
-    "verdict",
-    "chart",
-    "source",
-    "claim",
-];
 
 /// The most trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -74,9 +54,10 @@ struct Loader<'a> {
 impl<'a> Loader<'a> {
     fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
         let file = SourceFile::read(path)?;
-        if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            let hint = suggestion(key, KEYS.into_iter());
-            let message = format!("an experiment has no \"{key}\"; {hint}it has {}", KEYS.join(", "));
+        let keys = names(&FILE);
+        if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
+            let hint = suggestion(key, keys.into_iter());
+            let message = format!("an experiment has no \"{key}\"; {hint}it has {}", keys.join(", "));
             return Err(file.problem(&[key], message));
         }
         if answers::is_computed(&file) {

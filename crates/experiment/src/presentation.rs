@@ -18,7 +18,7 @@ use super::resolved::Experiment;
 use super::verdict_spec::VerdictSpec;
 
 /// The keys of a `[[chart]]`.
-const CHART_KEYS: [&str; 11] =
+pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {

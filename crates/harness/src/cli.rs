@@ -31,7 +31,7 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run experiments: CSV, then charts, then the verdict
     Run(RunArguments),
-    /// Show what there is to choose from, on one axis or on all
+    /// List the variants of designs, workloads, engines and charts
     List(ListArguments),
     /// Show what would run, resolved, with an estimate of time and disk
     Describe(DescribeArguments),
@@ -269,18 +269,21 @@ pub(crate) struct OverrideArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// The axis: memtable, bloom, fence …; or "subject", for what a component can be put to
-    #[arg(value_name = "AXIS")]
-    pub(crate) axis: Option<String>,
-    /// As JSON
+    /// Catalog to list with parameters: bloom, keys, mix, engine, chart …
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// As Markdown
+    /// Print Markdown: tables of variants and of their parameters
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// The columns of results in place of the axes
-    #[arg(long, conflicts_with_all = ["axis", "json"])]
+    /// Print the columns of results as Markdown instead of the catalogs
+    #[arg(long, conflicts_with_all = ["name", "json"])]
     pub(crate) columns: bool,
+    /// Write all pages of the reference into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["name", "json", "markdown", "columns"])]
+    pub(crate) reference: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

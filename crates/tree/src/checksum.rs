@@ -4,11 +4,12 @@
 //! the wrong file or at the wrong offset is found out.
 
 use crc_fast::{CrcAlgorithm, Digest};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 /// The checksum under each block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
     /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.

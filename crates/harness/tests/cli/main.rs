@@ -19,6 +19,7 @@ mod new;
 mod oracles;
 mod parts;
 mod peers;
+mod reference;
 mod refusals;
 mod replay;
 mod report;

@@ -1,13 +1,14 @@
 //! The plain options of a design: blocks, tables, ranges, merges, stalls, threads, and the memory limit.
 
 use catalog::ByteSize;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::checksum::Checksum;
 
 /// What is no axis of its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// How entries are laid out in blocks.
@@ -28,7 +29,7 @@ pub struct Options {
 }
 
 /// How entries are laid out in blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
     /// The size at which a block is closed, before compression: 512 B to 64 KiB.
@@ -54,7 +55,7 @@ pub struct BlockOptions {
 }
 
 /// How blocks of mapped tables are used, where they are not compressed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
     /// Where they lie, and never in the cache, which would hold them once more: `LevelDB`'s way.
@@ -65,7 +66,7 @@ pub enum Mapped {
 }
 
 /// When a block is held to its checksum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
     /// Whenever it is fetched from storage.
@@ -77,7 +78,7 @@ pub enum Verify {
 }
 
 /// What a block carries to find a key without a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockIndex {
     /// Nothing: a binary search over restart points.
@@ -95,7 +96,7 @@ impl BlockIndex {
 }
 
 /// How blocks are laid out in tables.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
     /// The bytes of keys and values at which a table is closed and the next one begun.
@@ -106,7 +107,7 @@ pub struct TableOptions {
 
 /// Where the writer of a table takes its largest key from. Tables are the same, byte for byte. Source: Fjall 2.1,
 /// "Less cloning in segment writer".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
     /// From the last block, at the end.
@@ -118,7 +119,7 @@ pub enum LastKey {
 
 /// What a range takes hold of when it is opened. Answers are the same. Source: Fjall 2.1, "Reducing large range scan
 /// initialization costs".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
     /// What references to tables the range takes.
@@ -131,7 +132,7 @@ pub struct RangeOptions {
 }
 
 /// What references to tables a range takes, beside the one to all that the tree is made of, which keeps them alive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
     /// None: runs are immutable, and their tables are borrowed from them.
@@ -142,7 +143,7 @@ pub enum TableReferences {
 }
 
 /// When the readers of a run's tables are made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
     /// One for the run, which goes on to a table when it gets there.
@@ -154,7 +155,7 @@ pub enum TableReaders {
 }
 
 /// How compactions merge. Tables are the same, byte for byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
     /// What finds the next entry among the sources; ranges always have the loser tree.
@@ -162,7 +163,7 @@ pub struct MergeOptions {
 }
 
 /// What finds the next entry among the sources of a compaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeKernel {
     /// A loser tree: one comparison per level of it.
@@ -173,7 +174,7 @@ pub enum MergeKernel {
 }
 
 /// When writers wait.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StallOptions {
     /// Writers wait while this many frozen memtables are waiting for their flush.
@@ -183,7 +184,7 @@ pub struct StallOptions {
 }
 
 /// What work is shared out to threads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
     /// The key ranges, 1 to 64, that one compaction is cut into at most, each merged by a thread of its own:
@@ -195,7 +196,7 @@ pub struct ThreadOptions {
 }
 
 /// What the write that fills a memtable does itself before it returns, in `timed` mode; in `counted` mode that is all.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
     /// Nothing: flushes and compactions have threads of their own.

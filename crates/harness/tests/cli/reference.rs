@@ -306,6 +306,11 @@ impl Walk {
         for value in values.into_iter().filter(|value| value.as_str() != Some("all")) {
             let mut parts: Vec<&str> = path.split('.').collect();
             let root = parts.remove(0);
+            // A sweep that is set has the swept path behind it.
+            if root == "sweep" {
+                self.path(root, &parts.join("."), &value, experiment);
+                continue;
+            }
             // A phase has its name in the path.
             if root == "phase" {
                 parts.remove(0);
@@ -408,7 +413,11 @@ impl Walk {
             let kind = value.as_table().and_then(|table| table.get("kind")).and_then(Value::as_str);
             if let Some(kind) = kind {
                 let catalogs: Vec<String> = self.reference.variants.keys().cloned().collect();
-                let has = |axis: &String| self.reference.variants[axis].contains_key(kind);
+                let given = || value.as_table().into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
+                let has = |axis: &String| {
+                    let parameters = self.reference.variants[axis].get(kind);
+                    parameters.is_some_and(|parameters| given().all(|key| parameters.contains_key(key)))
+                };
                 let fits = |axis: &&String| {
                     has(axis) && ["key", "keys", "content", "requests"].contains(&axis.as_str())
                 };

@@ -109,6 +109,12 @@ fn values(schema: &Value) -> String {
             all.push(words);
         }
     }
+    // Any value that is no table and no list.
+    let scalars = ["whole number", "number", "`true` or `false`", "text"];
+    if scalars.iter().all(|scalar| all.iter().any(|words| words == scalar)) {
+        all.retain(|words| !scalars.contains(&words.as_str()));
+        all.insert(0, "value".to_owned());
+    }
     if !all.is_empty() {
         return all.join(if named { ", " } else { " or " });
     }

@@ -1,15 +1,15 @@
-//! Batches of probes: memory is asked for in groups before it is read.
-#![allow(clippy::inline_always)] // Compiled into functions for one kind of processor each.
+//! Batches of probes that prefetch memory in groups.
+#![allow(clippy::inline_always)] // Compiled into functions for one CPU feature set each.
 
 use types::KeyHash;
 
-/// How many probes are under way at once; enough to keep all line-fill buffers of a core busy.
+/// The number of probes in flight, enough to occupy all line-fill buffers of a core.
 pub(crate) const GROUP: usize = 32;
 
-/// Probes `hashes` in groups: asks for the memory of a whole group, then probes it.
+/// Probes `hashes` in groups: prefetches the memory of a whole group, then probes it.
 ///
 /// # Panics
-/// If there is not one answer for each hash.
+/// The slices differ in length.
 #[inline(always)]
 pub(crate) fn in_groups(
     hashes: &[KeyHash],

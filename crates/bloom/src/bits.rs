@@ -1,4 +1,4 @@
-//! An array of bits in which a key has several, anywhere: the body of a textbook Bloom filter.
+//! A bit array in which each key sets several bits anywhere: the body of a textbook Bloom filter.
 
 use types::KeyHash;
 
@@ -6,7 +6,7 @@ use crate::position::{reduce, remix};
 use prefetch::large;
 use prefetch::prefetch;
 
-/// The words of a key among `words`, each with the bit to set in it, `probes` times.
+/// Returns `probes` positions of a key: a word index below `words`, and the bit to set in that word.
 #[inline]
 pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<Item = (usize, u64)> {
     (0..probes).scan(hash.0, move |derived, _| {
@@ -16,21 +16,21 @@ pub(crate) fn places(hash: KeyHash, probes: u32, words: usize) -> impl Iterator<
     })
 }
 
-/// Bits addressed by hashes; its length is a multiple of 64 and not 0.
+/// Bits addressed by hashes. The length is a multiple of 64 and not 0.
 pub(crate) struct BitArray(Vec<u64>);
 
 impl BitArray {
-    /// `words` words without a bit set.
+    /// Creates an array of `words` zero words.
     pub(crate) fn zeros(words: usize) -> Self {
         Self(large::zeros(words))
     }
 
-    /// The bits of these words, of which there is one at least.
+    /// Creates the array from its words, at least one.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>) -> Self {
         Self(large::collected(words))
     }
 
-    /// The words, to be stored.
+    /// The words to store.
     pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         self.0.iter().copied()
     }
@@ -48,8 +48,7 @@ impl BitArray {
         }
     }
 
-    /// Whether all bits of a key are set. Stops at the first one that is not: two probes are enough for most
-    /// absent keys.
+    /// Whether all bits of a key are set. Stops at the first zero bit: two probes suffice for most absent keys.
     #[inline]
     pub(crate) fn may_contain(&self, hash: KeyHash, probes: u32) -> bool {
         let mut derived = hash.0;
@@ -63,7 +62,7 @@ impl BitArray {
         true
     }
 
-    /// Asks for the words of the first two probes: more than two are rare for absent keys.
+    /// Prefetches the words of the first two probes, because absent keys rarely need more.
     #[inline]
     pub(crate) fn prefetch(&self, hash: KeyHash) {
         for derived in [hash.0, remix(hash.0)] {

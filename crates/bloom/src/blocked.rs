@@ -1,10 +1,9 @@
 //! The blocked Bloom filter: all bits of a key in one cache line of 512 bits.
 //!
-//! One lookup costs one cache miss, whatever the number of probes, at a somewhat higher rate: lines are
-//! unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
-//! (2007); the same idea is behind the filters of `RocksDB` since version 6.6 (`FastLocalBloom`). The line is
-//! chosen by the high bits of the hash, each bit in it by the nine high bits of a further odd multiple of
-//! its low half.
+//! One lookup costs one cache miss, for any number of probes. The false-positive rate is somewhat higher, because
+//! lines are unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
+//! (2007). The filters of `RocksDB` since version 6.6 (`FastLocalBloom`) use the same idea. The high bits of the
+//! hash select the line. The nine high bits of further odd multiples of its low half select the bits.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -35,7 +34,7 @@ const TAG: [u8; 4] = *b"blm2";
 const LINE_BITS: u64 = 512;
 const LINE_WORDS: usize = 8;
 
-/// What each derived hash of a key is multiplied by: its low half times the first, the second … power.
+/// The multipliers of the derived hashes: the low half of the hash times the first, the second … power.
 const POWERS: Powers = Powers::of(0x93d7_65dd);
 
 /// Builds blocked Bloom filters.
@@ -63,7 +62,7 @@ impl FilterPolicy for Blocked {
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
         let (head, mut words) = Head::decode_probed(&stored, TAG, LINE_WORDS)?;
-        // Copied, because lines must lie on cache lines and stored bytes lie anywhere.
+        // Copied, because lines must be aligned to cache lines and stored bytes are not.
         let mut lines: Vec<Line> = large::zeros(words.len() / LINE_WORDS);
         lines.iter_mut().flat_map(|line| &mut line.0).zip(&mut words).for_each(|(to, from)| *to = from);
         let Head { probes, keys, .. } = head;
@@ -81,8 +80,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// The number of probes with the lowest rate in a large filter; fewer than a standard filter wants, since
-/// crowded lines suffer most from many.
+/// The number of probes with the lowest rate in a large filter. It is lower than for a standard filter, because
+/// unevenly loaded lines suffer most from many probes.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -148,7 +147,7 @@ impl Line {
     }
 }
 
-/// The powers of a multiplier, as many as there may be probes.
+/// The powers of a multiplier, one for each possible probe.
 #[repr(align(64))]
 struct Powers([u32; MAX_PROBES as usize]);
 
@@ -169,15 +168,15 @@ impl Powers {
     }
 }
 
-/// A way to look up, for one kind of processor. The answers are the same.
+/// A lookup for one CPU feature set. All give the same answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);
 }
 
 impl Lookup for Portable {
-    /// Looks at all bits without a branch between them: the line is there already, and a wrong guess would
-    /// cost more than the remaining probes.
+    /// Tests all bits without branches. The line is already loaded, and a branch misprediction would cost more than
+    /// the remaining probes.
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool {
         let line = &lines[reduce(hash.0, lines.len())].0;
         let bits = POWERS.first(probes).iter().map(|power| Line::bit(hash, *power));
@@ -191,12 +190,12 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions: all bits of a key at once, whatever their number up to the lanes of a
-/// vector. A line is a table of 32-bit lanes that a permutation picks the probed ones from.
+/// Lookups with vector instructions: all bits of a key at once, up to the number of lanes of a vector. A
+/// permutation selects the probed 32-bit lanes of a line.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod vector {
-    #[allow(clippy::wildcard_imports)] // The instructions' names are plain enough.
+    #[allow(clippy::wildcard_imports)] // The names of the instructions are descriptive.
     use std::arch::x86_64::*;
 
     use super::{Avx2, Avx512, KeyHash, Line, Lookup, POWERS, in_groups, prefetch, reduce};
@@ -253,7 +252,7 @@ mod vector {
     fn avx512(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
         const LANES: usize = 16;
         let line = &lines[reduce(hash.0, lines.len())];
-        // SAFETY: a line has 64 bytes and lies at a multiple of them.
+        // SAFETY: a line has 64 bytes and is aligned to 64.
         let table = unsafe { _mm512_load_si512(std::ptr::from_ref(line).cast()) };
         let hash = _mm512_set1_epi32(hash.0 as i32);
         let mut left = probes;
@@ -281,7 +280,7 @@ mod vector {
     fn avx2(lines: &[Line], probes: u32, hash: KeyHash) -> bool {
         const LANES: u32 = 8;
         let line = &lines[reduce(hash.0, lines.len())];
-        // SAFETY: a line has two times 32 bytes and lies at a multiple of them.
+        // SAFETY: a line has two times 32 bytes and is aligned to 64.
         let (low, high) = unsafe {
             let halves = std::ptr::from_ref(line).cast::<__m256i>();
             (_mm256_load_si256(halves), _mm256_load_si256(halves.add(1)))
@@ -302,7 +301,7 @@ mod vector {
                 _mm256_castsi256_ps(derived),
             );
             let bit = _mm256_srli_epi32::<27>(_mm256_slli_epi32::<4>(derived));
-            // Lanes beyond the number of probes ask for nothing.
+            // Lanes after the last probe test nothing.
             let index = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
             let wanted = _mm256_cmpgt_epi32(_mm256_set1_epi32(left), index);
             let wanted = _mm256_and_si256(wanted, _mm256_sllv_epi32(_mm256_set1_epi32(1), bit));
@@ -363,7 +362,7 @@ mod tests {
         }
     }
 
-    /// The answers one by one, which those of a batch must equal.
+    /// The answers one by one. A batch must give the same.
     fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
         let mut batch = vec![false; hashes.len()];
         lookup.may_contain_batch(lines, probes, hashes, &mut batch);

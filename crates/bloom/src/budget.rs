@@ -1,21 +1,21 @@
-//! The budget of a filter: how many bits it may spend per key.
+//! The budget of a filter, in bits per key.
 
 use std::ops::RangeInclusive;
 
 use crate::filter::FilterInput;
 
-/// The bits per key a parameter may ask for. Above 64 an exact set of 64-bit hashes is smaller.
+/// The valid bits per key. Above 64, an exact set of 64-bit hashes is smaller.
 const BITS_PER_KEY: RangeInclusive<f64> = 0.001..=64.0;
 
-/// Bits per key, within what a filter can be built with.
+/// Bits per key, within the valid range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget(f64);
 
 impl Budget {
-    /// Takes the parameter `bits_per_key`; fractions are welcome.
+    /// Checks the parameter `bits_per_key`. Fractions are valid.
     ///
     /// # Errors
-    /// If it is no number or outside of 0.001 to 64.
+    /// It is not a number, or outside of 0.001 to 64.
     pub(crate) fn from_param(bits_per_key: f64) -> Result<Self, String> {
         if BITS_PER_KEY.contains(&bits_per_key) {
             Ok(Self(bits_per_key))
@@ -28,7 +28,7 @@ impl Budget {
         }
     }
 
-    /// The width of a number that `bits` pay for: rounded down, but for what floating point loses.
+    /// The integer width that `bits` pay for: rounded down, with a tolerance for floating-point error.
     pub(crate) fn width(bits: f64) -> u32 {
         (bits + 1e-6).max(0.0) as u32
     }
@@ -38,8 +38,8 @@ impl Budget {
         self.0
     }
 
-    /// The bits per key for one table: its allocation where it has one, held within what can be built;
-    /// the parameter otherwise.
+    /// The bits per key of one SSTable: its allocation, limited to the valid range, or the parameter if it has
+    /// none.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),
@@ -47,13 +47,13 @@ impl Budget {
         }
     }
 
-    /// The number of units of `unit_bits` bits that hold this table's bits; at least one, so that a filter
-    /// without keys has a place to look and finds nothing there.
+    /// The number of units of `unit_bits` bits for this SSTable. At least one, so that a filter without keys has an
+    /// empty unit to probe.
     pub(crate) fn units(self, input: &FilterInput<'_>, unit_bits: u64) -> usize {
         Self::units_for(self.bits_per_key(input), input.hashes.len(), unit_bits)
     }
 
-    /// The number of units that hold `bits_per_key` bits for each of `keys` keys.
+    /// The number of units for `keys` keys at `bits_per_key` bits each.
     pub(crate) fn units_for(bits_per_key: f64, keys: usize, unit_bits: u64) -> usize {
         let bits = bits_per_key * keys as f64;
         ((bits / unit_bits as f64).ceil() as usize).max(1)

@@ -1,4 +1,4 @@
-//! The invariants of the filter axis as a check that any crate's tests can call.
+//! The invariants of the filter axis as a check that the tests of any crate can call.
 //!
 //! ```
 //! let ribbon = lsmbench_bloom::CATALOG.variant("ribbon")?;
@@ -17,11 +17,11 @@ use catalog::{Variant, laws};
 
 use crate::{ALLOCATIONS, Allocation, CATALOG, FilterPolicy};
 
-/// Checks that a filter with its default parameters keeps every invariant of the axis: no key is lost, the false
-/// positive rate is the expected one, corruption is an error, and so on. Takes some seconds without optimization.
+/// Checks a filter with its default parameters against all invariants of the axis. Examples: no key is lost, the
+/// false-positive rate is as expected, corruption is an error. Takes some seconds without optimization.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": violation`.
 pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject {
         policy,
@@ -31,11 +31,11 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
     laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS)
 }
 
-/// Checks that an allocation with its default parameters keeps every invariant of the axis: bits per key are finite
-/// and not negative, and a budget is kept where the allocation promises to keep it.
+/// Checks an allocation with its default parameters against all invariants of the axis. Examples: bits per key are
+/// finite and not negative, and the allocation keeps a budget that it promises to keep.
 ///
 /// # Errors
-/// As [`check`].
+/// See [`check`].
 pub fn check_allocation(variant: &'static Variant<dyn Allocation>) -> Result<(), String> {
     laws::check_component(ALLOCATIONS.axis, variant, allocation::Subject, allocation::INVARIANTS)
 }

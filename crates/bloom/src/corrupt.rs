@@ -1,8 +1,8 @@
-//! The error of stored filter bytes that cannot be right.
+//! The error of corrupt stored filter bytes.
 
 use thiserror::Error;
 
-/// Stored filter bytes that cannot be right.
+/// Stored filter bytes that are corrupt or of another filter.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("corrupt filter: {0}")]
 pub struct CorruptFilter(pub String);

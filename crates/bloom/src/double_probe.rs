@@ -1,19 +1,19 @@
-//! The double-probe Bloom filter: bits in pairs, so that two bits cost one look, in either of two forms.
+//! The double-probe Bloom filter: bits in pairs, so that one memory access tests two bits. There are two forms.
 //!
-//! **`words`**: every double probe sets two bits in one 64-bit word, and each of the words lies anywhere, the
-//! second one chosen by the hash rotated by 21 bits, and so on. Source: cs265 2.3.3 and 3.3.1, after
-//! `DynamicBloom` of `RocksDB`. Memory accesses per probe: up to `double_probes`, 1.3 for most absent keys.
-//! Two bits in one word depend on each other: the rate is above that of `standard`.
+//! **`words`**: every double probe sets two bits in one 64-bit word. Each word is anywhere in the array; the hash
+//! rotated by 21 bits selects the second word, and so on. Source: cs265 2.3.3 and 3.3.1, after `DynamicBloom` of
+//! `RocksDB`. Memory accesses per probe: up to `double_probes`, 1.3 for most absent keys. Two bits in one word
+//! depend on each other, so the rate is above that of `standard`.
 //!
-//! **`blocks`**: one half of the bits goes to a block of 512 bits, the other half to its partner, which the
-//! block names in its first seven bits. Partners are chosen when the filter is built, within batches of 128
-//! blocks: the most loaded block with the least loaded one, so that every pair holds about the same number
-//! of keys and the penalty of blocking is gone. Source: the paired Bloom filter of `SpeedB`, whose name for
-//! its filter cs265 took; <https://docs.speedb.io/speedb-features/paired-bloom-filter>. Memory accesses per
-//! probe: one or two; the second one waits for the first.
+//! **`blocks`**: one half of the bits is in a block of 512 bits, the other half in its partner. The first seven
+//! bits of a block identify its partner. Partners are chosen when the filter is built, within batches of 128
+//! blocks: the most loaded block with the least loaded one. So every pair has about the same number of keys, and
+//! the penalty of blocking disappears. Source: the paired Bloom filter of `SpeedB`, whose name for its filter cs265
+//! uses; <https://docs.speedb.io/speedb-features/paired-bloom-filter>. Memory accesses per probe: one or two; the
+//! second one waits for the first.
 //!
-//! Neither can be better than the bound of all Bloom filters: 1 % needs 9.6 bits per key, not the 7.8 that
-//! cs265 4.3.4 gives.
+//! Neither form can beat the lower bound of all Bloom filters: 1 % needs 9.6 bits per key, not the 7.8 of cs265
+//! 4.3.4.
 //!
 //! Bytes: `bits_per_key` / 8 per key.
 
@@ -49,7 +49,7 @@ const WORD_BITS: u64 = 64;
 const BLOCK_BITS: u64 = 512;
 const BLOCK_WORDS: usize = 8;
 
-/// The bits of a block that name its partner, and the blocks among which it is.
+/// The number of bits of a block that identify its partner among the blocks of a batch.
 const PARTNER_BITS: u32 = 7;
 const BATCH: usize = 1 << PARTNER_BITS;
 
@@ -60,7 +60,7 @@ struct DoubleProbe {
     form: Form,
 }
 
-/// Where the two bits of a pair lie.
+/// The location of the two bits of a pair.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -97,7 +97,7 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
 }
 
 impl DoubleProbe {
-    /// The double probes of one table's filter: as asked for, or the best for the bits it may spend per key.
+    /// The double probes of one SSTable's filter: the parameter, or the best number for its bits per key.
     fn pairs(&self, input: &FilterInput<'_>) -> u32 {
         let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
         self.double_probes.unwrap_or(best)
@@ -138,14 +138,14 @@ impl FilterPolicy for DoubleProbe {
                 let places = blocks.iter_mut().flat_map(|block| &mut block.0);
                 places.zip(&mut words).for_each(|(to, from)| *to = from);
                 if (0..blocks.len()).any(|index| blocks[index].partner(index) >= blocks.len()) {
-                    return Err(CorruptFilter("a block's partner is not there".to_owned()));
+                    return Err(CorruptFilter("the partner of a block does not exist".to_owned()));
                 }
                 Ok(Box::new(BlocksFilter { blocks, pairs: head.probes, keys: head.keys }))
             }
         }
     }
 
-    /// Words only: partners of blocks are chosen by the loads of all keys.
+    /// Only for the form `words`: partners of blocks depend on the loads of all keys.
     fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let pairs = self.pairs(input);
         let bits = || {
@@ -171,13 +171,13 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
         let derived = remix(*turned);
         let mask = 1 << (derived >> 58) | 1 << (derived >> 52 & 63);
         let word = reduce(*turned, count);
-        // After three turns by 21 bits only one bit has moved: the multiplication makes the turns differ.
+        // After three rotations by 21 bits only one bit has moved, so a multiplication makes the rotations differ.
         *turned = derived.rotate_right(21);
         Some((word, mask))
     })
 }
 
-/// So many pairs of bits of a key, each in a word.
+/// The double probes of a key: two bits in each of that many words.
 struct DoubleProbes(u32);
 
 impl Places for DoubleProbes {
@@ -199,13 +199,13 @@ impl Filter for WordsFilter {
         word_probes(hash, self.pairs, self.words.len()).all(|(word, mask)| self.words[word] & mask == mask)
     }
 
-    /// The words of the first two double probes, as cs265 does.
+    /// Prefetches the words of the first two double probes, as cs265 does.
     fn prefetch(&self, hash: KeyHash) {
         word_probes(hash, self.pairs.min(2), self.words.len())
             .for_each(|(word, _)| prefetch(&self.words, word));
     }
 
-    /// All double probes hit: each is a probe of a word with two bits from every pair that fell there.
+    /// The probability that all double probes hit. Each probes a word with two bits of every pair in it.
     fn expected_fpr(&self) -> f64 {
         let rates = theory::word_rates(WORD_BITS as u32, 2);
         let pairs = self.keys.saturating_mul(self.pairs.into());
@@ -220,13 +220,13 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A cache line: the partner's number in its batch, then bits.
+/// A cache line: the number of the partner in its batch, then bits.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);
 
 impl Block {
-    /// Where the partner of this block, the one at `index`, stands.
+    /// The index of the partner of this block. `index` is that of the block itself.
     #[inline]
     fn partner(&self, index: usize) -> usize {
         index / BATCH * BATCH + (self.0[0] as usize % BATCH)
@@ -243,11 +243,11 @@ impl Block {
     }
 }
 
-/// The places of a key in its block and in the partner, `pairs` each.
+/// The bit positions of a key in its block and in the partner, `pairs` each.
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;
-    // The block is chosen by the hash itself: the partner must see other bits of it than the block does.
+    // The hash itself selects the block, so the partner must use other bits of it.
     [hash.0, remix(hash.0).rotate_left(32)].map(|hash| {
         (0..pairs).scan(hash, |derived, _| {
             *derived = remix(*derived);
@@ -297,8 +297,8 @@ impl Filter for BlocksFilter {
         prefetch(&self.blocks, reduce(hash.0, self.blocks.len()));
     }
 
-    /// Partners hold the keys of two blocks, which pairing makes about the same number everywhere. A block
-    /// alone is its own partner.
+    /// A pair of partners has the keys of two blocks, about the same number in every pair. A block without a
+    /// partner is its own partner.
     fn expected_fpr(&self) -> f64 {
         let bits = BLOCK_BITS - u64::from(PARTNER_BITS);
         let blocks = self.blocks.len() as u64;

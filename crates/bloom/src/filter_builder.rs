@@ -1,8 +1,8 @@
 //! Builders of filters that take keys one by one: bit arrays that several threads set concurrently.
 //!
-//! A table knows all its keys when its filter is built, and [`FilterPolicy::build`](crate::FilterPolicy::build) is then
-//! fastest. A [`FilterBuilder`] takes keys as they come instead: one by one, in batches that prefetch their words,
-//! and from many threads (cs265 2.3.3 and 4.3.1).
+//! A flush or compaction knows all keys of an SSTable when it builds the filter, and
+//! [`FilterPolicy::build`](crate::FilterPolicy::build) is then fastest. A [`FilterBuilder`] accepts keys as they
+//! arrive instead: one by one, in batches that prefetch their words, and from many threads (cs265 2.3.3 and 4.3.1).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -20,17 +20,17 @@ pub trait FilterBuilder: Send + Sync {
     /// Adds a key by its hash.
     fn insert(&self, hash: KeyHash);
 
-    /// Adds many keys, as [`insert`](Self::insert) does; the memory of a group of them is asked for before any of it is
-    /// written.
+    /// Adds many keys. Same result as [`insert`](Self::insert), but prefetches the memory of a group of keys before
+    /// writing it.
     fn insert_batch(&self, hashes: &[KeyHash]);
 
     /// Returns the bytes to store. All inserts must have returned.
     fn finish(&self) -> Vec<u8>;
 }
 
-/// Where the bits of a key lie.
+/// The positions of a key's bits in the array.
 pub(crate) trait Places: Send + Sync {
-    /// The words of a key among `words` 64-bit ones, each with the bits to set in it.
+    /// Returns the words of a key among `words` 64-bit words, each with the bits to set in it.
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct BitArrayBuilder<P> {
     places: P,
 }
 
-/// The words of a key that a batch asks for ahead.
+/// The number of words of a key that a batch prefetches.
 const WORDS_AHEAD: usize = 2;
 
 impl<P: Places> BitArrayBuilder<P> {
-    /// `words` words without a bit set, to be stored under `head`.
+    /// Creates an array of `words` zero words, to be stored under `head`.
     pub(crate) fn new(head: Head, words: usize, places: P) -> Self {
         Self { head, words: large::collected((0..words).map(|_| AtomicU64::new(0))), places }
     }
@@ -55,7 +55,7 @@ impl<P: Places> FilterBuilder for BitArrayBuilder<P> {
     #[inline]
     fn insert(&self, hash: KeyHash) {
         for (word, mask) in self.places.of(hash, self.words.len()) {
-            // Who reads the words has waited for the threads that wrote them.
+            // Relaxed, because the reader of the words waits for the writing threads first.
             self.words[word].fetch_or(mask, Ordering::Relaxed);
         }
     }

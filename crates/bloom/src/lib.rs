@@ -1,4 +1,4 @@
-//! The filter axis: a small summary of a run's keys that lets most lookups of absent keys skip the run.
+//! The filter axis: a small summary of the keys of a run, so that most lookups of absent keys skip the run.
 
 mod allocation;
 mod banding;
@@ -44,7 +44,7 @@ pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;
 pub use library::seam;
 
-/// All filters. The first is the baseline, the last the oracle.
+/// All filters. The first is the baseline, the last the ideal bound.
 #[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),

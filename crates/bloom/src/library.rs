@@ -1,17 +1,18 @@
-//! A filter in a shared library, by the C ABI of `lsmbench_filter.h`.
+//! A filter in a shared library, called through the C ABI of `lsmbench_filter.h`.
 //!
-//! The library builds filters from the hashes of keys and answers from them; it may be written in any language that
-//! has C functions. Every call goes through a table of function pointers. With an empty `library` the table holds
-//! functions of this crate around the filter `standard`, so that the seam can be measured by itself.
+//! The library builds filters from the hashes of keys, and answers probes of hashes. It may be written in any
+//! language that can export C functions. Every call goes through a table of function pointers. If `library` is
+//! empty, the table has functions of this crate around the filter `standard`, so that the cost of the interface can
+//! be measured in isolation.
 //!
-//! Stored form, little-endian. The name says which library wrote the filter, and no other one opens it:
+//! Stored form, little-endian. The name identifies the library that wrote the filter. No other library opens it:
 //!
 //! ```text
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! `error` is 0 unless the library could not build the filter. Building has no other way to say so, and opening the
-//! filter reports the number, so that the flush or the compaction that wanted the filter fails.
+//! `error` is 0 unless the library could not build the filter. The library has no other way to report that. Opening
+//! the filter then fails with this number, and with it the flush or compaction.
 
 mod identity;
 mod table;
@@ -58,7 +59,7 @@ impl Default for Params {
     }
 }
 
-/// Builds filters by a library.
+/// Builds filters with a library.
 struct LibraryFilters {
     functions: Arc<Functions>,
     budget: Budget,
@@ -75,7 +76,7 @@ impl Build<dyn FilterPolicy> for LibraryFilters {
     }
 }
 
-/// What is stored before the body.
+/// The stored header before the body.
 struct Head<'a> {
     name: &'a str,
     error: i32,
@@ -94,13 +95,13 @@ impl Head<'_> {
     }
 }
 
-/// The head and the body of stored bytes.
+/// Splits stored bytes into header and body.
 fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let short = || CorruptFilter(format!("{} bytes are too few for a filter of a library", stored.len()));
     let (tag, rest) = stored.split_first_chunk::<4>().ok_or_else(short)?;
     if *tag != TAG {
         return Err(CorruptFilter(format!(
-            "the tag is \"{}\" where \"{}\" belongs; another kind of filter may have been stored",
+            "the tag is \"{}\", expected \"{}\"; another kind of filter may have been stored",
             tag.escape_ascii(),
             TAG.escape_ascii()
         )));
@@ -109,10 +110,10 @@ fn decode(stored: &[u8]) -> Result<(Head<'_>, &[u8]), CorruptFilter> {
     let (name, rest) = rest.split_at_checked(usize::from(*length)).ok_or_else(short)?;
     let (error, rest) = rest.split_first_chunk().ok_or_else(short)?;
     let (bytes, body) = rest.split_first_chunk().ok_or_else(short)?;
-    let name = str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is no text".to_owned()))?;
+    let name = str::from_utf8(name).map_err(|_| CorruptFilter("the library's name is not UTF-8".to_owned()))?;
     if u64::from_le_bytes(*bytes) != body.len() as u64 {
         return Err(CorruptFilter(format!(
-            "{} bytes of body where there are {}",
+            "the body should have {} bytes and has {}",
             u64::from_le_bytes(*bytes),
             body.len()
         )));
@@ -134,7 +135,7 @@ impl FilterPolicy for LibraryFilters {
         let name = &self.functions.name;
         if head.name != name {
             return Err(CorruptFilter(format!(
-                "the library \"{}\" wrote this filter, and the design has the library \"{name}\"; open the store with \
+                "the library \"{}\" wrote this filter, but the design has the library \"{name}\"; open the store with \
                  the one that wrote it",
                 head.name
             )));
@@ -147,7 +148,7 @@ impl FilterPolicy for LibraryFilters {
         }
         let filter = OpenFilter::open(Arc::clone(&self.functions), body).map_err(|error| {
             CorruptFilter(format!(
-                "the library \"{name}\" does not open it: its function open returned {error}"
+                "the library \"{name}\" cannot open the filter: its function open returned {error}"
             ))
         })?;
         Ok(Box::new(LibraryFilter(filter)))
@@ -186,11 +187,11 @@ impl Filter for LibraryFilter {
     }
 }
 
-/// The probes that are timed together.
+/// The number of probes that are timed together.
 const CALLS: u32 = 10_000;
 
-/// The seam of a filter in a library: single probes of the filter `standard` by the C ABI, and without it. `None` for
-/// other filters.
+/// The work to time for the interface of a filter in a library: single probes of the filter `standard` through the
+/// C ABI, and directly. `None` for other filters.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,24 +1,18 @@
-//! No filter: every probe says "maybe". The baseline that every filter must pay against.
+//! No filter: every probe answers "maybe". The baseline of the axis.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use types::{Bytes, KeyHash};
 
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
-    Variant::new::<NoFilter>("none", "no filter: every run whose key range covers the key is searched", "");
+    Variant::plain("none", "no filter: every run whose key range covers the key is searched", || {
+        Box::new(NoFilter)
+    });
 
-/// The policy and the filter in one: there is nothing to hold.
+/// The policy and the filter, both without state.
 struct NoFilter;
-
-impl Build<dyn FilterPolicy> for NoFilter {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FilterPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FilterPolicy for NoFilter {
     fn build(&self, _: &FilterInput<'_>) -> Vec<u8> {

@@ -1,27 +1,26 @@
-//! An array of numbers of a few bits each, one after another without gaps.
+//! An array of integers of a few bits each, without gaps.
 
 use prefetch::{large, prefetch};
 
-/// The widest number, in bits: one unaligned word must hold it wherever it begins in a byte.
+/// The largest width in bits: one unaligned word must contain an integer, at whatever bit of a byte it begins.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();
 
-/// Numbers of `width` bits, in little-endian order of bits and bytes.
+/// Integers of `width` bits, in little-endian order of bits and bytes.
 pub(crate) struct Packed {
-    /// The numbers, and a word more, so that the last one can be read as a word.
+    /// The integers and one extra word, so that the last integer can be read as a word.
     bytes: Vec<u8>,
     width: u32,
 }
 
 impl Packed {
-    /// `len` zeros of `width` bits: 1 to [`MOST_WIDTH`].
+    /// Creates `len` zeros of `width` bits. The width is 1 to [`MOST_WIDTH`].
     pub(crate) fn zeros(len: usize, width: u32) -> Self {
         Self { bytes: large::zeros(Self::words(len, width) * WORD_BYTES), width }
     }
 
-    /// The words that [`into_words`](Self::into_words) gives for `len` numbers; none where they are more than
-    /// can be counted.
+    /// The number of words of [`to_words`](Self::to_words) for `len` integers. `None` on overflow.
     pub(crate) fn checked_words(len: u64, width: u32) -> Option<u64> {
         len.checked_mul(width.into()).map(|bits| bits.div_ceil(u64::BITS.into()) + 1)
     }
@@ -30,19 +29,19 @@ impl Packed {
         (len * width as usize).div_ceil(u64::BITS as usize) + 1
     }
 
-    /// The numbers of `width` bits that lie in `words`, the last of which is room only.
+    /// Reads integers of `width` bits from `words`. The last word is only padding.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>, width: u32) -> Self {
         let mut bytes = large::with_room(words.len() * WORD_BYTES);
         words.for_each(|word| bytes.extend_from_slice(&word.to_le_bytes()));
         Self { bytes, width }
     }
 
-    /// The numbers as words, to be stored.
+    /// The array as words to store.
     pub(crate) fn to_words(&self) -> impl ExactSizeIterator<Item = u64> {
         self.bytes.chunks_exact(WORD_BYTES).map(|word| u64::from_le_bytes(word.try_into().expect("a word")))
     }
 
-    /// The largest number, all bits set.
+    /// The largest integer: all bits set.
     #[inline]
     pub(crate) fn mask(&self) -> u64 {
         (1 << self.width) - 1
@@ -60,7 +59,7 @@ impl Packed {
         u64::from_le_bytes(word.try_into().expect("a word")) >> (bit % 8) & self.mask()
     }
 
-    /// Sets number `index` to `value`, of which the low bits count.
+    /// Sets integer `index` to the low bits of `value`.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, value: u64) {
         let (bit, mask) = (index * self.width as usize, self.mask());
@@ -70,7 +69,7 @@ impl Packed {
         place.copy_from_slice(&word.to_le_bytes());
     }
 
-    /// Asks for the cache line in which entry `index` begins.
+    /// Prefetches the cache line in which entry `index` begins.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.bytes, index * self.width as usize / 8);

@@ -6,29 +6,24 @@
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use types::{AlreadyHashed, Bytes, KeyHash};
 
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::stored::Head;
 
-pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
-    Variant::new::<Perfect>("perfect", "the oracle: never wrong, and its memory counts as nothing", "")
-        .oracle();
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy>::plain(
+    "perfect",
+    "the oracle: never wrong, and its memory counts as nothing",
+    || Box::new(Perfect),
+)
+.oracle();
 
 const TAG: [u8; 4] = *b"perf";
 
 /// Builds exact sets.
 struct Perfect;
-
-impl Build<dyn FilterPolicy> for Perfect {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FilterPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FilterPolicy for Perfect {
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {

@@ -11,9 +11,9 @@ pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)
 }
 
-/// A hash that differs from seed to seed, every bit of it from every bit: filters whose build can fail try
-/// again with another one. For each seed a bijection, so that different hashes stay different. It is the
-/// finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
+/// Mixes a hash with a seed, so that every bit depends on every bit. A filter whose construction failed tries again
+/// with the next seed. It is a bijection for each seed, so different hashes stay different. It is the finalizer of
+/// Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
 #[inline]
 pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     let mixed = hash.wrapping_add(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -22,8 +22,8 @@ pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     mixed ^ mixed >> 31
 }
 
-/// Maps a hash to `0..range` by its high bits, without a division (Lemire, "Fast random integer
-/// generation in an interval", 2019). Unlike a modulo it suits every range equally.
+/// Maps a hash to `0..range` by its high bits, without a division (Lemire, "Fast random integer generation in an
+/// interval", 2019). Unlike a modulo, it works equally well for every range.
 #[inline]
 pub(crate) fn reduce(hash: u64, range: usize) -> usize {
     ((u128::from(hash) * range as u128) >> 64) as usize

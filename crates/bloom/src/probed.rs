@@ -1,17 +1,17 @@
-//! The parameters of the plain Bloom filters: bits spent and bits set per key.
+//! The parameters of the plain Bloom filters: bits per key and probes per key.
 
 use serde::{Deserialize, Serialize};
 
 use crate::budget::Budget;
 use crate::filter::FilterInput;
 
-/// What a design sets.
+/// The parameters in TOML.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Params {
     /// Bits spent per key.
     pub(crate) bits_per_key: f64,
-    /// Bits set per key; 0 takes the best number.
+    /// Bits set per key; 0 selects the best number.
     pub(crate) probes: u32,
 }
 
@@ -21,17 +21,17 @@ impl Default for Params {
     }
 }
 
-/// The same, checked.
+/// The validated parameters.
 pub(crate) struct Probed {
     pub(crate) budget: Budget,
     probes: Option<u32>,
 }
 
 impl Probed {
-    /// Takes the parameters of a filter that makes at most `most_probes` probes.
+    /// Validates the parameters of a filter with at most `most_probes` probes.
     ///
     /// # Errors
-    /// If one of them is out of range.
+    /// A parameter is out of range.
     pub(crate) fn from_params(params: &Params, most_probes: u32) -> Result<Self, String> {
         if params.probes > most_probes {
             return Err(format!("probes is {}; it must be from 0 to {most_probes}", params.probes));
@@ -40,7 +40,7 @@ impl Probed {
         Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
     }
 
-    /// The probes of one table's filter: as asked for, or the best for the bits it may spend per key.
+    /// The probes of one SSTable's filter: the parameter, or the best number for its bits per key.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
         self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
     }

@@ -1,10 +1,10 @@
 //! The register-blocked Bloom filter: all bits of a key in one 64-bit word.
 //!
-//! A lookup is one load, one mask and one comparison without any vector instruction: the fewest
-//! instructions of its family. A word is so small a block that its load varies much, so the rate is the
-//! highest of its family too. Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom
-//! filters" (2007), with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom
-//! overtakes cuckoo at high throughput" (VLDB 2019), section 3.
+//! A lookup is one load, one mask and one comparison without vector instructions: the fewest instructions of its
+//! family. The load of such small blocks varies much, so its false-positive rate is the highest of its family.
+//! Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), with blocks of a
+//! machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high throughput" (VLDB
+//! 2019), section 3.
 //!
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: one.
 
@@ -33,7 +33,7 @@ const TAG: [u8; 4] = *b"blmr";
 const WORD_BITS: u32 = u64::BITS;
 const PLACE_BITS: u32 = WORD_BITS.ilog2();
 
-/// As many places in a word as one hash selects.
+/// The number of bit positions that one hash selects in a word.
 const MOST_PROBES: u32 = WORD_BITS / PLACE_BITS;
 
 /// Builds register-blocked Bloom filters.
@@ -72,7 +72,7 @@ impl FilterPolicy for Register {
             8 => Box::new(RegisterFilter::<8> { words, keys }),
             9 => Box::new(RegisterFilter::<9> { words, keys }),
             MOST_PROBES => Box::new(RegisterFilter::<MOST_PROBES> { words, keys }),
-            probes => return Err(CorruptFilter(format!("{probes} probes; there are 1 to {MOST_PROBES}"))),
+            probes => return Err(CorruptFilter(format!("{probes} probes; valid are 1 to {MOST_PROBES}"))),
         })
     }
 
@@ -81,7 +81,7 @@ impl FilterPolicy for Register {
     }
 }
 
-/// The number of probes with the lowest rate in a large filter.
+/// The number of probes with the lowest false-positive rate in a large filter.
 fn best_probes(bits_per_key: f64) -> u32 {
     const WORDS: u64 = 1 << 32;
     let keys = (f64::from(WORD_BITS) / bits_per_key * WORDS as f64) as u64;
@@ -95,15 +95,15 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// The bits of this key in its word: each six further bits of a derived hash select one.
+/// The bits of this key in its word: each group of six bits of a derived hash selects one.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);
     (1..=probes).fold(0, |mask, probe| mask | 1 << (derived >> (WORD_BITS - PLACE_BITS * probe) & 63))
 }
 
-/// A register-blocked Bloom filter in memory, compiled for its number of probes: the fewer instructions a
-/// lookup has, the more cache misses of further ones are under way at the same time.
+/// A register-blocked Bloom filter in memory, compiled for its number of probes. Fewer instructions per lookup let
+/// more cache misses of later lookups overlap.
 struct RegisterFilter<const PROBES: u32> {
     words: Vec<u64>,
     keys: u64,

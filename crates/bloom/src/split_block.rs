@@ -1,10 +1,10 @@
 //! The split-block Bloom filter: blocks of 256 bits in eight lanes, one bit of a key in each lane.
 //!
-//! All eight bits are set or tested at once, in a handful of vector instructions. The number of bits per
-//! key in a block is fixed at eight, which suits about 8 to 14 bits per key best; the rate is above that of
-//! `blocked`, the lookup cheaper. Source: the Parquet format, "Parquet Bloom Filter" (its layout and its
-//! eight odd multipliers), after Putze, Sanders & Singler (2007), section 4.
-#![allow(clippy::inline_always)] // One body, compiled for plain processors and for AVX2.
+//! All eight bits are set or tested at once, with a few vector instructions. A key always has eight bits in a
+//! block, which fits about 8 to 14 bits per key best. The rate is above that of `blocked`, and the lookup is
+//! cheaper. Source: the Parquet format, "Parquet Bloom Filter" (its layout and its eight odd multipliers), after
+//! Putze, Sanders & Singler (2007), section 4.
+#![allow(clippy::inline_always)] // One body, compiled for any CPU and for AVX2.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -119,7 +119,7 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
     }
 
     fn expected_fpr(&self) -> f64 {
-        // A lane with j bits thrown into it misses a bit with chance (31/32)^j, and lanes are independent.
+        // A lane with j bits set at random misses a bit with probability (31/32)^j, and lanes are independent.
         theory::blocked(self.keys, self.blocks.len() as u64, |load| {
             let missed = (load as f64 * (-1.0 / f64::from(LANE_BITS)).ln_1p()).exp();
             (1.0 - missed).powf(LANES as f64)
@@ -131,20 +131,20 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
     }
 }
 
-/// Eight lanes of 32 bits; two blocks share a cache line, none lies on two.
+/// Eight lanes of 32 bits. Two blocks share a cache line, and no block crosses one.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Block([u32; LANES]);
 
 impl Block {
-    /// The block that holds this key alone: the low half of its hash selects a bit in each lane.
+    /// The block with the bits of this key only: the low half of its hash selects a bit in each lane.
     #[inline(always)]
     fn of(hash: KeyHash) -> Self {
         Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
     }
 }
 
-/// A way to look up, for one kind of processor. The answers are the same.
+/// A lookup for one CPU feature set. All give the same answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
     fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);
@@ -186,15 +186,15 @@ impl Lookup for Avx2 {
     }
 }
 
-/// The lookup. It has neither branch nor call, so that it becomes vector code where it is inlined into a
-/// function compiled for such a processor.
+/// The lookup. It has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a
+/// function for such a CPU.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));
     (0..LANES).fold(0, |missing, lane| missing | (key.0[lane] & !block.0[lane])) == 0
 }
 
-/// The batch of lookups; `answers` are as many as `hashes`.
+/// The batch of lookups. `answers` and `hashes` have the same length.
 #[inline(always)]
 fn may_contain_batch(blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]) {
     let place = |hash: KeyHash| reduce(hash.0, blocks.len());

@@ -1,9 +1,9 @@
 //! The textbook Bloom filter: k bits per key, anywhere in one array.
 //!
-//! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are
-//! derived from one 64-bit hash, each by a further odd multiplication, and reduced to the array by their
-//! high bits; the array may have any length. The measured false-positive rate is within sampling error of
-//! theory from 0.1 to 24 bits per key.
+//! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are derived
+//! from one 64-bit hash, each by another odd multiplication. The high bits of each select the position, so the
+//! array may have any length. The measured false-positive rate is within sampling error of theory from 0.1 to 24
+//! bits per key.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -32,15 +32,15 @@ const TAG: [u8; 4] = *b"blms";
 pub(crate) struct Standard(Probed);
 
 impl Standard {
-    /// The policy that spends so many bits per key, with the best number of probes.
+    /// Creates the policy with these bits per key and the best number of probes.
     ///
     /// # Errors
-    /// If it cannot spend so many or so few.
+    /// The bits per key are out of range.
     pub(crate) fn with_bits(bits_per_key: f64) -> Result<Self, String> {
         Ok(Self(Probed::from_params(&Params { bits_per_key, ..Params::default() }, MAX_PROBES)?))
     }
 
-    /// The bytes that a filter of so many keys is stored in.
+    /// The stored size in bytes of a filter with this many keys.
     pub(crate) fn stored_bytes(&self, keys: usize) -> usize {
         Head::stored_bytes(Budget::units_for(self.0.budget.param(), keys, 64))
     }
@@ -77,7 +77,7 @@ impl FilterPolicy for Standard {
     }
 }
 
-/// So many bits of a key, anywhere.
+/// The bit positions of a key, anywhere in the array. The field is their number.
 struct Probes(u32);
 
 impl Places for Probes {
@@ -98,7 +98,7 @@ impl StandardFilter {
     /// Opens stored bytes.
     ///
     /// # Errors
-    /// If they are those of another filter, or damaged.
+    /// The bytes are corrupt or of another filter.
     pub(crate) fn open(stored: &[u8]) -> Result<Self, CorruptFilter> {
         let (head, words) = Head::decode_probed(stored, TAG, 1)?;
         Ok(Self { bits: BitArray::from_words(words), probes: head.probes, keys: head.keys })
@@ -149,7 +149,7 @@ mod tests {
     fn expected_rate_is_that_of_the_bits_built() {
         let hashes: Vec<KeyHash> = (1..=1000).map(|i| KeyHash(remix(i))).collect();
         let (_, filter) = filter(0, 10.0, &hashes);
-        // 10 000 bits fill 157 words, that is 10 048 bits.
+        // 10 000 bits fill 157 words, which are 10 048 bits.
         assert_eq!(filter.memory_bytes(), 157 * 8);
         assert!((filter.expected_fpr() / theory::standard(10_048, 1000, 7) - 1.0).abs() < 1e-12);
     }

@@ -1,4 +1,4 @@
-//! The stored form that filters share: a head of 24 bytes, then 64-bit little-endian words.
+//! The stored form that filters share: a header of 24 bytes, then 64-bit little-endian words.
 //!
 //! ```text
 //! tag [u8; 4] | probes u32 | keys u64 | words u64 | words × u64
@@ -11,32 +11,32 @@ use crate::corrupt::CorruptFilter;
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The most probes a filter may make; it bounds the work that a corrupt head can cause.
+/// The largest number of probes. It limits the work that a corrupt header can cause.
 pub(crate) const MAX_PROBES: u32 = 64;
 
-/// Which variant wrote the bytes, and with which parameters.
+/// The header: the variant that wrote the bytes, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The variant.
+    /// The code of the variant.
     pub(crate) tag: [u8; 4],
-    /// The number of bits set per key, or 0 where that is no parameter.
+    /// The number of bits set per key, or 0 if the variant has no such parameter.
     pub(crate) probes: u32,
     /// The number of keys added.
     pub(crate) keys: u64,
 }
 
 impl Head {
-    /// The head of a filter over `hashes`.
+    /// Creates the header of a filter over `hashes`.
     pub(crate) fn new(tag: [u8; 4], probes: u32, hashes: &[KeyHash]) -> Self {
         Self { tag, probes, keys: hashes.len() as u64 }
     }
 
-    /// The bytes of a head and so many words.
+    /// The size in bytes of a header and `words` words.
     pub(crate) fn stored_bytes(words: usize) -> usize {
         HEAD_BYTES + words * WORD_BYTES
     }
 
-    /// Writes the head and the words.
+    /// Encodes the header and the words.
     pub(crate) fn encode(self, words: impl ExactSizeIterator<Item = u64>) -> Vec<u8> {
         let mut stored = Vec::with_capacity(HEAD_BYTES + words.len() * WORD_BYTES);
         stored.extend(self.tag);
@@ -47,10 +47,10 @@ impl Head {
         stored
     }
 
-    /// Reads the head and the words that a variant stored under `tag`.
+    /// Decodes the header and words that a variant stored under `tag`.
     ///
     /// # Errors
-    /// If the tag is another one, or there are fewer or more bytes than the head says.
+    /// The tag differs, or the length does not match the header.
     pub(crate) fn decode(
         stored: &[u8],
         tag: [u8; 4],
@@ -60,7 +60,7 @@ impl Head {
         };
         if head[..4] != tag {
             return Err(CorruptFilter(format!(
-                "the tag is \"{}\" where \"{}\" belongs; another kind of filter may have been stored",
+                "the tag is \"{}\", expected \"{}\"; another kind of filter may have been stored",
                 head[..4].escape_ascii(),
                 tag.escape_ascii()
             )));
@@ -78,10 +78,11 @@ impl Head {
         ))
     }
 
-    /// As [`decode`](Self::decode), for filters that probe units of `unit_words` words.
+    /// Decodes the header and words of a filter that probes units of `unit_words` words.
     ///
     /// # Errors
-    /// Also if there is no unit or a broken one, or the number of probes is impossible.
+    /// See [`decode`](Self::decode). Also if there is no unit or an incomplete one, or the number of probes is
+    /// invalid.
     pub(crate) fn decode_probed(
         stored: &[u8],
         tag: [u8; 4],
@@ -89,7 +90,7 @@ impl Head {
     ) -> Result<(Self, impl ExactSizeIterator<Item = u64>), CorruptFilter> {
         let (head, words) = Self::decode(stored, tag)?;
         if head.probes == 0 || head.probes > MAX_PROBES {
-            return Err(CorruptFilter(format!("{} probes; there are 1 to {MAX_PROBES}", head.probes)));
+            return Err(CorruptFilter(format!("{} probes; valid are 1 to {MAX_PROBES}", head.probes)));
         }
         if words.len() == 0 || !words.len().is_multiple_of(unit_words) {
             return Err(CorruptFilter(format!("{} words in units of {unit_words}", words.len())));

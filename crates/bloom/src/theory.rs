@@ -1,15 +1,15 @@
-//! What theory says of the false-positive rate of a filter.
+//! Theoretical false-positive rates of filters.
 
-/// The rate of a Bloom filter of `bits` bits with `probes` hash functions that holds `keys` keys:
-/// (1 − e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
+/// The rate of a Bloom filter of `bits` bits with `probes` hash functions and `keys` keys: (1 − e^(−kn/m))^k (Bloom
+/// 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
 pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     let fill = -(-(f64::from(probes) * keys as f64) / bits as f64).exp_m1();
     fill.powi(probes.cast_signed())
 }
 
-/// The chance that none of `length` neighbouring numbers is a key's and yet one of them has the code of a key:
-/// `keys` different codes below `codes`, for numbers up to `largest`. 1 − (1 − n/r)^ℓ for codes that are
-/// random, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4); 0 where
+/// The probability that a range of `length` neighbouring numbers without a key has a number with the code of a key.
+/// There are `keys` different codes below `codes`, for numbers up to `largest`. It is 1 − (1 − n/r)^ℓ for random
+/// codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). It is 0 if
 /// every number has a code of its own.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
@@ -18,28 +18,28 @@ pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     -(length as f64 * (-(keys as f64 / codes as f64)).ln_1p()).exp_m1()
 }
 
-/// The number of probes that makes [`standard`] smallest: ln 2 · m/n, at least one.
+/// The number of probes that minimizes [`standard`]: ln 2 · m/n, at least one.
 pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// The rate of a filter that sends each of `keys` keys to one of `blocks` blocks: the mean over the load
-/// of a block, which is binomial, of the rate at that load.
+/// The rate of a filter that maps each of `keys` keys to one of `blocks` blocks. It is the mean of `rate_at_load`
+/// over the binomial load of a block.
 ///
-/// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, take the
-/// Poisson distribution for it; the binomial is the same for large filters and right for small ones too.
+/// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
+/// distribution instead. The binomial distribution is the same for large filters and is exact for small ones too.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// Loads this much less likely than the likeliest do not count any more.
+    /// Loads whose probability relative to the most likely one is lower are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// Loads on either side of the likeliest that are looked at: more than ever count below a million keys
-    /// per block, and beyond that all rates are 1. It bounds the work that a corrupt number can cause.
+    /// The number of loads evaluated on either side of the most likely one. More never matter below a million keys
+    /// per block, and above that all rates are 1. It limits the work that a corrupt number can cause.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);
     }
     let odds = 1.0 / (blocks as f64 - 1.0);
     let mode = keys / blocks;
-    // Weights relative to the likeliest load, so that nothing underflows.
+    // Weights relative to the most likely load, so that nothing underflows.
     let (mut weights, mut sum) = (1.0, rate_at_load(mode));
     let mut add = |load: u64, weight: f64| {
         weights += weight;
@@ -63,11 +63,11 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     sum / weights
 }
 
-/// The rate of one small Bloom filter of `bits` bits that holds `keys` keys, `probes` bits each.
+/// The rate of one small Bloom filter of `bits` bits with `keys` keys of `probes` bits each.
 ///
-/// In a block of a few hundred bits the number of set bits varies enough to matter: the mean of fill^k is
-/// above the k-th power of the mean fill. This is the mean to second order, from the exact mean and
-/// variance of the number of empty cells when kn balls are thrown into m.
+/// In a block of a few hundred bits the number of set bits varies so much that the mean of fill^k is above the k-th
+/// power of the mean fill. This is the mean to second order, from the exact mean and variance of the number of
+/// empty cells when kn balls are thrown into m cells.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;
@@ -81,15 +81,15 @@ pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     (fill.powi(probes.cast_signed()) * (1.0 + spread)).min(1.0)
 }
 
-/// The rates of one Bloom filter of `bits` bits, `probes` bits per key, that holds 0, 1, 2 … keys, exactly:
-/// the mean of (set / bits)^probes over the distribution of the number of bits set. Beyond the last one
-/// nearly all bits are set.
+/// The exact rates of one Bloom filter of `bits` bits with `probes` bits per key and 0, 1, 2 … keys: the mean of
+/// (set / bits)^probes over the distribution of the number of set bits. After the last rate nearly all bits are
+/// set.
 ///
-/// For words of a few dozen bits, where [`small`] is too coarse.
+/// For words of a few dozen bits, for which [`small`] is too coarse.
 pub(crate) fn word_rates(bits: u32, probes: u32) -> Vec<f64> {
     const FULL: f64 = 1.0 - 1e-9;
     let m = f64::from(bits);
-    // How likely it is that 0, 1, 2 … bits are set.
+    // The probability that 0, 1, 2 … bits are set.
     let mut likely = vec![0.0; bits as usize + 1];
     likely[0] = 1.0;
     let mut rates = vec![0.0];
@@ -145,7 +145,7 @@ mod tests {
         assert_close(blocked(40, 1, |load| small(512, load, 6)), small(512, 40, 6), 1e-15);
     }
 
-    /// Two keys of one bit each in two cells: fill 1/2 or 1, each half of the time. With two probes the
+    /// Two keys with one bit each in two cells: the fill is 1/2 or 1 with equal probability. With two probes the
     /// rate is (1/4 + 1)/2.
     #[test]
     fn second_order_is_exact_for_two_probes() {
@@ -156,7 +156,7 @@ mod tests {
     fn rates_of_words_are_exact() {
         let rates = word_rates(2, 2);
         assert_close(rates[1], 0.625, 1e-12);
-        // Of four balls one in eight leaves a cell of two empty.
+        // Four balls leave one of two cells empty with probability 1/8.
         assert_close(rates[2], 0.25 / 8.0 + 7.0 / 8.0, 1e-12);
         let rates = word_rates(64, 4);
         assert!(rates.is_sorted() && rates[0] < f64::EPSILON);

@@ -1,9 +1,9 @@
-//! The keys of one table as numbers, in their order.
+//! Mapping of the keys of one SSTable to integers in the same order.
 //!
-//! What all keys share says nothing: the prefix is cut, the next eight bytes are the number, big-endian, and
-//! low bits that are the same in all of them are cut too. Numbers count from the smallest one. Keys of one
-//! length whose further bytes are the same in all, such as padding, are told apart completely; of other
-//! strings only the eight bytes behind the common prefix count, and those with the same ones are one number.
+//! The prefix that all keys share is cut off. The next eight bytes (the head) are the number, big-endian. Low bits
+//! that are the same in all keys are cut off too. Numbers count from the smallest one. The mapping is one-to-one
+//! for keys of one length whose bytes after the head are all the same, such as padding. Other keys with the same
+//! head have the same number.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -12,18 +12,19 @@ use types::{KeyList, common_prefix, head};
 
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// How the keys of a table become numbers.
+/// The mapping of an SSTable's keys to numbers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Universe {
     /// The bytes that all keys begin with.
     prefix: Vec<u8>,
-    /// The low bits of heads that are the same in all, and how many they are; fewer than 64.
+    /// The low bits that are the same in all heads, and their number, less than 64.
     low: u64,
     shift: u32,
-    /// The smallest and the largest head without its low bits.
+    /// The smallest and the largest head without the low bits.
     min: u64,
     max: u64,
-    /// Where all keys have one length: what all have behind their heads. A key is then its number.
+    /// The bytes after the head that all keys share. Present if all keys have one length; each key then has its own
+    /// number.
     tail: Option<Tail>,
 }
 
@@ -32,12 +33,12 @@ pub(crate) struct Universe {
 struct Tail {
     /// The bytes of a key that are in its head.
     head_bytes: usize,
-    /// The bytes behind them.
+    /// The bytes after the head.
     rest: Vec<u8>,
 }
 
 impl Universe {
-    /// The numbers of these keys, which come in order; there is one at least.
+    /// Creates the mapping of these keys. They are in order, and there is at least one.
     pub(crate) fn of(keys: &KeyList) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
         let shared = common_prefix(first, last);
@@ -62,7 +63,7 @@ impl Universe {
         (head(&key[self.prefix.len()..]) >> self.shift) - self.min
     }
 
-    /// The number of any key; `None` where no key of the table is equal to it.
+    /// The number of any key. `None` if it certainly equals no key of the SSTable.
     pub(crate) fn find(&self, key: &[u8]) -> Option<u64> {
         let tail = self.without_prefix(key)?;
         let at = head(tail);
@@ -73,8 +74,8 @@ impl Universe {
         is_it.then(|| number - self.min)
     }
 
-    /// The smallest and the largest number that a key of the table between the bounds can have; `None` where
-    /// there can be none.
+    /// The smallest and the largest number that a key of the SSTable between the bounds can have. `None` if there
+    /// can be no such key.
     pub(crate) fn between(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Option<(u64, u64)> {
         let smallest = match low {
             Bound::Unbounded => self.min,
@@ -90,8 +91,8 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// The first head that a bound from below allows; the next one where the bound, compared with the key of
-    /// the same head, `passes` it.
+    /// The first head that a lower bound allows. It is the next one if `passes` is true for the order of the bound
+    /// and the key with the same head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -105,8 +106,8 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// The last head that a bound from above allows; the one before where the bound `misses` the key of the
-    /// same head.
+    /// The last head that an upper bound allows. It is the one before if `misses` is true for the order of the
+    /// bound and the key with the same head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -116,7 +117,7 @@ impl Universe {
         let is_below = match low.cmp(&self.low) {
             Ordering::Equal => match self.against_its_key(tail) {
                 Some(order) => misses(order),
-                // Only a longer key, or one with zeros at its end, has keys of the same head below it.
+                // Only a longer key, or one that ends with zeros, has keys of the same head below it.
                 None => misses(Ordering::Equal) && tail.len() <= HEAD_BYTES && tail.last() != Some(&0),
             },
             order => order.is_lt(),
@@ -124,10 +125,11 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// How a bound without the prefix compares with the only key that can have its head, where that is known.
+    /// The order of a bound without the prefix and the only key that can have its head. `None` if that key is not
+    /// known.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
-        // Nothing is compared with nothing: a comparison of no bytes can cost as much as a cache miss.
+        // Empty slices are not compared, because even that can cost as much as a cache miss.
         Some(match (bound.get(*head_bytes..), rest.is_empty()) {
             (None, _) | (Some([]), false) => Ordering::Less,
             (Some(behind), true) => behind.len().cmp(&0),
@@ -144,13 +146,13 @@ impl Universe {
     }
 }
 
-/// The bytes of a key in its head, and those behind.
+/// Splits a key into its head and the bytes after it.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     key.split_at(key.len().min(HEAD_BYTES))
 }
 
-/// As words: `low | shift | min | max | tail`, where the tail is 0 or 1 + the bytes in a head; then the prefix
-/// and what is behind heads, each with its length before it and filled up to whole words.
+/// The stored words: `low | shift | min | max | tail`. The tail is 0 or 1 + the bytes in a head. Then follow the
+/// prefix and the bytes after heads, each with its length in front and padded to whole words.
 impl Universe {
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         let tail = self.tail.as_ref();
@@ -162,7 +164,7 @@ impl Universe {
         }
     }
 
-    /// Reads what was written; `None` where it cannot be right.
+    /// Decodes the stored words. `None` if they are corrupt.
     pub(crate) fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let [low, shift, min, max, tail] = [(); 5].map(|()| words.next());
         let (low, shift, min, max) = (low?, shift?, min?, max?);
@@ -178,7 +180,7 @@ impl Universe {
         Some(Self { prefix, low, shift: shift as u32, min, max, tail })
     }
 
-    /// The bytes of memory it holds.
+    /// Memory in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.prefix.len() + self.tail.as_ref().map_or(0, |tail| tail.rest.len())
     }
@@ -215,7 +217,7 @@ mod tests {
         (Bound::Included(low), Bound::Included(high))
     }
 
-    /// Numbers between the same bytes before and behind them: nothing is lost.
+    /// Numbers between the same leading and trailing bytes lose nothing.
     #[test]
     fn padded_numbers_are_exact() {
         let key = |number: u32| [b"user", &number.to_be_bytes()[..], b"00000000"].concat();

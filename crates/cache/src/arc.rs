@@ -8,7 +8,7 @@
 //! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit writes four nodes. Source: Megiddo
 //! and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 
-use catalog::{NoParams, Variant};
+use catalog::Variant;
 
 use crate::cache::Cache;
 use crate::ghosts::Ghosts;
@@ -66,9 +66,9 @@ impl Arc {
 }
 
 impl Policy for Arc {
-    type Params = NoParams;
+    type Params = ();
 
-    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+    fn new((): &(), _: usize) -> Result<Self, String> {
         Ok(Self::default())
     }
 

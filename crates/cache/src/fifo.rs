@@ -4,7 +4,7 @@
 //! counted. Per block 16 bytes of links; a hit touches none of them. Source: the page replacement that
 //! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that bears his name.
 
-use catalog::{NoParams, Variant};
+use catalog::Variant;
 
 use crate::cache::Cache;
 use crate::policy::{Incoming, Policy, Slot};
@@ -25,9 +25,9 @@ pub(crate) struct Fifo {
 }
 
 impl Policy for Fifo {
-    type Params = NoParams;
+    type Params = ();
 
-    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+    fn new((): &(), _: usize) -> Result<Self, String> {
         Ok(Self::default())
     }
 

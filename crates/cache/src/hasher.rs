@@ -10,8 +10,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::cache::Cache;
 
 /// What the parameter `hasher` may be, for the reference text of the variants.
-#[doc(hidden)]
-#[macro_export]
 macro_rules! hasher_reference {
     () => {
         "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\", \"ahash\", \"rustc-hash\" or \"sip\" (std's).\n\

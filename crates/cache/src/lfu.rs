@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{NoParams, Variant};
+use catalog::Variant;
 
 use crate::cache::Cache;
 use crate::policy::{Incoming, Policy, Slot};
@@ -49,9 +49,9 @@ impl Lfu {
 }
 
 impl Policy for Lfu {
-    type Params = NoParams;
+    type Params = ();
 
-    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+    fn new((): &(), _: usize) -> Result<Self, String> {
         Ok(Self::default())
     }
 

@@ -25,6 +25,7 @@ mod s3_fifo;
 mod sharded;
 mod sieve;
 mod simulate;
+pub mod sized;
 mod sketch;
 mod sync;
 mod two_q;

@@ -12,46 +12,26 @@
 
 use std::hash::BuildHasher;
 
-use catalog::{Build, ByteSize, Variant};
+use catalog::Variant;
 use moka::sync::Cache as MokaCache;
 use parking_lot::RwLock;
-use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
-use crate::hasher::{HasherKind, WithHasher, hasher_reference};
+use crate::sized::{self, SizedCache};
 
-pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "moka",
     "the crate after Caffeine: W-TinyLFU behind channels; few misses, slow hits",
-    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
 );
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    capacity: ByteSize,
-    hasher: HasherKind,
-}
+/// Builds caches of the crate.
+struct MokaCaches;
 
-impl Default for Params {
-    fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
-    }
-}
-
-impl Build<dyn Cache> for Params {
-    type Params = Self;
-
-    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
-        Ok(params.hasher.build(params))
-    }
-}
-
-impl WithHasher for Params {
-    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
-        let blocks = sized(self.capacity.0, hasher.clone());
-        Box::new(Moka { sized: RwLock::new(Sized { blocks, capacity: self.capacity.0 }), hasher })
+impl SizedCache for MokaCaches {
+    fn build<S: BuildHasher + Clone + Send + Sync + 'static>(capacity: u64, hasher: S) -> Box<dyn Cache> {
+        let blocks = sized(capacity, hasher.clone());
+        Box::new(Moka { sized: RwLock::new(Sized { blocks, capacity }), hasher })
     }
 }
 

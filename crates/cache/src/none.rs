@@ -1,23 +1,15 @@
 //! No cache: every block is read from storage. The baseline that every cache must pay against.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> =
-    Variant::new::<NoCache>("none", "no cache: every block is read from storage each time", "");
+    Variant::plain("none", "no cache: every block is read from storage each time", || Box::new(NoCache));
 
 /// The cache that declines every block.
 struct NoCache;
-
-impl Build<dyn Cache> for NoCache {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Cache>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Cache for NoCache {
     fn get(&self, _: &BlockId) -> Option<Bytes> {

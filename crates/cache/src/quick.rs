@@ -7,20 +7,18 @@
 
 use std::hash::BuildHasher;
 
-use catalog::{Build, ByteSize, Variant};
+use catalog::Variant;
 use parking_lot::Mutex;
 use quick_cache::sync::{Cache as QuickCache, DefaultLifecycle};
 use quick_cache::{OptionsBuilder, Weighter};
-use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 use crate::cache::{BlockId, Cache};
-use crate::hasher::{HasherKind, WithHasher, hasher_reference};
+use crate::sized::{self, SizedCache};
 
-pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "quick",
     "scan-resistant CLOCK with a memory of what was evicted: few misses, cheap hits",
-    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
 );
 
 /// Parts with a lock each. The crate would take four times the number of CPUs, and hits would then differ
@@ -30,30 +28,12 @@ const SHARDS: u64 = 16;
 /// The size of a block by which the crate estimates how many there will be.
 const BLOCK_BYTES: u64 = 4096;
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    capacity: ByteSize,
-    hasher: HasherKind,
-}
+/// Builds caches of the crate.
+struct QuickCaches;
 
-impl Default for Params {
-    fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
-    }
-}
-
-impl Build<dyn Cache> for Params {
-    type Params = Self;
-
-    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
-        Ok(params.hasher.build(params))
-    }
-}
-
-impl WithHasher for Params {
-    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
-        Box::new(Quick::new(self.capacity.0, hasher))
+impl SizedCache for QuickCaches {
+    fn build<S: BuildHasher + Clone + Send + Sync + 'static>(capacity: u64, hasher: S) -> Box<dyn Cache> {
+        Box::new(Quick::new(capacity, hasher))
     }
 }
 

@@ -6,7 +6,7 @@
 //! hit touches one line beside the shell's. A scan through it is not resisted as by policies with a memory
 //! of the evicted. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
 
-use catalog::{NoParams, Variant};
+use catalog::Variant;
 
 use crate::cache::Cache;
 use crate::policy::{Incoming, Policy, Slot};
@@ -29,9 +29,9 @@ pub(crate) struct Sieve {
 }
 
 impl Policy for Sieve {
-    type Params = NoParams;
+    type Params = ();
 
-    fn new(_: &NoParams, _: usize) -> Result<Self, String> {
+    fn new((): &(), _: usize) -> Result<Self, String> {
         Ok(Self::default())
     }
 

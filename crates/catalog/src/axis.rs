@@ -1,53 +1,53 @@
-//! Catalogs of different components behind one face, for everything that walks the axes of a design.
+//! One interface to the catalogs of all axes, whatever components they build.
 
 use toml::{Table, Value};
 
 use crate::{Catalog, Choice, ChoiceError, Limit, Origin};
 
-/// What lists, sweeps and error texts need of a catalog, whatever it builds.
+/// The part of a catalog that does not depend on the component type: names, summaries and choices.
 pub trait Axis: Sync {
     /// The name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// One line that says what the axis decides.
+    /// A line that describes the decision that the axis stands for.
     fn summary(&self) -> &'static str;
 
-    /// What there is to say of each variant, in catalog order.
+    /// Names, summaries, parameters and limits of all variants, in catalog order.
     fn variants(&self) -> Vec<VariantInfo>;
 
     /// The baseline: the first variant with its defaults.
     fn baseline(&self) -> Choice;
 
-    /// Reads a choice from TOML, as [`Catalog::choose`] does.
+    /// Reads a choice from TOML.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Catalog::choose`].
     fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
         self.choose_beside(value, &[])
     }
 
-    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
-    /// none that there is.
+    /// Reads a choice from a TOML table that may have other keys too. `others` are those keys; the message about an
+    /// unknown key lists them.
     ///
     /// # Errors
-    /// As there.
+    /// See [`Catalog::choose`].
     fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError>;
 }
 
-/// What there is to say of a variant.
+/// The description of a variant, without the means to build it.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
     /// Its name.
     pub kind: &'static str,
-    /// One line that says what it is and when it pays.
+    /// A line that describes the variant and when it pays off.
     pub summary: &'static str,
     /// Its parameters as commented TOML with their defaults.
     pub reference: &'static str,
     /// Its parameters with their defaults.
     pub defaults: Table,
-    /// Whether it bounds its axis instead of being a component one could ship.
+    /// Whether it is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
-    /// What it cannot do.
+    /// Its limitations.
     pub limits: &'static [Limit],
     /// The crate that it comes from.
     pub origin: Origin,

@@ -1,4 +1,4 @@
-//! The catalog of an axis: its variants in order, open to variants of other crates until the first look-up.
+//! The list of the variants of an axis. Other crates can add variants until the first lookup.
 
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -7,30 +7,30 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that are in a build only if a feature of the package is asked for, since they take many other packages:
-/// their axis, their name, and the feature.
+/// Variants that only a feature of the package enables, because they need many other packages: axis, name, feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
-/// All variants of one axis. Order has meaning: the baseline first, the textbook next, then the rest, oracles last.
+/// All variants of one axis, in the order of lists and charts: the baseline, the textbook variant, the others, the
+/// ideal bounds.
 ///
-/// Variants from other crates are [added](Self::add) before anything is looked up: the first look-up closes the
-/// catalog, so that a process sees one list from beginning to end. Additions stand in the order in which they came,
-/// behind the built-in variants and before the oracles that end the list.
+/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so a
+/// process sees one list from start to end. Added variants keep their order. They come after the built-in variants,
+/// before the ideal bounds that end the list.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML: `bloom`.
     pub axis: &'static str,
-    /// One line that says what the axis decides.
+    /// A line that describes the decision that the axis stands for.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
     built_in: &'static [Variant<T>],
     added: Mutex<Vec<&'static Variant<T>>>,
-    /// All variants in order, once anything was looked up.
+    /// All variants in order. Set by the first lookup.
     closed: OnceLock<Box<[&'static Variant<T>]>>,
 }
 
 impl<T: ?Sized> Catalog<T> {
-    /// A catalog of the variants that its crate, `origin`, brings.
+    /// Creates the catalog of the built-in variants of the crate `origin`.
     pub const fn new(
         origin: Origin,
         axis: &'static str,
@@ -43,8 +43,8 @@ impl<T: ?Sized> Catalog<T> {
     /// Adds a variant of another crate.
     ///
     /// # Errors
-    /// The variant does not say which crate it comes from, its name is taken, or the catalog is closed because
-    /// something was looked up already.
+    /// The variant does not name its crate, another variant has the name, or the catalog is closed because of an
+    /// earlier lookup.
     pub fn add(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
         let (axis, kind) = (self.axis, variant.kind);
         if variant.origin.is_none() {
@@ -62,10 +62,11 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
-    /// Adds a variant of another crate, unless the catalog has it already. A closed catalog may have it.
+    /// Adds a variant of another crate, unless the catalog has it already. Succeeds on a closed catalog that has
+    /// it.
     ///
     /// # Errors
-    /// As [`add`](Self::add).
+    /// See [`add`](Self::add).
     pub fn add_once(&self, variant: &'static Variant<T>) -> Result<(), AdditionError> {
         let has = |other: &Variant<T>| {
             std::ptr::eq(other, variant)
@@ -84,7 +85,7 @@ impl<T: ?Sized> Catalog<T> {
 
     /// The variants of other crates, under their lock.
     fn added(&self) -> MutexGuard<'_, Vec<&'static Variant<T>>> {
-        // A thread that panicked while it held the lock has left the list whole: a push is all that is done under it.
+        // A thread that panicked under the lock left the list complete: the only operation under it is a push.
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -93,11 +94,11 @@ impl<T: ?Sized> Catalog<T> {
         if let Some(closed) = self.closed.get() {
             return closed;
         }
-        // Held until the catalog is closed, so that no addition comes between and is lost.
+        // Held until the catalog is closed, so that no addition is lost in between.
         let added = self.added();
         self.closed.get_or_init(|| {
             let oracles = self.built_in.iter().rev().take_while(|variant| variant.oracle).count();
-            // A list of oracles alone has no end that additions stand before.
+            // Where all built-in variants are ideal bounds, additions come last.
             let end = if oracles == self.built_in.len() { oracles } else { self.built_in.len() - oracles };
             let (first, last) = self.built_in.split_at(end);
             first.iter().chain(added.iter().copied()).chain(last).collect()
@@ -109,10 +110,10 @@ impl<T: ?Sized> Catalog<T> {
         variant.origin.unwrap_or(self.origin)
     }
 
-    /// The variant of this name.
+    /// Returns the variant with this name or earlier name.
     ///
     /// # Errors
-    /// Names the closest variant and all there are.
+    /// No variant has the name. The message names the most similar variant and lists all.
     pub fn variant(&self, kind: &str) -> Result<&'static Variant<T>, ChoiceError> {
         let named = self.variants().iter().find(|variant| variant.kind == kind);
         let named =
@@ -125,7 +126,7 @@ impl<T: ?Sized> Catalog<T> {
                 return ChoiceError::whole(message);
             }
             ChoiceError::whole(format!(
-                "{}: no variant \"{kind}\"; {}there are {}",
+                "{}: no variant \"{kind}\"; {}Valid: {}",
                 self.axis,
                 suggestion(kind, self.kinds()),
                 self.kinds().collect::<Vec<_>>().join(", ")
@@ -138,21 +139,21 @@ impl<T: ?Sized> Catalog<T> {
         self.variants().iter().map(|variant| variant.kind)
     }
 
-    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or
-    /// `{ kind = "blocked", bits_per_key = 12 }`. The parameters are completed with their defaults and
-    /// the component is built once on trial, so that a choice that exists can be built.
+    /// Reads a choice from TOML: `"blocked"`, `"blocked(bits_per_key=12)"` or `{ kind = "blocked", bits_per_key =
+    /// 12 }`. Missing parameters take their defaults. The component is built once as a test, so every choice that
+    /// exists can be built.
     ///
     /// # Errors
-    /// Unknown variants and parameters, values of the wrong type, values the variant refuses.
+    /// Unknown variants and parameters, values of the wrong type, values that the variant rejects.
     pub fn choose(&self, value: &Value) -> Result<Choice, ChoiceError> {
         self.choose_beside(value, &[])
     }
 
-    /// As [`choose`](Self::choose), from a table that might have held `others` too, which are told of where a key is
-    /// none that there is.
+    /// Reads a choice from a TOML table that may have other keys too. `others` are those keys; the message about an
+    /// unknown key lists them.
     ///
     /// # Errors
-    /// As there.
+    /// See [`choose`](Self::choose).
     pub fn choose_beside(&self, value: &Value, others: &[&str]) -> Result<Choice, ChoiceError> {
         let (kind, given) = match value {
             Value::String(text) => {
@@ -161,7 +162,7 @@ impl<T: ?Sized> Catalog<T> {
             Value::Table(table) => self.split_kind(table)?,
             other => {
                 let message = format!(
-                    "{}: a value of type {} is no choice; write \"{kind}\" or {{ kind = \"{kind}\", … }}",
+                    "{}: expected a variant, not a value of type {}; write \"{kind}\" or {{ kind = \"{kind}\", … }}",
                     self.axis,
                     other.type_str(),
                     kind = self.baseline_variant().kind,
@@ -174,10 +175,10 @@ impl<T: ?Sized> Catalog<T> {
         Ok(if variant.kind == kind { choice } else { choice.written_as(self.axis, kind) })
     }
 
-    /// Builds the component that `choice` names.
+    /// Builds the component of a choice.
     ///
     /// # Errors
-    /// As [`choose`](Self::choose).
+    /// See [`choose`](Self::choose).
     pub fn build(&self, choice: &Choice) -> Result<Box<T>, ChoiceError> {
         self.variant(choice.kind())?.build_of(self.axis, choice)
     }

@@ -1,4 +1,4 @@
-//! A variant with all its parameters: what a design holds for each axis.
+//! The choice of a design for one axis: a variant with a value for every parameter.
 
 use std::fmt;
 
@@ -6,8 +6,8 @@ use toml::{Table, Value};
 
 use crate::label;
 
-/// A named variant with a value for every parameter. Two choices are equal if they have the same name and the same
-/// values, by whatever names these were written.
+/// A named variant with a value for every parameter. Two choices are equal if name and values are equal, even if
+/// they were written with different earlier names.
 #[derive(Clone, Debug)]
 pub struct Choice {
     kind: &'static str,
@@ -44,12 +44,12 @@ impl Choice {
         Self { kind, params, defaults, old_names: Vec::new() }
     }
 
-    /// The same choice, written with these deprecated names.
+    /// Sets the deprecated names with which the choice was written.
     pub(crate) fn with_old_names(self, old_names: Vec<OldName>) -> Self {
         Self { old_names, ..self }
     }
 
-    /// The same choice, whose variant was written by its earlier name `old`.
+    /// Records that the variant was written by its earlier name `old`.
     pub(crate) fn written_as(mut self, axis: &'static str, old: String) -> Self {
         self.old_names.push(OldName { axis, old, new: self.kind });
         self
@@ -70,14 +70,14 @@ impl Choice {
         &self.params
     }
 
-    /// The name with the parameters that differ from their defaults: `blocked(bits_per_key=12)`. It reads
-    /// back as the same choice.
+    /// The label: the name with the parameters that differ from their defaults, such as `blocked(bits_per_key=12)`.
+    /// Reading the label gives the same choice.
     pub fn label(&self) -> String {
         let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
         label::write(self.kind, changed)
     }
 
-    /// The choice as TOML, every parameter spelt out.
+    /// The choice as a TOML table with all parameters.
     pub fn to_toml(&self) -> Value {
         let mut table = Table::new();
         table.insert("kind".to_owned(), Value::String(self.kind.to_owned()));

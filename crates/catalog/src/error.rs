@@ -1,14 +1,14 @@
-//! What can be wrong with a choice, said so that the reader knows what to write instead.
+//! Errors of choices. Each message names the problem and the valid values.
 
 use thiserror::Error;
 
-/// A choice that names no variant, or gives one parameters it does not take.
+/// A choice that names no variant, has an unknown parameter, or has an invalid value.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{message}")]
 pub struct ChoiceError {
-    /// The key inside the choice's table that is at fault, if it is one: `bits_per_key`.
+    /// The wrong key in the choice's table, such as `bits_per_key`. `None` if the choice as a whole is wrong.
     pub key: Option<String>,
-    /// What is wrong and what would be right.
+    /// The problem, and how to correct it.
     pub message: String,
 }
 
@@ -24,10 +24,10 @@ impl ChoiceError {
     }
 }
 
-/// A variant that cannot be added to a catalog.
+/// The reason why a variant cannot be added to a catalog.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum AdditionError {
-    /// The variant does not say which crate it comes from.
+    /// The variant does not name its crate.
     #[error("{axis}: variant \"{kind}\" does not name its crate; write Variant::new(…).from(origin!())")]
     NoOrigin {
         /// The axis.
@@ -36,15 +36,17 @@ pub enum AdditionError {
         kind: &'static str,
     },
     /// Another variant has the name.
-    #[error("{axis}: there is a variant \"{kind}\" already; give yours another name")]
+    #[error("{axis}: another variant is named \"{kind}\"; rename yours")]
     Taken {
         /// The axis.
         axis: &'static str,
         /// The name of the variant.
         kind: &'static str,
     },
-    /// The catalog was read before.
-    #[error("{axis}: variant \"{kind}\" comes too late; add it before any variant of the axis is looked up")]
+    /// The catalog is closed because of an earlier lookup.
+    #[error(
+        "{axis}: variant \"{kind}\" comes too late; add it before the first lookup of a variant of the axis"
+    )]
     Closed {
         /// The axis.
         axis: &'static str,
@@ -53,7 +55,7 @@ pub enum AdditionError {
     },
 }
 
-/// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
+/// Returns `did you mean …? ` for the one of `names` that is most similar to `wrong`. Empty if none is similar.
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))

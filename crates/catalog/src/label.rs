@@ -1,33 +1,32 @@
-//! Labels: `kind(parameter=value, …)`, written and read back.
+//! Writing and parsing of labels: `kind(parameter=value, …)`.
 
 use toml::{Table, Value};
 
-/// Writes a label; without parameters it is the kind alone.
+/// Writes a label. Without parameters it consists only of the kind.
 pub(crate) fn write<'a>(kind: &str, params: impl Iterator<Item = (&'a String, &'a Value)>) -> String {
     let params: Vec<String> = params.map(|(key, value)| format!("{key}={}", write_value(value))).collect();
     if params.is_empty() { kind.to_owned() } else { format!("{kind}({})", params.join(", ")) }
 }
 
-/// Reads a label into the kind and the parameters it names.
+/// Splits a label into the kind and its parameters.
 pub(crate) fn parse(text: &str) -> Result<(String, Table), String> {
     let text = text.trim();
     let Some((kind, rest)) = text.split_once('(') else {
         return Ok((text.to_owned(), Table::new()));
     };
-    let inner = rest
-        .strip_suffix(')')
-        .ok_or_else(|| format!("\"{text}\" opens a parenthesis and does not close it"))?;
+    let inner = rest.strip_suffix(')').ok_or_else(|| format!("\"{text}\" lacks the closing parenthesis"))?;
     let mut params = Table::new();
     for part in split_top_level(inner).into_iter().filter(|part| !part.trim().is_empty()) {
         let (key, value) = part
             .split_once('=')
-            .ok_or_else(|| format!("\"{}\" in \"{text}\" is not parameter=value", part.trim()))?;
+            .ok_or_else(|| format!("\"{}\" in \"{text}\" must be parameter=value", part.trim()))?;
         params.insert(key.trim().to_owned(), parse_value(value.trim()));
     }
     Ok((kind.trim().to_owned(), params))
 }
 
-/// Strings stand bare where that cannot be mistaken for anything else, whole fractions without a point.
+/// Writes a value of a label: strings without quotes where that is unambiguous, whole floats without a decimal
+/// point.
 fn write_value(value: &Value) -> String {
     match value {
         Value::String(text) if is_bare(text) => text.clone(),
@@ -50,7 +49,7 @@ fn is_bare(text: &str) -> bool {
         && read_toml(text).is_none()
 }
 
-/// The parts between commas that stand outside of quotes and brackets.
+/// Splits at commas outside of quotes and brackets.
 fn split_top_level(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut quoted) = (Vec::new(), 0, 0usize, false);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! The laws every catalog keeps, as functions that an axis' tests call.
+//! Invariants of every catalog, as functions that the tests of an axis call.
 
 use std::collections::HashSet;
 
@@ -6,19 +6,19 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant of an axis: its name, and a check that says what broke.
+/// An invariant of an axis: its name, and a check that describes the violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Succeeds if `holds`; otherwise fails with the text that `otherwise` makes.
+/// Succeeds if `holds`.
 ///
 /// # Errors
-/// The text of `otherwise`.
+/// The text that `otherwise` returns, if `holds` is false.
 pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise()) }
 }
 
-/// Checks a variant against the invariants of its axis: those of [`check_variant`], and `invariants` for what the
-/// variant builds from its defaults. `subject` makes of the component what the checks take.
+/// Checks a variant against the invariants of all axes ([`check_variant`]) and of its own axis (`invariants`). The
+/// component with default parameters is checked. `subject` converts it to the input of the checks.
 ///
 /// # Errors
 /// One line per broken invariant.
@@ -29,7 +29,7 @@ pub fn check_component<T: ?Sized, S>(
     invariants: &[Invariant<S>],
 ) -> Result<(), String> {
     let mut broken: Vec<String> = check_variant(axis, variant).err().into_iter().collect();
-    // Where the defaults do not build, `check_variant` has reported it.
+    // If the component with default parameters cannot be built, `check_variant` has reported it.
     if let Ok(component) = variant.build_of(axis, &variant.default_choice()) {
         broken.extend(check_invariants(variant.kind, &subject(component), invariants).err());
     }
@@ -39,20 +39,19 @@ pub fn check_component<T: ?Sized, S>(
 /// Checks `subject` against all `invariants`.
 ///
 /// # Errors
-/// One line per broken invariant: `name: "invariant": what broke`.
+/// One line per broken invariant: `name: "invariant": violation`.
 pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>]) -> Result<(), String> {
     let broken = invariants.iter().filter_map(|(invariant, check)| {
-        let what = check(subject).err()?;
-        Some(format!("{name}: \"{invariant}\": {what}"))
+        let violation = check(subject).err()?;
+        Some(format!("{name}: \"{invariant}\": {violation}"))
     });
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// Checks a whole catalog and reports every law that is broken: names are unique, and every variant keeps the laws of
-/// [`check_variant`].
+/// Checks a whole catalog: it is not empty, names are unique, and every variant passes [`check_variant`].
 ///
 /// # Errors
-/// One line per broken law.
+/// One line per broken invariant.
 pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let mut seen = HashSet::new();
@@ -61,53 +60,53 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
     }
     for variant in catalog.variants() {
         if !seen.insert(variant.kind) {
-            broken.push(format!("{}: {}: the name stands twice", catalog.axis, variant.kind));
+            broken.push(format!("{}: {}: two variants have this name", catalog.axis, variant.kind));
         }
         broken.extend(check_variant(catalog.axis, variant).err());
     }
     all_kept(&broken)
 }
 
-/// Checks what every variant of any axis owes its users:
+/// Checks the invariants of every variant of any axis:
 ///
 /// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
-/// * the reference text holds exactly the default parameters;
-/// * it can be built from its defaults, rejects a parameter it does not have, and its label and its TOML read back
-///   as the same choice.
+/// * the reference text contains exactly the default parameters;
+/// * it can be built from its defaults and rejects an unknown parameter; its label and its TOML read back as the
+///   same choice.
 ///
 /// # Errors
-/// One line per broken law.
+/// One line per broken invariant.
 pub fn check_variant<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(), String> {
     let mut broken = Vec::new();
     let name = format!("{axis}: {}", variant.kind);
     if variant.kind.is_empty()
         || !variant.kind.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
     {
-        broken.push(format!("{name}: a name is lower-case words joined by hyphens"));
+        broken.push(format!("{name}: a name must consist of lower-case words joined by hyphens"));
     }
     if variant.summary.is_empty() || variant.summary.contains('\n') || variant.summary.ends_with('.') {
-        broken.push(format!("{name}: the summary is one line without a full stop"));
+        broken.push(format!("{name}: the summary must be one line without a full stop"));
     }
     broken.extend(check_reference(variant).err().map(|error| format!("{name}: {error}")));
     broken.extend(check_choice(axis, variant).err().map(|error| format!("{name}: {error}")));
     all_kept(&broken)
 }
 
-/// Joins what broke into one error.
+/// Joins the violations into one error. Succeeds if there are none.
 ///
 /// # Errors
-/// All of `broken`, one line each, unless it is empty.
+/// All of `broken`, one line each.
 pub fn all_kept(broken: &[String]) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
 fn check_reference<T: ?Sized>(variant: &Variant<T>) -> Result<(), String> {
     let reference: Table =
-        toml::from_str(variant.reference).map_err(|e| format!("the reference is no TOML: {e}"))?;
+        toml::from_str(variant.reference).map_err(|e| format!("the reference is not valid TOML: {e}"))?;
     let (named, defaults) = (reference.clone(), variant.defaults());
-    let normal = variant.normalize(reference).map_err(|e| format!("the reference is refused: {e}"))?;
+    let normal = variant.normalize(reference).map_err(|e| format!("the reference is rejected: {e}"))?;
     if normal != defaults || named.len() != defaults.len() {
-        return Err(format!("the reference says {{ {named} }}, the defaults are {{ {defaults} }}"));
+        return Err(format!("the reference has {{ {named} }}, the defaults are {{ {defaults} }}"));
     }
     Ok(())
 }
@@ -119,12 +118,12 @@ fn check_choice<T: ?Sized>(axis: &'static str, variant: &Variant<T>) -> Result<(
         return Err(format!("the label of the defaults is \"{}\"", choice.label()));
     }
     if variant.choose(axis, choice.params().clone(), &[]).as_ref() != Ok(&choice) {
-        return Err("its TOML does not read back".to_owned());
+        return Err("reading its TOML gives another choice".to_owned());
     }
     let misspelt = Table::from_iter([("no_such_parameter".to_owned(), Value::Integer(1))]);
     match variant.choose(axis, misspelt, &[]) {
         Err(error) if error.message.contains("no_such_parameter") => Ok(()),
-        Err(error) => Err(format!("a misspelt parameter is refused without being named: {error}")),
+        Err(error) => Err(format!("the error for a misspelt parameter does not name it: {error}")),
         Ok(_) => Err("a misspelt parameter is accepted".to_owned()),
     }
 }

@@ -1,7 +1,8 @@
-//! Shared libraries that implement a component by C ABI: how one is opened and checked.
+//! Shared libraries that implement a component in C: opening and checking.
 //!
-//! A library exports one function without arguments. It returns a table of functions that lives as long as the
-//! library, and whose first member is the number of the ABI that it was compiled for, a `uint32_t`.
+//! A library exports one function without arguments. The function returns a table of functions that lives as long
+//! as the library. The first member of the table is a `uint32_t`: the ABI version that the library was compiled
+//! for.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -10,25 +11,25 @@ use std::path::PathBuf;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
-/// The code of a function that did its work.
+/// Return code: success.
 pub const OK: i32 = 0;
-/// The code of a function whose input bytes are not those that it wrote.
+/// Return code: the input bytes were not written by this component.
 pub const DAMAGED: i32 = 1;
-/// The code of a function whose output does not fit its buffer.
+/// Return code: the output does not fit its buffer.
 pub const NO_SPACE: i32 = 3;
 
-/// What a library must offer for one axis.
+/// The function, header and ABI version that a library of one axis must have.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The exported function: `lsmbench_filter`.
     pub symbol: &'static str,
     /// The header that declares it: `lsmbench_filter.h`.
     pub header: &'static str,
-    /// The number of the ABI that this program was compiled for.
+    /// The ABI version that this program was compiled for.
     pub abi: u32,
 }
 
-/// What provides the functions of a table: a library that stays loaded as long as this value lives, or this program.
+/// The owner of a table's functions: a library, loaded while this value lives, or this program.
 #[derive(Debug)]
 pub struct Provider {
     /// The file; empty for functions of this program.
@@ -42,16 +43,16 @@ pub struct Provider {
 /// A table of functions as a C header declares it.
 ///
 /// # Safety
-/// The type is `repr(C)`, its first member is a `u32` that holds the number of the ABI, and every other member may
-/// have any bit pattern that a C compiler puts there: functions are `Option`s, pointers are raw.
+/// The type is `repr(C)`. Its first member is a `u32` with the ABI version. Every other member accepts any bit
+/// pattern that a C compiler may write: functions are `Option`s, pointers are raw.
 pub unsafe trait FunctionTable: Copy {}
 
-/// Reads the table of functions of the library at `path`, or takes `built_in` where `path` is empty. A relative path
-/// starts at the current directory.
+/// Opens the library at `path` and reads its table of functions. Returns `built_in` if `path` is empty. A relative
+/// path starts at the current directory.
 ///
 /// # Errors
-/// A sentence that says what is wrong and what to do: there is no such file, it is no library, it lacks the function,
-/// or it was compiled for another ABI.
+/// The file is missing, is not a library, lacks the function, or was compiled for another ABI version. The message
+/// says how to correct it.
 pub fn open<T: FunctionTable>(
     path: &str,
     interface: Interface,
@@ -65,11 +66,11 @@ pub fn open<T: FunctionTable>(
     let full = place.join(path);
     if !full.is_file() {
         return Err(format!(
-            "library is \"{path}\": there is no such file in {}; build it, or correct the path",
+            "library is \"{path}\": no such file in {}; build it, or correct the path",
             place.display()
         ));
     }
-    // SAFETY: a library may run code when it is loaded; the user has named this one to have its code run.
+    // SAFETY: loading a library may run its code; the user named this one for that purpose.
     let library = unsafe { Library::open(Some(&full), RTLD_NOW | RTLD_LOCAL) };
     let library = library.map_err(|error| {
         format!(
@@ -81,7 +82,7 @@ pub fn open<T: FunctionTable>(
     let function = function.map_err(|_| {
         format!("library \"{path}\" does not export the function {symbol}; include {header} and define it")
     })?;
-    // SAFETY: as declared in the header, the function takes nothing and returns a pointer.
+    // SAFETY: the header declares a function without arguments that returns a pointer.
     let table = unsafe { function() };
     if table.is_null() {
         return Err(format!(
@@ -89,9 +90,11 @@ pub fn open<T: FunctionTable>(
         ));
     }
     if !table.cast::<T>().is_aligned() {
-        return Err(format!("library \"{path}\": {symbol} returned no table of functions; see {header}"));
+        return Err(format!(
+            "library \"{path}\": {symbol} did not return a table of functions; see {header}"
+        ));
     }
-    // SAFETY: by the header the pointer leads to a table whose first member is this number.
+    // SAFETY: the header promises a table whose first member is this number.
     let found = unsafe { table.read() };
     if found != abi {
         return Err(format!(
@@ -99,7 +102,7 @@ pub fn open<T: FunctionTable>(
              the library again with the header of this version"
         ));
     }
-    // SAFETY: a table of this version of the ABI has the members of `T`, which takes whatever stands in them.
+    // SAFETY: a table of this ABI version has the members of `T`, which accepts any value of them.
     let table = unsafe { table.cast::<T>().read() };
     Ok((table, Provider { path: full, header, _library: Some(library) }))
 }
@@ -116,13 +119,13 @@ impl Provider {
         function.ok_or_else(missing)
     }
 
-    /// The name that the table gives to what the library stores: 1 to 32 printable ASCII characters.
+    /// Checks the name under which the table stores its data: 1 to 32 printable ASCII characters.
     ///
     /// # Errors
-    /// If it is anything else.
+    /// The name is missing, or is anything else.
     ///
     /// # Safety
-    /// `name` is NULL or leads to a text that ends with a zero and lives as long as the call.
+    /// `name` is NULL or points to a zero-terminated text that lives until the call returns.
     pub unsafe fn name(&self, name: *const c_char) -> Result<String, String> {
         let wrong = |found: &str| {
             format!(
@@ -133,7 +136,7 @@ impl Provider {
         if name.is_null() {
             return Err(wrong("NULL"));
         }
-        // SAFETY: the caller vouches for the text.
+        // SAFETY: guaranteed by the caller.
         let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
         let is_plain = (1..=32).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
         if is_plain { Ok(name.into_owned()) } else { Err(wrong(&format!("{name:?}"))) }

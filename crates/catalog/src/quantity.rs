@@ -1,4 +1,4 @@
-//! Parameters that carry a unit: sizes, counts and times that TOML may spell either way.
+//! Parameters with a unit: sizes, counts and times, each with the spellings that TOML accepts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -100,7 +100,7 @@ schemas! {
     Time = "time";
 }
 
-/// Reads an integer, or a string that `parse` understands.
+/// Reads an integer, or a string that `parse` accepts.
 struct Quantity {
     parse: fn(&str) -> Result<u64, String>,
     expected: &'static str,
@@ -127,7 +127,7 @@ impl Visitor<'_> for Quantity {
     }
 }
 
-/// Reads a string with a unit of time; a bare number would leave the unit to a guess.
+/// Reads a string with a unit of time. A number without a unit is an error.
 struct Duration;
 
 impl Visitor<'_> for Duration {

@@ -1,14 +1,15 @@
-//! Values of TOML read as a type, with errors in the words of whoever wrote the value.
+//! Conversion of TOML values to a type, with error messages in the words of TOML instead of Rust.
 
 use toml::Value;
 use toml::de::Error;
 
 use crate::error::suggestion;
 
-/// What `read` makes of `value`, or a sentence that says what is expected in its place.
+/// Converts `value` with `read`.
 ///
 /// # Errors
-/// The value is of the wrong type, out of range, or a name that there is not.
+/// The value has the wrong type, is out of range, or is not one of the valid names. The message says which values
+/// are valid.
 pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) -> Result<T, String> {
     let error = match read(value.clone()) {
         Ok(done) => return Ok(done),
@@ -17,13 +18,13 @@ pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) ->
     if let (false, Some((given, names))) = (value.is_table(), unknown_name(error.message())) {
         return Err(no_such_name(given, &names));
     }
-    // What is one of a few names tells them only where it is given another name.
+    // serde lists the valid names of an enum only for a string, so read an empty one to get them.
     if let Err(error) = read(Value::String(String::new()))
         && let Some((_, names)) = unknown_name(error.message())
     {
         return Err(match value {
             Value::String(given) => no_such_name(given, &names),
-            other => format!("expected a name, not {}; there are {}", shown(other), names.join(", ")),
+            other => format!("expected a name, not {}. Valid: {}", shown(other), names.join(", ")),
         });
     }
     Err(in_plain_words(error.message()))
@@ -31,10 +32,10 @@ pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) ->
 
 fn no_such_name(given: &str, names: &[&str]) -> String {
     let hint = suggestion(given, names.iter().copied());
-    format!("there is no \"{given}\"; {hint}there are {}", names.join(", "))
+    format!("unknown name \"{given}\"; {hint}Valid: {}", names.join(", "))
 }
 
-/// The name that there is not, and those that there are, where it is that which serde says.
+/// The unknown name and the valid names in a message of serde about an enum. `None` for other messages.
 fn unknown_name(message: &str) -> Option<(&str, Vec<&str>)> {
     let (given, expected) = message.strip_prefix("unknown variant `")?.split_once("`, expected ")?;
     Some((given, expected.split('`').skip(1).step_by(2).collect()))
@@ -48,7 +49,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A message of serde without the names of types, which are those of the program.
+/// Rewrites a message of serde without the names of Rust types.
 fn in_plain_words(message: &str) -> String {
     let wrong = ["invalid type: ", "invalid value: "].iter().find_map(|start| message.strip_prefix(start));
     match wrong.and_then(|wrong| wrong.rsplit_once(", expected ")) {
@@ -57,7 +58,7 @@ fn in_plain_words(message: &str) -> String {
     }
 }
 
-/// A value as serde names it, as it was written.
+/// Converts serde's description of a value to its TOML spelling.
 fn in_words(given: &str) -> String {
     let kinds = ["integer ", "boolean ", "floating point ", "string "];
     match given {
@@ -67,7 +68,7 @@ fn in_words(given: &str) -> String {
     }
 }
 
-/// A type as serde names it, as what its user may write.
+/// Converts serde's description of a type to the values that a user may write.
 fn type_in_words(expected: &str) -> String {
     let up_to = |most: u64| format!("a whole number from 0 to {most}");
     match expected {
@@ -104,30 +105,30 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "it is read, and never asked")]
+    #[expect(dead_code, reason = "only its parsing is tested")]
     struct Inner {
         x: u8,
     }
 
-    fn refused<T: serde::de::DeserializeOwned>(text: &str) -> String {
+    fn rejected<T: serde::de::DeserializeOwned>(text: &str) -> String {
         let table: toml::Table = format!("x = {text}").parse().unwrap();
-        read_value(&table["x"], Value::try_into::<T>).err().expect("it is refused")
+        read_value(&table["x"], Value::try_into::<T>).err().expect("it is rejected")
     }
 
     #[test]
-    fn whatever_is_no_name_is_told_the_names() {
+    fn the_valid_names_are_listed_for_any_other_value() {
         for (text, message) in [
-            ("\"heep\"", "there is no \"heep\"; did you mean \"heap\"? there are loser-tree, heap"),
-            ("3", "expected a name, not 3; there are loser-tree, heap"),
-            ("true", "expected a name, not true; there are loser-tree, heap"),
-            ("{}", "expected a name, not a table; there are loser-tree, heap"),
-            ("{ heap = 1 }", "expected a name, not a table; there are loser-tree, heap"),
-            ("{ a = 1, b = 2 }", "expected a name, not a table; there are loser-tree, heap"),
-            ("[]", "expected a name, not a list; there are loser-tree, heap"),
+            ("\"heep\"", "unknown name \"heep\"; did you mean \"heap\"? Valid: loser-tree, heap"),
+            ("3", "expected a name, not 3. Valid: loser-tree, heap"),
+            ("true", "expected a name, not true. Valid: loser-tree, heap"),
+            ("{}", "expected a name, not a table. Valid: loser-tree, heap"),
+            ("{ heap = 1 }", "expected a name, not a table. Valid: loser-tree, heap"),
+            ("{ a = 1, b = 2 }", "expected a name, not a table. Valid: loser-tree, heap"),
+            ("[]", "expected a name, not a list. Valid: loser-tree, heap"),
         ] {
-            assert_eq!(refused::<Kernel>(text), message, "{text}");
+            assert_eq!(rejected::<Kernel>(text), message, "{text}");
         }
-        assert!(refused::<Vec<Kernel>>("[\"heep\"]").starts_with("there is no \"heep\"; did you mean"));
+        assert!(rejected::<Vec<Kernel>>("[\"heep\"]").starts_with("unknown name \"heep\"; did you mean"));
         assert!(matches!(
             read_value(&"heap".into(), Value::try_into::<Kernel>),
             Ok(Kernel::Heap) if !matches!(Kernel::LoserTree, Kernel::Heap)
@@ -136,16 +137,16 @@ mod tests {
 
     #[test]
     fn types_are_named_as_they_are_written() {
-        assert_eq!(refused::<bool>("3"), "expected true or false, not 3");
-        assert_eq!(refused::<u32>("-1"), "expected a whole number from 0 to 4294967295, not -1");
-        assert_eq!(refused::<u64>("\"two\""), "expected a whole number from 0 up, not \"two\"");
-        assert_eq!(refused::<usize>("1.5"), "expected a whole number from 0 up, not 1.5");
-        assert_eq!(refused::<f64>("{}"), "expected a number, not a table");
-        assert_eq!(refused::<Vec<f64>>("[true]"), "expected a number, not true");
-        assert_eq!(refused::<Vec<f64>>("1"), "expected a list, not 1");
-        assert_eq!(refused::<String>("[]"), "expected a text in quotes, not a list");
-        assert_eq!(refused::<Inner>("1"), "expected a table, not 1");
-        assert_eq!(refused::<ByteSize>("true"), "expected a size such as \"4MiB\", not true");
-        assert!(refused::<ByteSize>("\"many\"").starts_with("\"many\" is no size; "));
+        assert_eq!(rejected::<bool>("3"), "expected true or false, not 3");
+        assert_eq!(rejected::<u32>("-1"), "expected a whole number from 0 to 4294967295, not -1");
+        assert_eq!(rejected::<u64>("\"two\""), "expected a whole number from 0 up, not \"two\"");
+        assert_eq!(rejected::<usize>("1.5"), "expected a whole number from 0 up, not 1.5");
+        assert_eq!(rejected::<f64>("{}"), "expected a number, not a table");
+        assert_eq!(rejected::<Vec<f64>>("[true]"), "expected a number, not true");
+        assert_eq!(rejected::<Vec<f64>>("1"), "expected a list, not 1");
+        assert_eq!(rejected::<String>("[]"), "expected a text in quotes, not a list");
+        assert_eq!(rejected::<Inner>("1"), "expected a table, not 1");
+        assert_eq!(rejected::<ByteSize>("true"), "expected a size such as \"4MiB\", not true");
+        assert!(rejected::<ByteSize>("\"many\"").starts_with("\"many\" is no size; "));
     }
 }

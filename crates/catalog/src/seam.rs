@@ -1,18 +1,18 @@
-//! What a call through a seam to another language or process costs: the work that is timed for it.
+//! The work to time for the call cost of a component in another language or process.
 
-/// A component behind the seam of a variant, and the same component without it. Whoever has a clock times both; the
-/// difference is the cost of the seam.
+/// Calls of a component through a foreign interface, and the same calls without it. The difference of their times
+/// is the cost of the interface.
 pub struct Seam {
-    /// The axis.
+    /// The axis of the variant.
     pub axis: &'static str,
-    /// The variant.
+    /// The name of the variant.
     pub kind: &'static str,
-    /// What one call does.
+    /// A description of one call.
     pub call: &'static str,
     /// The calls that [`through`](Self::through) and [`direct`](Self::direct) make.
     pub calls: u32,
-    /// Makes the calls through the seam.
+    /// Makes the calls through the interface.
     pub through: Box<dyn FnMut()>,
-    /// Makes the calls without it.
+    /// Makes the same calls directly.
     pub direct: Box<dyn FnMut()>,
 }

@@ -1,16 +1,16 @@
-//! Components in C, compiled for the tests of an axis.
+//! Compiles components in C for the tests of an axis.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Compiles `source` into a shared library in `folder`. The source can include the files of `examples/include` and of
-/// the folder `example` of `examples`. `None` where the machine has no C compiler; standard error then names the tests
-/// that are left out.
+/// Compiles `source` into a shared library in `folder`. The source can include the files of `examples/include` and
+/// of the folder `example` of `examples`. Returns `None` if the machine has no C compiler, and prints the skipped
+/// tests to standard error.
 ///
 /// # Panics
-/// If the source does not compile, or `folder` cannot be written to.
-#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+/// The source does not compile, or `folder` is not writable.
+#[expect(clippy::print_stderr, reason = "skipped tests are reported")]
 pub fn compile_c(folder: &Path, example: &str, source: &str) -> Option<PathBuf> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let (file, library) = (folder.join("source.c"), folder.join("library.so"));
@@ -24,7 +24,9 @@ pub fn compile_c(folder: &Path, example: &str, source: &str) -> Option<PathBuf> 
             Some(library)
         }
         Err(error) => {
-            eprintln!("SKIPPED: there is no C compiler cc ({error}), so nothing like {example} was tested");
+            eprintln!(
+                "SKIPPED: cannot run the C compiler cc ({error}), so the tests of {example} did not run"
+            );
             None
         }
     }

@@ -1,9 +1,9 @@
-//! A variant of an axis: its name, its parameters and how it is built.
+//! A variant of an axis: its name, its parameters and its constructor.
 
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::choice::OldName;
@@ -11,27 +11,26 @@ use crate::error::suggestion;
 use crate::reading::read_value;
 use crate::{Choice, ChoiceError, Origin};
 
-/// How a component is built from its parameters.
+/// A constructor of a component from its parameters.
 pub trait Build<T: ?Sized> {
-    /// The parameters, with their defaults; `deny_unknown_fields` and `default` are expected of them.
+    /// The parameters with their defaults. The type must have `#[serde(deny_unknown_fields, default)]`.
     type Params: Serialize + DeserializeOwned + Default;
 
     /// Builds the component.
     ///
     /// # Errors
-    /// A sentence that names the parameter and what it may be.
+    /// An invalid value. The message names the parameter and its valid values.
     fn build(params: Self::Params) -> Result<Box<T>, String>;
 }
 
-/// What a variant cannot do. Combinations that need it are left out of a sweep, and the run says so.
+/// A limitation of a variant. Sweeps skip combinations that need the missing ability, and report that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// It depends on time, so that its counters differ from run to run: not for `counted` mode.
+    /// Its counters depend on time and differ from run to run. Not for `counted` mode.
     NotDeterministic,
-    /// What it holds is gone when the process ends: not for a store that is opened again.
+    /// Its data is lost when the process ends. Not for a store that is opened again.
     NotDurable,
-    /// It gives up data by rule, so that a key that was written may not be found: only by its own rule can its
-    /// answers be checked.
+    /// It drops data on purpose, so a get may miss a key that was written. Only its own rule can check its answers.
     DropsData,
 }
 
@@ -39,25 +38,40 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
-            Self::NotDurable => "keeps nothing when the process ends",
-            Self::DropsData => "drops data by rule, so a key that was written may not be found",
+            Self::NotDurable => "loses its data when the process ends",
+            Self::DropsData => "drops data on purpose, so a get may miss a key that was written",
         })
     }
 }
 
-/// One way to fill an axis: its name, what it is good for, its parameters, and how it is built.
+/// The function that builds the component of a variant.
+#[derive(Clone, Copy)]
+enum Constructor<T: ?Sized> {
+    /// For a variant without parameters.
+    Plain(fn() -> Box<T>),
+    /// For a variant with parameters, which arrive as TOML.
+    FromParameters(fn(Table) -> Result<Box<T>, ChoiceError>),
+}
+
+/// The parameters of a variant that has none. An unknown key is an error, as for every variant.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoParams {}
+
+/// A named alternative on an axis: its summary, its parameters and its constructor.
 pub struct Variant<T: ?Sized> {
     /// The name in TOML, results and charts.
     pub kind: &'static str,
-    /// One line that says what it is and when it pays.
+    /// A line that describes the variant and when it pays off.
     pub summary: &'static str,
-    /// Its parameters as commented TOML with their defaults; a law holds it to `Params::default()`.
+    /// Its parameters as commented TOML with their defaults; `laws::check` compares it with `Params::default()`.
     pub reference: &'static str,
-    /// Whether it is a bound on the axis and no component one could ship.
+    /// Whether it is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
-    /// Whether it picks among other variants of its axis for each call, so that no such variant can pick it.
+    /// Whether it selects among other variants of its axis for each call. A selector cannot be selected by another
+    /// one.
     pub selector: bool,
-    /// What it cannot do.
+    /// Its limitations.
     pub limits: &'static [Limit],
     /// The crate that it comes from; `None` means the crate of its catalog.
     pub origin: Option<Origin>,
@@ -65,13 +79,13 @@ pub struct Variant<T: ?Sized> {
     pub old_kinds: &'static [&'static str],
     /// Earlier names of parameters with the names that replaced them: `("seek_price", "read_triggered")`.
     pub old_parameters: &'static [(&'static str, &'static str)],
-    build: fn(Table) -> Result<Box<T>, ChoiceError>,
+    build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
     defaults: fn() -> Table,
 }
 
 impl<T: ?Sized> Variant<T> {
-    /// A variant built by `B`.
+    /// Creates a variant with parameters, built by `B`.
     pub const fn new<B: Build<T>>(
         kind: &'static str,
         summary: &'static str,
@@ -87,30 +101,48 @@ impl<T: ?Sized> Variant<T> {
             origin: None,
             old_kinds: &[],
             old_parameters: &[],
-            build: |params| {
+            build: Constructor::FromParameters(|params| {
                 B::build(read_params(params).map_err(|error| params_error(&error))?)
                     .map_err(ChoiceError::whole)
-            },
+            }),
             normalize: |params| Ok(write_params(&read_params::<B::Params>(params)?)),
             defaults: || write_params(&B::Params::default()),
         }
     }
 
-    /// Marks the variant as its axis' oracle.
+    /// Creates a variant without parameters. `build` cannot fail. A choice with a parameter is rejected.
+    pub const fn plain(kind: &'static str, summary: &'static str, build: fn() -> Box<T>) -> Self {
+        Self {
+            kind,
+            summary,
+            reference: "",
+            oracle: false,
+            selector: false,
+            limits: &[],
+            origin: None,
+            old_kinds: &[],
+            old_parameters: &[],
+            build: Constructor::Plain(build),
+            normalize: |params| Ok(write_params(&read_params::<NoParams>(params)?)),
+            defaults: Table::new,
+        }
+    }
+
+    /// Marks the variant as an ideal bound of its axis.
     #[must_use]
     pub const fn oracle(mut self) -> Self {
         self.oracle = true;
         self
     }
 
-    /// Marks the variant as one that picks among other variants of its axis.
+    /// Marks the variant as a selector among other variants of its axis.
     #[must_use]
     pub const fn selector(mut self) -> Self {
         self.selector = true;
         self
     }
 
-    /// Declares what the variant cannot do.
+    /// Declares the limitations of the variant.
     #[must_use]
     pub const fn limited(mut self, limits: &'static [Limit]) -> Self {
         self.limits = limits;
@@ -139,9 +171,9 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Reads the parameters of a choice on `axis`: missing ones take their defaults, earlier names become today's,
-    /// and the component is built once, so that a choice that exists can be built. `others` are keys that the same
-    /// table might have held; they only help to explain an unknown key.
+    /// Reads the parameters of a choice on `axis`. Missing parameters take their defaults, and earlier names become
+    /// current names. The component is built once as a test, so every choice that exists can be built. `others` are
+    /// keys that the same table may have; they are only listed in the message about an unknown key.
     ///
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
@@ -151,7 +183,7 @@ impl<T: ?Sized> Variant<T> {
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
             return Err(self.unknown_parameter(axis, key, others));
         }
-        // One value at a time, so that an error can name the key.
+        // Checks one value at a time, so that the error can name its key.
         for (key, value) in &given {
             let alone = |value| (self.normalize)(Table::from_iter([(key.clone(), value)]));
             read_value(value, alone).map_err(|message| {
@@ -163,7 +195,7 @@ impl<T: ?Sized> Variant<T> {
         Ok(choice)
     }
 
-    /// Parameters under today's names, and the earlier names that were used.
+    /// Replaces earlier names of parameters by current names. Returns the parameters and the replaced names.
     fn with_new_names(
         &self,
         axis: &'static str,
@@ -185,9 +217,9 @@ impl<T: ?Sized> Variant<T> {
         let defaults = self.defaults();
         let known: Vec<&str> = defaults.keys().map(String::as_str).chain(others.iter().copied()).collect();
         let list = if known.is_empty() {
-            "it takes none".to_owned()
+            "it has no parameters".to_owned()
         } else {
-            format!("it takes {}", known.join(", "))
+            format!("Valid: {}", known.join(", "))
         };
         let hint = suggestion(key, known.iter().copied().chain(["kind"]));
         ChoiceError::at(key, format!("{axis}: {} has no parameter \"{key}\"; {hint}{list}", self.kind))
@@ -209,7 +241,13 @@ impl<T: ?Sized> Variant<T> {
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
     pub fn build(&self, params: Table) -> Result<Box<T>, ChoiceError> {
-        (self.build)(params)
+        match self.build {
+            Constructor::Plain(build) => {
+                self.normalize(params)?;
+                Ok(build())
+            }
+            Constructor::FromParameters(build) => build(params),
+        }
     }
 
     /// The variant with its defaults.
@@ -222,8 +260,8 @@ impl<T: ?Sized> Variant<T> {
         (self.defaults)()
     }
 
-    /// `params` in the one spelling in which they are stored and compared: missing ones take their
-    /// defaults, `65536` becomes `"64KiB"` where a size is meant, `10` becomes `10.0` where a fraction is.
+    /// Returns `params` in canonical form, in which they are stored and compared. Missing ones take their defaults,
+    /// a size `65536` becomes `"64KiB"`, a fraction `10` becomes `10.0`.
     ///
     /// # Errors
     /// Values of the wrong type.
@@ -247,7 +285,7 @@ fn write_params<P: Serialize>(params: &P) -> Table {
     Table::try_from(params).expect("parameters are plain TOML values")
 }
 
-/// The message of a deserialisation error, with the key at fault where the message names one.
+/// Converts a deserialisation error. The key is set if the message names one.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

@@ -1,4 +1,4 @@
-//! A catalog of two made-up variants: how choices are read, named and refused, and that the laws can fail.
+//! A catalog of two made-up variants: how choices are read, named and rejected, and that the checks can fail.
 
 use catalog::{Build, ByteSize, Catalog, Choice, Variant, laws};
 use lsmbench_catalog as catalog;
@@ -12,20 +12,9 @@ trait Shape {
 
 struct Plain;
 
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct NoParams {}
-
 impl Shape for Plain {
     fn describe(&self) -> String {
         "plain".to_owned()
-    }
-}
-
-impl Build<dyn Shape> for Plain {
-    type Params = NoParams;
-    fn build(_: NoParams) -> Result<Box<dyn Shape>, String> {
-        Ok(Box::new(Self))
     }
 }
 
@@ -68,7 +57,7 @@ static CATALOG: Catalog<dyn Shape> = Catalog::new(
     "shape",
     "a made-up axis",
     &[
-        Variant::new::<Plain>("plain", "nothing to set", ""),
+        Variant::plain("plain", "nothing to set", || Box::new(Plain)),
         Variant::new::<Fancy>("fancy", "three parameters", FANCY_REFERENCE),
     ],
 );
@@ -100,10 +89,27 @@ fn a_reference_that_differs_from_the_defaults_breaks_a_law() {
         ],
     );
     let broken = laws::check(&WRONG).unwrap_err();
-    for law in
-        ["bits_per_key = 12", "the name stands twice", "lower-case words", "Not_A_Name: the reference says"]
-    {
+    for law in [
+        "bits_per_key = 12",
+        "two variants have this name",
+        "lower-case words",
+        "Not_A_Name: the reference has",
+    ] {
         assert!(broken.contains(law), "{law} is not among\n{broken}");
+    }
+}
+
+#[test]
+fn a_variant_without_parameters_rejects_every_parameter() {
+    let plain = CATALOG.variant("plain").unwrap();
+    assert_eq!(plain.reference, "");
+    assert!(plain.defaults().is_empty());
+    assert_eq!(plain.build(toml::Table::new()).unwrap().describe(), "plain");
+    let given = toml::Table::from_iter([("bits".to_owned(), Value::from(1))]);
+    let errors = [plain.build(given.clone()).err().unwrap(), plain.normalize(given).unwrap_err()];
+    for error in errors {
+        assert_eq!(error.key.as_deref(), Some("bits"));
+        assert_eq!(error.message, "unknown field \"bits\", there are no fields");
     }
 }
 
@@ -126,14 +132,14 @@ fn all_spellings_of_a_choice_are_one_choice() {
 }
 
 #[test]
-fn refusals_say_what_to_write() {
+fn errors_name_the_valid_values() {
     let cases = [
-        (r#""fanzy""#, r#"no variant "fanzy"; did you mean "fancy"? there are plain, fancy"#),
+        (r#""fanzy""#, r#"no variant "fanzy"; did you mean "fancy"? Valid: plain, fancy"#),
         (
             r#"{ kind = "fancy", bits_per_kei = 1 }"#,
             r#"no parameter "bits_per_kei"; did you mean "bits_per_key"?"#,
         ),
-        (r#"{ kind = "plain", bits = 1 }"#, "it takes none"),
+        (r#"{ kind = "plain", bits = 1 }"#, "it has no parameters"),
         (
             r#"{ kind = "fancy", bits_per_key = "many" }"#,
             "fancy: bits_per_key: expected a number, not \"many\"",
@@ -141,8 +147,8 @@ fn refusals_say_what_to_write() {
         (r#"{ kind = "fancy", page = "4 parsecs" }"#, "is no size"),
         (r#""fancy(bits_per_key=-1)""#, "bits_per_key is -1; it must be above 0"),
         (r"{ bits_per_key = 1 }", "the table has no kind"),
-        ("3", "a value of type integer is no choice"),
-        (r#""fancy(bits_per_key""#, "opens a parenthesis"),
+        ("3", "expected a variant, not a value of type integer"),
+        (r#""fancy(bits_per_key""#, "lacks the closing parenthesis"),
     ];
     for (toml, message) in cases {
         let error = choose(toml).unwrap_err();

@@ -6,24 +6,13 @@
 //! level and ⌊log₂ N⌋ levels. The report drops tombstones only where a merge makes a new deepest level; here
 //! they go, as with every policy, as soon as nothing older overlaps them.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::policy::CompactionPolicy;
 use crate::tiered::Tiered;
 
-pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<BinaryCounter>(
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::plain(
     "binary-counter",
     "two runs of a level become one of the next: a run per binary digit of the number of flushes",
-    "",
+    || Box::new(Tiered { runs_per_level: 2 }),
 );
-
-/// Builds [`Tiered`] with two runs per level.
-struct BinaryCounter;
-
-impl Build<dyn CompactionPolicy> for BinaryCounter {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn CompactionPolicy>, String> {
-        Ok(Box::new(Tiered { runs_per_level: 2 }))
-    }
-}

@@ -10,13 +10,13 @@
 //! rest     the bytes behind the last word
 //! ```
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Bitpack>("bitpack", "for columns of integers that are close to each other", "");
+    Variant::plain("bitpack", "for columns of integers that are close to each other", || Box::new(Bitpack));
 
 /// Its tag on disk.
 const TAG: u8 = 5;
@@ -29,14 +29,6 @@ const HEAD_BYTES: usize = 9;
 
 /// The codec has no state.
 struct Bitpack;
-
-impl Build<dyn Compression> for Bitpack {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 fn encode(block: &[u8]) -> Vec<u8> {
     let (words, rest) = words::split(block);

@@ -9,27 +9,19 @@
 //! rest          the bytes behind the last word
 //! ```
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Delta>("delta", "for columns of integers that rise slowly", "");
+    Variant::plain("delta", "for columns of integers that rise slowly", || Box::new(Delta));
 
 /// Its tag on disk.
 const TAG: u8 = 6;
 
 /// The codec has no state.
 struct Delta;
-
-impl Build<dyn Compression> for Delta {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 /// A signed difference as a number that is small where the difference is.
 fn fold(difference: i64) -> u64 {

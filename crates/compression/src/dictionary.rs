@@ -11,27 +11,19 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Dictionary>("dictionary", "for columns of few different integers", "");
+    Variant::plain("dictionary", "for columns of few different integers", || Box::new(Dictionary));
 
 /// Its tag on disk.
 const TAG: u8 = 7;
 
 /// The codec has no state.
 struct Dictionary;
-
-impl Build<dyn Compression> for Dictionary {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 /// The stored form; `None` where there are too many different words.
 fn encode(block: &[u8]) -> Option<Vec<u8>> {

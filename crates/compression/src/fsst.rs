@@ -15,16 +15,16 @@
 use std::sync::Arc;
 
 use ::fsst::{Compressor, ESCAPE_CODE};
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::compression::{Compression, CorruptBlock, Decode, Learner, RAW};
 use crate::dictionaries::Dictionaries;
 use crate::shrunk;
 
-pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Fsst>(
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
     "for text: frequent strings as one byte each, by symbols that a table's first blocks teach",
-    "",
+    || Box::new(Fsst),
 );
 
 /// Its tag on disk.
@@ -56,14 +56,6 @@ struct Symbols {
     /// The bytes of each, filled up with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
     lengths: [u8; 256],
-}
-
-impl Build<dyn Compression> for Fsst {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self))
-    }
 }
 
 /// The symbol table of a compressor as bytes.

@@ -5,7 +5,7 @@
 //! does not compress is skipped ahead through in growing steps, so that no test for it is needed before.
 //! Source of the format: Collet, "LZ4 Block Format Description".
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 
 use crate::compression::{Compression, CorruptBlock};
@@ -13,7 +13,9 @@ use crate::pool::Pool;
 use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Lz4>("lz4", "fastest to decompress, saves about half of structured data", "");
+    Variant::plain("lz4", "fastest to decompress, saves about half of structured data", || {
+        Box::new(Lz4::new())
+    });
 
 /// Its tag on disk.
 pub(crate) const TAG: u8 = 1;
@@ -21,14 +23,6 @@ pub(crate) const TAG: u8 = 1;
 /// Hash tables that wait for the next block.
 pub(crate) struct Lz4 {
     tables: Pool<CompressTable>,
-}
-
-impl Build<dyn Compression> for Lz4 {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self::new()))
-    }
 }
 
 impl Lz4 {

@@ -1,23 +1,15 @@
 //! No compression: blocks are stored as they are. The baseline that every codec must pay against, and the
 //! reader of the blocks that other codecs could not make smaller.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::compression::{Compression, CorruptBlock, RAW};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Uncompressed>("none", "blocks are stored as they are", "");
+    Variant::plain("none", "blocks are stored as they are", || Box::new(Uncompressed));
 
 /// The codec that copies.
 struct Uncompressed;
-
-impl Build<dyn Compression> for Uncompressed {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Compression for Uncompressed {
     fn tag(&self) -> Option<u8> {

@@ -4,7 +4,7 @@
 //! By the `snap` crate. Input that does not compress is skipped ahead through in growing steps, so that no
 //! test for it is needed before. Source of the format: "Snappy compressed format description", 2011.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
 
 use crate::compression::{Compression, CorruptBlock};
@@ -12,7 +12,9 @@ use crate::pool::Pool;
 use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::new::<Snappy>("snappy", "about as fast and small as lz4, slower to decompress", "");
+    Variant::plain("snappy", "about as fast and small as lz4, slower to decompress", || {
+        Box::new(Snappy { encoders: Pool::new() })
+    });
 
 /// Its tag on disk.
 const TAG: u8 = 2;
@@ -20,14 +22,6 @@ const TAG: u8 = 2;
 /// Encoders that wait for the next block; each holds a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
-}
-
-impl Build<dyn Compression> for Snappy {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Compression>, String> {
-        Ok(Box::new(Self { encoders: Pool::new() }))
-    }
 }
 
 impl Compression for Snappy {

@@ -112,7 +112,7 @@ mod tests {
             ("ids = \"d\"", ":7: claim.ids: \"d\" is no name of a claim"),
             (
                 "ids = \"d-1\"\nmetric = \"m\"\ncompare = \"ratoi\"",
-                ":9: claim.compare: there is no \"ratoi\"; did you mean \"ratio\"?",
+                ":9: claim.compare: unknown name \"ratoi\"; did you mean \"ratio\"?",
             ),
             ("ids = \"d-1\"\nmetric = \"m\"\ncompare = \"value\"", "x.toml:6: what is measured?"),
             (

@@ -3,27 +3,21 @@
 //! It is plain on purpose, the measure for the others: no prefix is cut, no head compared first. The keys
 //! stand in one arena, not one allocation each.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
 use crate::stored;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> =
-    Variant::new::<Binary>("binary", "the textbook: binary search over all separators in memory", "");
+    Variant::plain("binary", "the textbook: binary search over all separators in memory", || {
+        Box::new(Binary)
+    });
 
 const TAG: stored::Tag = *b"fbin";
 
 /// Builds sorted fences.
 struct Binary;
-
-impl Build<dyn FencePolicy> for Binary {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 /// The policy with its defaults, for fences made of others.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {

@@ -10,7 +10,7 @@
 
 use std::hint::select_unpredictable;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
@@ -18,10 +18,10 @@ use crate::stored;
 use crate::suffixes::Bound;
 use prefetch::prefetch;
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Eytzinger>(
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "eytzinger",
     "8-byte heads in breadth-first order: few cache lines, no branches to guess, keys touched on ties only",
-    "",
+    || Box::new(Eytzinger),
 );
 
 const TAG: stored::Tag = *b"feyt";
@@ -31,14 +31,6 @@ const LINE: usize = 8;
 
 /// Builds fences in breadth-first order.
 struct Eytzinger;
-
-impl Build<dyn FencePolicy> for Eytzinger {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 /// The policy with its defaults, for fences made of others.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {

@@ -9,29 +9,24 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasherDefault;
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 use types::{AlreadyHashed, HashedKey};
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::separators::Separators;
 use crate::stored::{self, corrupt, take, u32s};
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> =
-    Variant::new::<Free>("free", "the oracle: knows each key's block, and its memory counts as nothing", "")
-        .oracle();
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
+    "free",
+    "the oracle: knows each key's block, and its memory counts as nothing",
+    || Box::new(Free),
+)
+.oracle();
 
 const TAG: stored::Tag = *b"free";
 
 /// Builds maps from hashes to blocks.
 struct Free;
-
-impl Build<dyn FencePolicy> for Free {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FencePolicy for Free {
     /// The separators, the start of each block, the number of keys, and all hashes.

@@ -9,17 +9,17 @@
 //!
 //! Memory: 8 bytes per separator, and what lies behind the head where it matters.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{HeadFence, HeadIndex};
 use crate::stored;
 use crate::suffixes::Bound;
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Interpolation>(
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
     "guesses the place from the 8-byte head: fewest steps on evenly spread keys, twice a binary search's at worst",
-    "",
+    || Box::new(Interpolation),
 );
 
 const TAG: stored::Tag = *b"fint";
@@ -29,14 +29,6 @@ const SCANNED: usize = 16;
 
 /// Builds sorted heads.
 struct Interpolation;
-
-impl Build<dyn FencePolicy> for Interpolation {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FencePolicy for Interpolation {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {

@@ -3,27 +3,18 @@
 //! Every step reads the first key of a block through the block cache. It stores nothing and holds nothing,
 //! and pays with one block per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::stored::corrupt;
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<PageSearch>(
-    "page-search",
-    "no index: binary search over the data blocks, one read a step",
-    "",
-);
+pub(crate) const VARIANT: Variant<dyn FencePolicy> =
+    Variant::plain("page-search", "no index: binary search over the data blocks, one read a step", || {
+        Box::new(PageSearch)
+    });
 
 /// The policy and the fence in one: there is nothing to hold.
 struct PageSearch;
-
-impl Build<dyn FencePolicy> for PageSearch {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FencePolicy for PageSearch {
     fn build(&self, _: &FenceInput<'_>) -> Vec<u8> {

@@ -16,7 +16,7 @@
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::heads::{GROUP, HeadFence, HeadIndex};
@@ -27,10 +27,10 @@ use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 use prefetch::{large, prefetch};
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<STree>(
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "s-tree",
     "8-byte heads in a static B-tree of cache lines, eight compared at once, batches interleaved",
-    "",
+    || Box::new(STree),
 );
 
 const TAG: stored::Tag = *b"fstr";
@@ -46,14 +46,6 @@ const UNROLLED: usize = 16;
 
 /// Builds static trees.
 struct STree;
-
-impl Build<dyn FencePolicy> for STree {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn FencePolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl FencePolicy for STree {
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {

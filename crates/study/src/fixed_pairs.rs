@@ -11,7 +11,7 @@
 //! mark     u8, in the place of index and footer, which only a block with an index has
 //! ```
 
-use catalog::{Build, NoParams, Variant, origin};
+use catalog::{Variant, origin};
 use tree::block::{
     BLOCK_FOOTER_BYTES, BlockFooter, BlockFormat, CATALOG, Draft, Entries, EntryWriter, Layout, Restarts,
 };
@@ -19,10 +19,10 @@ use tree::{BlockIndex, BlockOptions};
 use types::Entry;
 
 /// The leaves of csc443's static B-tree.
-pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<FixedPairs>(
+pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
     "pairs of one size and nothing beside them, searched by halving; others as btree-page (csc443)",
-    "",
+    || Box::new(FixedPairs::new()),
 )
 .from(origin!());
 
@@ -44,13 +44,10 @@ struct FixedPairs {
     others: Box<dyn BlockFormat>,
 }
 
-impl Build<dyn BlockFormat> for FixedPairs {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn BlockFormat>, String> {
-        let page = CATALOG.choose(&"btree-page".into()).map_err(|error| error.to_string())?;
-        let others = CATALOG.build(&page).map_err(|error| error.to_string())?;
-        Ok(Box::new(Self { others }))
+impl FixedPairs {
+    fn new() -> Self {
+        let page = CATALOG.variant("btree-page").expect("the format is built in").default_choice();
+        Self { others: CATALOG.build(&page).expect("the format can be built from its defaults") }
     }
 }
 

@@ -6,26 +6,18 @@
 
 use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};
-use catalog::{Build, NoParams, Variant, origin};
+use catalog::{Variant, origin};
 
 /// The allocation that favours large runs.
-pub static VARIANT: Variant<dyn Allocation> = Variant::new::<Inverse>(
+pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
     "more bits per key for larger runs, as two of the documents have it",
-    "",
+    || Box::new(Inverse),
 )
 .from(origin!());
 
 /// There is nothing to hold.
 struct Inverse;
-
-impl Build<dyn Allocation> for Inverse {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Allocation>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Allocation for Inverse {
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {

@@ -9,46 +9,26 @@
 use std::hash::BuildHasher;
 
 use ::lru::LruCache;
-use cache::hasher::{HasherKind, WithHasher};
-use cache::{BlockId, Cache, hasher_reference};
-use catalog::{Build, ByteSize, Variant, origin};
+use cache::sized::{self, SizedCache};
+use cache::{BlockId, Cache};
+use catalog::{Variant, origin};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 use types::Bytes;
 
 /// The buffer pool of csc443.
-pub static VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
+pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
     "LRU under one lock by strings of file name and page, as csc443's buffer pool: the price of such keys",
-    concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
 )
 .from(origin!());
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {
-    capacity: ByteSize,
-    hasher: HasherKind,
-}
+/// Builds buffer pools.
+struct BufferPools;
 
-impl Default for Params {
-    fn default() -> Self {
-        Self { capacity: ByteSize(64 << 20), hasher: HasherKind::default() }
-    }
-}
-
-impl Build<dyn Cache> for Params {
-    type Params = Self;
-
-    fn build(params: Self) -> Result<Box<dyn Cache>, String> {
-        Ok(params.hasher.build(params))
-    }
-}
-
-impl WithHasher for Params {
-    fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache> {
+impl SizedCache for BufferPools {
+    fn build<S: BuildHasher + Clone + Send + Sync + 'static>(capacity: u64, hasher: S) -> Box<dyn Cache> {
         let pages = LruCache::unbounded_with_hasher(hasher);
-        Box::new(StringLru(Mutex::new(Pool { pages, weight_bytes: 0, capacity: self.capacity.0 })))
+        Box::new(StringLru(Mutex::new(Pool { pages, weight_bytes: 0, capacity })))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The components of a tree, built from the choices of its design.
+//! Builds the components of a tree from its design.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::error::{Error, Result};
 use crate::seals::Seals;
 use crate::table::{Component, TableContext};
 
-/// The error of a choice that cannot be built.
+/// Converts the error of a choice that cannot be built.
 pub(crate) fn misuse(error: catalog::ChoiceError) -> Error {
     Error::Misuse(error.message)
 }
 
-/// What all tables of the tree share.
+/// Creates the context that all tables of the tree share.
 pub(crate) fn table_context(
     design: &Design,
     storage: Arc<dyn Storage>,
@@ -25,8 +25,8 @@ pub(crate) fn table_context(
     directory: &Path,
     seals: Seals,
 ) -> Result<TableContext> {
-    /// Trees that share a cache have numbers of their own. One that has its cache to itself has number 0, so
-    /// that its blocks fall into the same places in every run.
+    /// Trees that share a cache have different numbers. A tree with its own cache has number 0, so that its blocks fall
+    /// into the same slots of the cache in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
     Ok(TableContext {

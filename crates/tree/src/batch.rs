@@ -1,4 +1,4 @@
-//! Write batches: puts and deletes that happen together or not at all.
+//! Write batches: puts and deletes that are applied atomically.
 
 use std::cell::Cell;
 
@@ -7,83 +7,83 @@ use types::{ENTRY_CHARGE_BYTES, Entry, MAX_BATCH_BYTES, MAX_KEY_BYTES, MAX_VALUE
 use crate::codec::{Reader, put_varint};
 use crate::error::{Error, Result};
 
-/// The most memory that a thread keeps of the batches that it had.
+/// The largest buffer, in bytes, that a thread keeps for its next batch.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The memory of the largest batch that was dropped on this thread: the next one needs no new pages, and does not
-    /// move what it has whenever it grows.
+    /// The largest buffer of the batches that this thread has dropped. The next batch starts with it, so it needs no
+    /// new pages and no growing.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Puts and deletes that happen together or not at all, in the order in which they were added: of two
-/// writes to one key the later one wins.
+/// A sequence of puts and deletes that are applied atomically. Of two writes to one key, the later one wins.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     operations: Vec<u8>,
     counts: BatchCounts,
 }
 
-/// What a commit adds to the counters.
+/// The numbers that a commit adds to the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BatchCounts {
     pub(crate) puts: u64,
     pub(crate) deletes: u64,
-    /// Key and value bytes.
+    /// The number of key and value bytes.
     pub(crate) user_bytes: u64,
 }
 
 impl BatchCounts {
-    /// The counts of one operation.
+    /// Returns the counts of one operation.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
         Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64 }
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub(crate) fn operations(&self) -> u64 {
         self.puts + self.deletes
     }
 
-    /// What the operations count towards the capacity of a memtable.
+    /// Returns the bytes that the operations count towards the capacity of a memtable: user bytes, and a fixed charge
+    /// per entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
     }
 }
 
 impl WriteBatch {
-    /// An empty batch, in the memory of an earlier one of the same thread where there is some.
+    /// Creates an empty batch, in the buffer of an earlier batch of the same thread if there is one.
     pub fn new() -> Self {
         Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }
 
-    /// Adds a put.
+    /// Adds a put to the batch.
     ///
     /// # Errors
-    /// If the key or the value is above its limit, or the batch would be; it is then as it was.
+    /// If the key or the value is above its limit, or if the batch would be. The batch is then unchanged.
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.add(Entry { key, value: Some(value) })
     }
 
-    /// Adds a delete.
+    /// Adds a delete to the batch.
     ///
     /// # Errors
-    /// If the key is above its limit, or the batch would be; it is then as it was.
+    /// If the key is above its limit, or if the batch would be. The batch is then unchanged.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
     }
 
-    /// The number of operations.
+    /// Returns the number of operations.
     pub fn len(&self) -> usize {
         self.counts.operations() as usize
     }
 
-    /// Whether there is no operation.
+    /// Whether the batch has no operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes all operations out and keeps the memory.
+    /// Removes all operations and keeps the buffer.
     pub fn clear(&mut self) {
         self.operations.clear();
         self.counts = BatchCounts::default();
@@ -93,7 +93,7 @@ impl WriteBatch {
         self.counts
     }
 
-    /// The operations as a log stores them.
+    /// Returns the operations in the encoding of the WAL.
     pub(crate) fn encoded(&self) -> &[u8] {
         &self.operations
     }
@@ -120,14 +120,15 @@ impl Default for WriteBatch {
 }
 
 impl Drop for WriteBatch {
-    /// Keeps the memory for the next batch of this thread, unless it is much or has more already.
+    /// Gives the buffer to the next batch of this thread, unless it is above [`KEPT_BYTES`] or the thread keeps a
+    /// larger one.
     fn drop(&mut self) {
         let mut operations = std::mem::take(&mut self.operations);
         if operations.capacity() == 0 || operations.capacity() > KEPT_BYTES {
             return;
         }
         operations.clear();
-        // A thread that is about to end keeps nothing.
+        // The thread is ending, so there is no next batch.
         let _ = KEPT.try_with(|kept| {
             let other = kept.take();
             kept.set(if other.capacity() > operations.capacity() { other } else { operations });
@@ -135,7 +136,7 @@ impl Drop for WriteBatch {
     }
 }
 
-/// Refuses keys and values above their limits.
+/// Rejects keys and values above their limits.
 pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     if entry.key.len() > MAX_KEY_BYTES {
         return Err(Error::KeyTooLong(entry.key.len()));
@@ -146,7 +147,7 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     }
 }
 
-/// Appends one operation: key length, value length and kind, key, value.
+/// Appends one operation to `out`: key length, value length and kind, key, value.
 #[inline]
 pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     let value = entry.value.unwrap_or_default();
@@ -156,7 +157,7 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
-/// The operations in encoded bytes; ends early, with `None` as the last item, where the bytes are damaged.
+/// Decodes operations. Where the bytes are corrupt, the last item is `None` and the iterator ends.
 pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Entry<'_>>> {
     let mut reader = Reader::new(encoded);
     let mut damaged = false;
@@ -213,13 +214,13 @@ mod tests {
             (batch.operations.as_ptr(), batch)
         };
         drop(filled(KEPT_BYTES + 1));
-        assert_eq!(WriteBatch::new().operations.capacity(), 0, "much memory is given back");
+        assert_eq!(WriteBatch::new().operations.capacity(), 0, "a large buffer is freed");
         let (place, first) = filled(1000);
         let (_, second) = filled(10);
         drop(first);
         drop(second);
         let next = WriteBatch::new();
-        assert_eq!(next.operations.as_ptr(), place, "the larger one is kept");
+        assert_eq!(next.operations.as_ptr(), place, "the larger buffer is kept");
         assert!(next.is_empty() && next.encoded().is_empty());
         assert_eq!(next.counts(), BatchCounts::default());
     }

@@ -1,5 +1,5 @@
-//! Data blocks by themselves, outside of any tree: their formats, and what it takes to build one, to look a key
-//! up in it and to walk it. For measuring them, and for feeding them damage.
+//! Data blocks outside of any tree: their formats, and functions to build, search and iterate over one. For
+//! microbenchmarks and for tests with corrupt blocks.
 
 pub mod conformance;
 

@@ -1,4 +1,4 @@
-//! Checkpoints: a copy of the tree that shares its files.
+//! Checkpoints: copies of the tree that share its SSTables.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::manifest::{Manifest, State};
 use crate::table::table_path;
 
 impl Inner {
-    /// Makes a tree of its own in `target`, which must be new or empty, out of hard links to the tables.
+    /// Creates an independent tree in `target`, which must be new or empty, with hard links to the SSTables.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         self.storage.create_directory(target)?;
         if !self.storage.list(target)?.is_empty() {

@@ -1,18 +1,18 @@
-//! The checksums under every block and record, seeded with the place they belong to.
+//! Checksums of blocks and records, seeded with their place.
 //!
-//! The place (a file number and an offset) is part of the sum, so that a block that is intact but stands in
-//! the wrong file or at the wrong offset is found out.
+//! The place (a file number and an offset) is part of the checksum. An intact block in the wrong file or at the wrong
+//! offset is therefore detected.
 
 use crc_fast::{CrcAlgorithm, Digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-/// The checksum under each block.
+/// The checksum of each block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
-    /// No check on reading: damage inside a block may go unnoticed. For measuring what checks cost.
+    /// No checksum: corruption inside a block may go undetected. For measuring the cost of checksums.
     None,
     /// CRC-32C, the Castagnoli polynomial.
     Crc32c,
@@ -23,28 +23,28 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// All of them, in the order of their codes in tables.
+    /// All kinds, in the order of their codes in tables.
     pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
 }
 
-/// CRC-32C over where the bytes belong and the bytes themselves.
+/// Returns the CRC-32C over the place of the bytes and the bytes themselves.
 pub(crate) fn checksum(file: u64, offset: u64, bytes: &[u8]) -> u32 {
     crc(CrcAlgorithm::Crc32Iscsi, file, offset, bytes)
 }
 
-/// The checksum of a data block at `offset` of table `file`, of the kind that the design says; 0 for none.
+/// Returns the checksum of a data block at `offset` of table `file`; 0 for [`Checksum::None`].
 pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u32 {
     match kind {
         Checksum::None => 0,
         Checksum::Crc32c => checksum(file, offset, bytes),
         Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc, file, offset, bytes),
-        // Of this crate, since it asks the processor what it can; the one behind the hash functions would have to be
-        // compiled for it.
+        // This crate detects CPU features at run time. The XXH3 of the hash functions would have to be compiled for
+        // them.
         Checksum::Xxh3 => XxHash3_64::oneshot_with_seed(seed(file, offset), bytes) as u32,
     }
 }
 
-/// The place of a block as a seed.
+/// Returns the place of a block as a seed.
 fn seed(file: u64, offset: u64) -> u64 {
     file.rotate_left(40) ^ offset
 }
@@ -83,7 +83,7 @@ mod tests {
             let expected = xxhash_rust::xxh3::xxh3_64_with_seed(&bytes, seed(3, 8192)) as u32;
             assert_eq!(block_checksum(Checksum::Xxh3, 3, 8192, &bytes), expected);
         }
-        // The check value of CRC-32/ISO-HDLC in the catalogue of Cook.
+        // The check value of CRC-32/ISO-HDLC in Greg Cook's catalogue.
         assert_eq!(crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, b"123456789"), 0xcbf4_3926);
     }
 }

@@ -1,6 +1,6 @@
-//! Numbers and byte strings in the tree's files: written plainly, read with every length checked.
+//! Encoding of numbers and byte strings in the tree's files. Decoding checks every length.
 
-/// Appends `number` in seven-bit groups, the lowest first; the high bit says that more follow.
+/// Appends `number` in groups of seven bits, lowest group first. The high bit of a byte means that more groups follow.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
@@ -10,13 +10,13 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Appends the length of `bytes` and `bytes`.
+/// Appends the length of `bytes` and then `bytes`.
 pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// Reads a varint at `at`; returns it and where it ends, or `None` where the bytes end first or the number
+/// Reads a varint at `at`. Returns the number and the offset of its end. `None` if the bytes end early or the number
 /// does not fit in 64 bits.
 #[inline]
 pub(crate) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
@@ -47,7 +47,7 @@ fn long_varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// Reads numbers and byte strings from the front of a slice; every reader returns `None` past the end.
+/// Reads numbers and byte strings from the front of a slice. Every read past the end returns `None`.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -55,29 +55,29 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the front of `bytes`.
+    /// Creates a reader at the front of `bytes`.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }
 
-    /// How far it has read.
+    /// Returns the number of bytes that were read.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Whether everything is read.
+    /// Whether all bytes were read.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }
 
-    /// A varint.
+    /// Reads a varint.
     pub(crate) fn varint(&mut self) -> Option<u64> {
         let (number, end) = varint(self.bytes, self.at)?;
         self.at = end;
         Some(number)
     }
 
-    /// `len` bytes.
+    /// Reads `len` bytes.
     pub(crate) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let end = self.at.checked_add(len)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -85,28 +85,28 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// A byte string with its length before it.
+    /// Reads a byte string with its length before it.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.varint()?).ok()?;
         self.take(len)
     }
 
-    /// A byte string that is text.
+    /// Reads a byte string that is UTF-8 text.
     pub(crate) fn text(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.bytes()?).ok()
     }
 
-    /// One byte.
+    /// Reads one byte.
     pub(crate) fn byte(&mut self) -> Option<u8> {
         self.take(1).map(|taken| taken[0])
     }
 
-    /// A little-endian number of four bytes.
+    /// Reads a little-endian number of four bytes.
     pub(crate) fn u32(&mut self) -> Option<u32> {
         self.take(4).map(|taken| u32::from_le_bytes(taken.try_into().expect("four bytes")))
     }
 
-    /// A little-endian number of eight bytes.
+    /// Reads a little-endian number of eight bytes.
     pub(crate) fn u64(&mut self) -> Option<u64> {
         self.take(8).map(|taken| u64::from_le_bytes(taken.try_into().expect("eight bytes")))
     }

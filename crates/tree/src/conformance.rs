@@ -21,10 +21,10 @@ pub use replay::{Model, Replay, Step, in_pairs, steps};
 
 use crate::{Design, DesignError, Mode};
 
-/// The steps of one replay.
+/// The number of steps of one replay.
 const STEPS: usize = 4_000;
 
-/// The seeds, each of which gives other steps.
+/// The number of seeds. Each seed gives different steps.
 const SEEDS: u64 = 2;
 
 /// A design whose memtables, tables and blocks are small.

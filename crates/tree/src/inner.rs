@@ -1,4 +1,4 @@
-//! The state of an open tree, shared by everyone who works on it: callers, the flusher, the compactor.
+//! The state of an open tree, shared by callers and background threads.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,77 +25,80 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{HEADER_BYTES, LogFile, WalMode};
 
-/// How a tree does its background work.
+/// The mode of background work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Flushes and compactions run on threads of their own, as soon as there is work.
+    /// Flushes and compactions run on background threads, as soon as work is due.
     Timed,
-    /// Flushes and compactions run inside the write that makes them due, to their end: with one thread of
-    /// operations every counter is the same on every machine and every run.
+    /// Flushes and compactions run to completion inside the write that makes them due. With a single thread, every
+    /// counter is the same on every machine and in every run.
     Counted,
 }
 
 /// The state of an open tree.
 ///
-/// Locks are taken in the order of their fields: `flushing`, `compacting`, `log`, `pending`, `manifest`,
-/// the state of `signals`, `view_lock`; `merges_for_ranges` behind `compacting` and before `log`. Readers take none of
-/// them, but for a range now and then that looks whether ranges have paid for a merge.
+/// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
+/// state of `signals`, `view_lock`. Readers take none of them, except that a range occasionally checks whether a
+/// read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) design: Design,
     pub(crate) mode: Mode,
-    /// Reads a clock in nanoseconds, for the time that writers wait and that merges take; the tree has none of its own.
+    /// Reads a clock in nanoseconds, for the times of write stalls and compactions. The tree itself reads no clock for
+    /// them.
     pub(crate) clock: fn() -> u64,
     pub(crate) context: Arc<TableContext>,
     pub(crate) memtables: Box<dyn MemtablePolicy>,
     pub(crate) policy: Box<dyn CompactionPolicy>,
     pub(crate) hasher: Arc<dyn KeyHasher>,
     pub(crate) wal_mode: WalMode,
-    /// What the tree consists of now. Swapped whole.
+    /// The current memtables and SSTables, like RocksDB's superversion. The view is replaced as a whole.
     pub(crate) view: ArcSwap<View>,
-    /// Every write up to this number can be read.
+    /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
-    /// Held by the one flush that runs.
+    /// Held by the running flush, since only one runs at a time.
     pub(crate) flushing: Mutex<()>,
-    /// Held by the one compaction that runs.
+    /// Held by the running compaction, since only one runs at a time.
     pub(crate) compacting: Mutex<()>,
-    /// The log being written.
+    /// The WAL that is being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
-    /// Every record up to this sequence number is with the log, as far as its mode demands. Whoever has the log raises it.
+    /// The sequence number up to which every record is in the WAL, and is synced if the mode requires it. The holder of
+    /// the WAL raises it.
     pub(crate) logged: CachePadded<AtomicU64>,
-    /// Writes that have a number and wait for the log.
+    /// Commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable truth; whoever holds it decides on the next version.
+    /// The durable state. Its holder creates the next version.
     pub(crate) manifest: Mutex<Manifest>,
-    /// Held while the view is swapped.
+    /// Held while the view is replaced.
     pub(crate) view_lock: Mutex<()>,
     pub(crate) next_file: AtomicU64,
     pub(crate) next_run: AtomicU64,
-    /// Whether merges that ranges have paid for may begin: not once the tree is being closed, or one met damage.
+    /// Whether read-triggered compactions may begin. `false` when the tree is being closed, or after one met
+    /// corruption.
     pub(crate) merges_for_ranges: Mutex<bool>,
     pub(crate) failure: Failure,
     pub(crate) signals: Signals,
     pub(crate) counters: AllCounters,
-    /// What opening the tree found and did.
+    /// The report of recovery.
     pub(crate) recovery: Recovery,
-    /// Keeps other processes out of the directory.
+    /// The lock that keeps other processes out of the directory.
     pub(crate) _lock: Box<dyn Send + Sync>,
 }
 
-/// The log being written.
+/// The WAL that is being written.
 pub(crate) struct Log {
     pub(crate) file: LogFile,
-    /// Records on their way to the file.
+    /// Records that are taken from the queue and not yet written.
     pub(crate) records: Vec<u8>,
-    /// The commits that share syncs.
+    /// The group of commits that share a sync.
     pub(crate) commit_group: CommitGroup,
 }
 
-/// The group of commits that share a sync, as the last sync found it.
+/// The group of commits that share a sync, as of the last sync.
 #[derive(Default)]
 pub(crate) struct CommitGroup {
-    /// The number of commits that the last sync was for, and of those queued during it.
+    /// The number of commits in the last sync, and of those queued during it.
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
@@ -106,12 +109,12 @@ pub(crate) struct CommitGroup {
 }
 
 impl Log {
-    /// A new log.
+    /// Wraps a new WAL file.
     pub(crate) fn new(file: LogFile) -> Self {
         Self { file, records: Vec::new(), commit_group: CommitGroup::default() }
     }
 
-    /// Takes all records that are queued.
+    /// Takes all queued records.
     #[inline]
     pub(crate) fn take(&mut self, pending: &mut WriteQueue) -> Drained {
         std::mem::swap(&mut self.records, &mut pending.records);
@@ -121,40 +124,40 @@ impl Log {
     }
 }
 
-/// The records that the log took from the queue.
+/// The position of records that were taken from the queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Drained {
-    /// The sequence number that they end with.
+    /// The last sequence number of the records.
     pub(crate) last: SequenceNumber,
-    /// The offset in the log that they end at.
+    /// The offset in the WAL at which the records end.
     pub(crate) end: u64,
-    /// The commits that they are of.
+    /// The number of commits in the records.
     pub(crate) commits: u64,
 }
 
-/// Writes that have a number and wait for the log, and where writes go.
+/// Commits that have sequence numbers and wait for the WAL, and the memtable that they go to.
 pub(crate) struct WriteQueue {
     pub(crate) next_sequence: SequenceNumber,
     pub(crate) active: Arc<Slot>,
-    /// The seal of the log of the active memtable.
+    /// The seal of the WAL of the active memtable.
     pub(crate) log_seal: u64,
-    /// What was written to the active memtable, as its capacity is counted.
+    /// The bytes that were written to the active memtable, as its capacity counts them.
     pub(crate) charged_bytes: u64,
-    /// The sequence number from which on the active memtable is full, whatever its bytes.
+    /// The sequence number from which the active memtable is full, independent of its bytes.
     pub(crate) full_from: SequenceNumber,
-    /// Framed records that the log does not have yet.
+    /// Framed records that are not in the WAL yet.
     pub(crate) records: Vec<u8>,
-    /// The commits that these are of.
+    /// The number of commits in `records`.
     pub(crate) commits: u64,
-    /// The offset in the log at which `records` begins.
+    /// The offset in the WAL at which `records` begins.
     pub(crate) log_offset: u64,
-    /// The length of the log that is known to be durable.
+    /// The length of the WAL that is known to be durable.
     pub(crate) synced_offset: u64,
 }
 
 impl WriteQueue {
-    /// Nothing pending, after the writes up to `written`, before a new log under `log_seal` of which
-    /// `synced_offset` is durable.
+    /// Creates an empty queue that continues after the write `written`. The new WAL has the seal `log_seal`, and its
+    /// first `synced_offset` bytes are durable.
     pub(crate) fn new(
         design: &Design,
         written: SequenceNumber,
@@ -176,28 +179,28 @@ impl WriteQueue {
     }
 }
 
-/// The first error after which nothing more is written.
+/// The first error after which the tree accepts no writes.
 #[derive(Default)]
 pub(crate) struct Failure {
     is_set: AtomicBool,
     message: Mutex<Option<String>>,
 }
 
-/// What background threads and those who wait for them tell each other.
+/// Signals between background threads and the threads that wait for them.
 #[derive(Default)]
 pub(crate) struct Signals {
     pub(crate) state: Mutex<SignalState>,
     pub(crate) changed: Condvar,
-    /// The tree is being closed: background work ends at the next occasion.
+    /// Set when the tree is being closed: background work ends at its next check.
     pub(crate) stop: AtomicBool,
 }
 
-/// What the compactor has to do.
+/// The state of the compactor.
 #[derive(Default)]
 pub(crate) struct SignalState {
-    /// The shape has changed since the compactor looked.
+    /// Whether the shape has changed since the compactor last picked a job.
     pub(crate) shape_changed: bool,
-    /// A compaction runs.
+    /// Whether a compaction is running.
     pub(crate) compacting: bool,
 }
 
@@ -208,7 +211,7 @@ impl Failure {
         self.is_set.load(Ordering::Acquire)
     }
 
-    /// An error if the tree has failed.
+    /// Returns the error if the tree has failed.
     #[inline]
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_set() { Err(self.error()) } else { Ok(()) }
@@ -225,7 +228,7 @@ impl Failure {
 }
 
 impl Signals {
-    /// Wakes everyone who waits for a change.
+    /// Wakes all threads that wait for a change.
     pub(crate) fn notify(&self) {
         let _state = self.state.lock();
         self.changed.notify_all();
@@ -238,37 +241,37 @@ impl Signals {
 }
 
 impl Inner {
-    /// The key with its hash.
+    /// Hashes a key.
     #[inline]
     pub(crate) fn hashed<'a>(&self, key: &'a [u8]) -> HashedKey<'a> {
         HashedKey { bytes: key, hash: self.hasher.hash(key) }
     }
 
-    /// Notes an error after which nothing more may be written, wakes everyone, and hands the error on.
+    /// Records an error after which the tree accepts no writes, wakes all waiting threads, and returns the error.
     pub(crate) fn fail(&self, error: Error) -> Error {
         self.failure.set(&error);
         self.signals.notify();
         error
     }
 
-    /// A file number that was never used.
+    /// Returns an unused file number.
     pub(crate) fn new_file(&self) -> u64 {
         self.next_file.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A run number that was never used.
+    /// Returns an unused run number.
     pub(crate) fn new_run(&self) -> u64 {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Swaps the view for what `next` makes of the current one.
+    /// Replaces the view by the result of `next` for the current one.
     pub(crate) fn swap_view(&self, next: impl FnOnce(&View) -> View) {
         let _guard = self.view_lock.lock();
         let current = self.view.load();
         self.view.store(Arc::new(next(&current)));
     }
 
-    /// Gives the cache what memtables, filters and fences leave of the memory limit, if there is one.
+    /// Gives the cache the share of the memory limit that memtables, filters and fences leave, if there is a limit.
     pub(crate) fn balance_memory(&self) {
         if let Some(memory) = self.design.options.memory {
             let (filters, fences) = self.view.load().version.filter_and_fence_bytes();

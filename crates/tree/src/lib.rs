@@ -1,14 +1,16 @@
-//! The tree: the only place where the axes meet.
+//! An LSM-tree that is assembled from one variant of every axis.
 //!
-//! A [`Design`] names one variant on every axis; [`OpenOptions::open`] assembles them into a [`Tree`], a
-//! durable ordered map from byte strings to byte strings.
+//! A [`Design`] names one variant of every axis. [`OpenOptions::open`] builds them into a [`Tree`], a durable ordered
+//! map from byte strings to byte strings.
 //!
-//! * Writes get a sequence number, go to the log and the memtable, and become visible in order ([`Tree::put`],
-//!   [`WriteBatch`]).
-//! * Reads load one pointer to an immutable view of memtables and runs, and take no lock ([`Tree::get`],
+//! ``` use lsmbench_tree::{Design, OpenOptions}; DOCTEST
+//!
+//! * A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of the numbers
+//!   ([`Tree::put`], [`WriteBatch`]).
+//! * A read loads one pointer to an immutable view of memtables and sorted runs, and takes no lock ([`Tree::get`],
 //!   [`Range`], [`Snapshot`]).
-//! * Flushes and compactions make new tables and swap the view. Each table holds one version per key: which of
-//!   two is newer follows from the order of runs.
+//! * Flushes and compactions write new SSTables and swap the view. Each SSTable has one version per key. The order of
+//!   the runs determines which of two versions is newer.
 
 mod assemble;
 mod batch;

@@ -1,5 +1,7 @@
-//! The manifest: which tables make up the tree. Each change appends the whole new state under a checksum,
-//! so that the last record that is intact is the truth, and a change is there whole or not at all.
+//! The manifest: a file with the set of tables of the tree.
+//!
+//! Each change appends the whole new state with a checksum. The last intact record is the current state, so every
+//! change is atomic.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -17,55 +19,55 @@ pub(crate) const MANIFEST: &str = "manifest";
 /// The name under which a new manifest is written before it replaces the old one.
 pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
 
-/// The first bytes of a manifest: what it is, and the version of its format.
+/// The first bytes of a manifest: the kind of file and the version of its format.
 const MAGIC: [u8; 12] = *b"lsmmanifest1";
 
-/// The bytes before each record: its length and its checksum.
+/// The number of bytes before each record: its length and its checksum.
 const FRAME_BYTES: usize = 4 + 4;
 
-/// A manifest above this size is begun anew.
+/// The size, in bytes, above which a manifest is rewritten.
 const REWRITE_BYTES: u64 = 4 << 20;
 
-/// Files, runs and writes are numbered below this: no tree lives to reach it.
+/// The limit of the numbers of files, runs and writes. No tree exists long enough to reach it.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
-/// How many times the bytes of a manifest are read at most in the search for intact records behind damaged ones.
+/// The limit of the search for intact records after corrupt ones, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
 
-/// All that a tree must know to find its data again.
+/// The state that a tree needs to find its data again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    /// The tables: levels, in them runs from the newest to the oldest, in them table numbers in key order.
+    /// The table numbers: by level, by run from the newest to the oldest, and in key order.
     pub(crate) levels: Vec<Vec<RunState>>,
-    /// The oldest log that is still needed; `None` for a tree without logs.
+    /// The number of the oldest WAL that is still needed; `None` for a tree without a WAL.
     pub(crate) log: Option<u64>,
-    /// Whether each of those logs was synced whole before anything was written to the next: then writes that
-    /// are missing between two of them cannot come from a crash.
+    /// Whether each of those WALs was synced as a whole before the next one was begun. Missing writes between two of
+    /// them are then no effect of a crash.
     pub(crate) log_is_synced: bool,
-    /// File numbers from here on are free.
+    /// The first unused file number.
     pub(crate) next_file: u64,
-    /// Run numbers from here on are free.
+    /// The first unused run number.
     pub(crate) next_run: u64,
-    /// Every write up to this sequence number is in the tables.
+    /// The sequence number up to which every write is in the tables.
     pub(crate) flushed_sequence: u64,
-    /// What the store's files are sealed with.
+    /// The seals of the store's files.
     pub(crate) seals: Seals,
-    /// The log with its length, in bytes, where the store was closed: then all of it is durable, and nothing of
-    /// it can be missing because of a crash. `None` while the store is open, and where its process died.
+    /// The number and the length, in bytes, of the last WAL, if the store was closed. The WAL is then durable up to
+    /// this length, and a shorter one is corrupt. `None` while the store is open, and after its process was killed.
     pub(crate) closed_log: Option<(u64, u64)>,
 }
 
-/// A run by its numbers.
+/// A run by its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunState {
-    /// The run's number.
+    /// The number of the run.
     pub(crate) id: u64,
-    /// Its tables, in key order.
+    /// The numbers of its tables, in key order.
     pub(crate) tables: Vec<u64>,
 }
 
 impl State {
-    /// All table numbers.
+    /// Returns all table numbers.
     pub(crate) fn tables(&self) -> impl Iterator<Item = u64> {
         self.levels.iter().flatten().flat_map(|run| run.tables.iter().copied())
     }
@@ -75,7 +77,7 @@ impl State {
         put_varint(&mut out, self.next_file);
         put_varint(&mut out, self.next_run);
         put_varint(&mut out, self.flushed_sequence);
-        // Log numbers begin at 1, so that 0 is free to say "none".
+        // WAL numbers begin at 1, so 0 means "none".
         put_varint(&mut out, self.log.unwrap_or(0));
         out.push(u8::from(self.log_is_synced));
         put_varint(&mut out, self.levels.len() as u64);
@@ -115,7 +117,7 @@ impl State {
             }
             state.levels.push(level);
         }
-        // Records that were written before there were seals end here.
+        // Records that were written before seals existed end here.
         if !reader.is_at_end() {
             state.seals = Seals::decode(&mut reader)?;
             state.closed_log = Some((reader.varint()?, reader.varint()?)).filter(|(log, _)| *log > 0);
@@ -123,8 +125,8 @@ impl State {
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
 
-    /// Whether a tree can be in this state: every table and every run has a number of its own that is no longer
-    /// free, and no number is near the end of its type.
+    /// Whether a tree can be in this state: every table and every run has a distinct number below the first unused one,
+    /// and no number is near the end of its type.
     fn is_sound(&self) -> bool {
         let runs = || self.levels.iter().flatten();
         let (mut tables, mut run_ids) = (HashSet::new(), HashSet::new());
@@ -136,16 +138,16 @@ impl State {
     }
 }
 
-/// A manifest open for appending.
+/// A manifest that is open for appending.
 pub(crate) struct Manifest {
     directory: PathBuf,
     file: Box<dyn WriteFile>,
-    /// The last state written.
+    /// The last state that was written.
     pub(crate) state: State,
 }
 
 impl Manifest {
-    /// Begins a manifest with `state`, in one step: the one that was there stays until the new one is durable.
+    /// Creates a manifest with `state` atomically: an existing one stays until the new one is durable.
     pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
         let temporary = directory.join(MANIFEST_TEMPORARY);
         let mut file = storage.create(&temporary, Purpose::Manifest)?;
@@ -157,7 +159,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Makes `state` the durable truth.
+    /// Makes `state` the durable state.
     pub(crate) fn record(&mut self, storage: &dyn Storage, state: State) -> Result<()> {
         if self.file.len() > REWRITE_BYTES {
             *self = Self::create(storage, &self.directory.clone(), state)?;
@@ -180,14 +182,14 @@ impl Manifest {
     }
 }
 
-/// A manifest as it was found.
+/// A manifest as it was read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The last state that is intact.
+    /// The last intact state.
     pub(crate) state: State,
-    /// Bytes behind that state: a change that a crash cut off.
+    /// The number of bytes after that state: a change that a crash cut off.
     pub(crate) torn_bytes: u64,
-    /// Damaged bytes before that state.
+    /// The number of corrupt bytes before that state.
     pub(crate) damaged_bytes: u64,
 }
 
@@ -197,15 +199,16 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
     let file = storage.open(&path, Purpose::Manifest)?;
     let bytes = file.read(0, file.len() as usize)?;
     if !bytes.starts_with(&MAGIC) {
-        return Err(Error::damaged(&path, 0, "this is no manifest, or one of another version"));
+        return Err(Error::damaged(&path, 0, "the file is no manifest, or one of another version"));
     }
     last_state(&bytes)
-        .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "no record of the manifest is intact"))
+        .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Walks the records; where one is damaged, looks for the next intact one at every offset behind it. Of lengths
-/// that lead there, hardly any lies within the file but those of records: where more do, the search is given up, as
-/// it would take the square of the file.
+/// Reads all records. After a corrupt one, searches every offset for the next intact one.
+///
+/// A false length rarely fits in the file. If many fit, the search is given up, because its cost would be quadratic in
+/// the size of the file.
 fn last_state(bytes: &[u8]) -> Option<Found> {
     let mut at = MAGIC.len();
     let mut left = bytes.len() * MOST_PASSES;
@@ -229,7 +232,7 @@ fn last_state(bytes: &[u8]) -> Option<Found> {
     })
 }
 
-/// The length of the record at an offset, if one of that length fits there.
+/// Returns the length of the record at an offset, if a record of that length fits in the file.
 fn record_len(bytes: &[u8], at: usize) -> Option<usize> {
     let mut reader = Reader::new(&bytes[at..]);
     let len = reader.u32()? as usize;
@@ -248,7 +251,7 @@ fn record_at(bytes: &[u8], at: usize) -> Option<(State, usize)> {
     Some((State::decode(record)?, at + FRAME_BYTES + len))
 }
 
-/// Puts the checksums of the records right: see [`crate::reseal`].
+/// Corrects the checksums of the records: see [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8]) {
     let mut at = MAGIC.len();
     while let Some(end) = reseal_record(bytes, at) {
@@ -338,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Lengths that all fit would have every offset read the rest of the file.
+    /// If every length fits, each offset would read the rest of the file.
     #[test]
     fn the_search_behind_damage_ends_soon() {
         let all = states();
@@ -346,7 +349,7 @@ mod tests {
         let len = 3 << 20;
         bytes.extend([0, 0, 1, 0].into_iter().cycle().take(len));
         assert_eq!(last_state(&bytes), None);
-        // Where nothing fits, all of it is searched.
+        // If no length fits, all of it is searched.
         let start = bytes.len() - len;
         bytes[start..].fill(0xff);
         let found = last_state(&bytes).unwrap();

@@ -1,4 +1,4 @@
-//! A memtable in its place: which log covers it, and the ordered walk over it.
+//! A memtable with the number of its WAL, and the iterator over it.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,51 +8,54 @@ use types::{Direction, Entries, Entry, SequenceNumber};
 
 use crate::merge::head;
 
-/// A memtable with its log.
+/// A memtable with the number of its WAL.
 pub(crate) struct Slot {
     /// The memtable.
     pub(crate) memtable: Box<dyn Memtable>,
-    /// The number of the log that covers it; older logs are not needed for it.
+    /// The number of the WAL that has its writes. Older WALs are not needed for it.
     pub(crate) log: u64,
-    /// The last sequence number that was given to a write into it; set when it is frozen.
+    /// The last sequence number of the memtable. It is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
 impl Slot {
-    /// An active slot.
+    /// Creates the slot of an active memtable.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
         Self { memtable, log, last_sequence: AtomicU64::new(SequenceNumber::MAX) }
     }
 
-    /// Says that no write after `last` goes here.
+    /// Records that no write after `last` goes to this memtable.
     pub(crate) fn close(&self, last: SequenceNumber) {
         self.last_sequence.store(last, Ordering::Release);
     }
 
-    /// The last sequence number that was given to a write into it.
+    /// Returns the last sequence number of the memtable, or the largest number while it is active.
     pub(crate) fn last_sequence(&self) -> SequenceNumber {
         self.last_sequence.load(Ordering::Acquire)
     }
 }
 
-/// The first batch of a walk among others is small, since most ranges are short and find most elsewhere.
+/// The size of the first batch if the memtable is one of several sources. It is small, because most ranges are short
+/// and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The first batch of a walk that is the only one, where nobody says how many are wanted: behind it some memtables take
-/// a search.
+/// The size of the first batch if the memtable is the only source and the length of the range is unknown. It is larger,
+/// because the next batch costs a search in some memtables.
 const FIRST_BATCH_ALONE: usize = 12;
 
-/// The first batch at most, where somebody does.
+/// The largest first batch if the length of the range is known.
 const LARGEST_FIRST_BATCH: u64 = 64;
 
-/// What a range does not come to was in vain: a later batch is half as large as all before it together, or, where it takes
-/// a search, as large; up to this.
+/// The largest batch, in entries.
+///
+/// A later batch is half as large as all batches before it together, because entries that the range does not reach are
+/// wasted. If the batch costs a search, it is as large as all of them together.
 const LARGEST_BATCH: usize = 1024;
 
-/// The first batch that takes a search behind another.
+/// The smallest batch that costs a search, after the first one.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
-/// The first batch of a walk of a range from which so many entries are `expected`, if that is known.
+/// Returns the size of the first batch of a range that is expected to have `expected` entries, if that is known.
 pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     match (is_alone, expected) {
         (false, _) => FIRST_BATCH,
@@ -61,22 +64,22 @@ pub(crate) fn first_batch(is_alone: bool, expected: Option<u64>) -> usize {
     }
 }
 
-/// An ordered walk over a memtable as of one sequence number.
+/// An iterator over a memtable as of one sequence number.
 pub(crate) struct MemtableCursor<'t> {
     slot: &'t Slot,
     direction: Direction,
     snapshot: SequenceNumber,
     batch: Entries<'t>,
     at: usize,
-    /// The entries that the batch asked for; fewer than asked for means the end.
+    /// The number of entries that the batch requested. A shorter batch is the last one.
     limit: usize,
-    /// The entries of the batches before it.
+    /// The number of entries in the batches before the current one.
     passed: usize,
 }
 
 impl<'t> MemtableCursor<'t> {
-    /// A cursor at the first entry in `direction` that `from` allows; `None` where there is none. It asks for `limit` entries
-    /// at first.
+    /// Opens a cursor at the first entry in `direction` that `from` allows; `None` if there is none. The first batch
+    /// requests `limit` entries.
     pub(crate) fn open(
         slot: &'t Slot,
         from: Bound<&[u8]>,
@@ -91,19 +94,19 @@ impl<'t> MemtableCursor<'t> {
         Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
     }
 
-    /// The current entry.
+    /// Returns the current entry.
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.batch.entry(self.at)
     }
 
-    /// The head of the current key.
+    /// Returns the 16-byte prefix of the current key.
     #[inline]
     pub(crate) fn head(&self) -> u128 {
         head(self.entry().key)
     }
 
-    /// Whether the current key was deleted.
+    /// Whether the current entry is a tombstone.
     #[inline]
     pub(crate) fn is_tombstone(&self) -> bool {
         self.entry().value.is_none()
@@ -116,7 +119,7 @@ impl<'t> MemtableCursor<'t> {
         self.at < self.batch.len() || self.refill()
     }
 
-    /// Hands the entries of the batch behind the current one to `pass`, and moves to each that it lets pass, as far as it does.
+    /// Calls `pass` for the following entries of the batch, and moves to each for which it returns `true`.
     #[inline]
     pub(crate) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         while self.at + 1 < self.batch.len() && pass(self.batch.entry(self.at + 1)) {

@@ -1,7 +1,7 @@
-//! Merging sorted sources, newest first, into one sequence with the newest version of each key.
+//! Merges sorted sources, newest first, into one sequence with the newest version of each key.
 //!
-//! A kernel knows nothing of tables: it is generic over what it merges and compiled for each. There are two: the loser
-//! tree, which ranges run too, and a heap for merges of designs that ask for it.
+//! A merge kernel is generic over its sources and is compiled for each type of source. There are two kernels: a loser
+//! tree, which ranges use too, and a binary heap for the compactions of designs that choose it.
 
 mod heap;
 
@@ -11,8 +11,10 @@ use types::Direction;
 
 pub use heap::HeapMerge;
 
-/// The first sixteen bytes of a key as a big-endian number, zero-padded on the right: the `u128` that a
-/// [`Merge`] compares. Heads order like their keys, except that different keys may share one.
+/// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
+///
+/// A [`Merge`] compares these prefixes first. They order like their keys, except that different keys may have the same
+/// prefix.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
     match key.first_chunk::<16>() {
@@ -21,7 +23,7 @@ pub fn head(key: &[u8]) -> u128 {
     }
 }
 
-/// The head of a key of fewer than sixteen bytes.
+/// Returns the prefix of a key that is shorter than 16 bytes.
 #[inline]
 fn short_head(key: &[u8]) -> u128 {
     let mut padded = [0u8; 16];
@@ -29,89 +31,92 @@ fn short_head(key: &[u8]) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// One sorted source of a merge. It always stands at an entry; a source without entries is left out. Its keys
-/// are distinct.
+/// A sorted source of a merge with distinct keys.
+///
+/// It is always positioned at an entry. A source without entries must be left out.
 pub trait Source {
-    /// What moving on needs beside the source itself.
+    /// The state that [`advance`](Self::advance) needs in addition to the source.
     type Context: ?Sized;
-    /// Why moving on can fail.
+    /// The error of [`advance`](Self::advance).
     type Error;
 
-    /// The [`head`] of the current key.
+    /// Returns the 16-byte prefix of the current key, as [`head`] computes it.
     fn head(&self) -> u128;
 
-    /// The current key.
+    /// Returns the current key.
     fn key(&self) -> &[u8];
 
-    /// Moves to the next entry; `false` at the end, where it is asked nothing more.
+    /// Moves to the next entry. Returns `false` at the end; the source must not be used after that.
     ///
     /// # Errors
-    /// Whatever keeps the source from reading on.
+    /// If the source cannot read its next entry.
     fn advance(&mut self, context: &Self::Context) -> Result<bool, Self::Error>;
 }
 
-/// What merges sorted sources into one sequence. Kernels differ in time alone.
+/// An algorithm that merges sorted sources into one sequence. All kernels give the same sequence.
 pub trait Kernel<S: Source>: Sized {
-    /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
+    /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
     fn new(sources: Vec<S>, direction: Direction) -> Self;
 
-    /// The source that stands at the current entry: of all the first key in direction, in its newest version.
+    /// Returns the source with the current entry: the first key in direction, in its newest version. `None` at the end.
     fn current(&self) -> Option<&S>;
 
-    /// Moves to the next key; there is a current one.
+    /// Moves to the next key. The merge must have a current entry.
     ///
     /// # Errors
-    /// If a source cannot read on; the merge is then of no more use.
+    /// If a source cannot read its next entry. The merge must not be used after that.
     fn advance(&mut self, context: &S::Context) -> Result<(), S::Error>;
 }
 
-/// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1): each step costs one comparison of two 16-byte heads
-/// per level of the tree, ⌈log₂ k⌉ of them, and who wins decides no branch. A source that wins again and again is
-/// compared with the second best alone, so that runs that hardly overlap cost one comparison each.
+/// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1).
 ///
-/// Of equal keys the older one loses the match where the two meet, and is shadowed: once it wins, its key has been
-/// given out, and it is passed over. They do meet before the newest is the winner of all, since whoever stands
-/// behind an equal winner has lost to an equal key. So nothing must be remembered of keys that were given out.
+/// Each step costs one comparison of two 16-byte key prefixes per level of the tree, ⌈log₂ k⌉ of them, and no branch
+/// depends on the result. A source that wins repeatedly is compared with the second best only. Runs with little overlap
+/// therefore cost one comparison per entry.
+///
+/// Of two equal keys the older one loses its comparison and is marked as superseded. When it wins later, its key was
+/// already returned, and the merge skips it. The two always meet before the newest wins the whole tree, because an
+/// entry below an equal winner has lost to an equal key. The merge therefore keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, the newest first: of equal keys the first source's wins.
+    /// The sources, newest first. Of equal keys, the one of the first source wins.
     sources: Vec<S>,
     direction: Direction,
-    /// Sources at their end, and the places that nobody takes; none where there is one source or none, as with
-    /// `shadowed` and `losers`.
+    /// Marks sources at their end, and unused leaves. This list, `shadowed` and `losers` are empty with fewer than two
+    /// sources.
     ended: Vec<bool>,
-    /// The sources that are not at their end.
+    /// The number of sources that are not at their end.
     standing: usize,
-    /// Sources at a key that a newer one has too, and how many they are.
+    /// Marks sources at a key that a newer source has too. `shadowed_count` is their number.
     shadowed: Vec<bool>,
     shadowed_count: usize,
-    /// `losers[node]` lost the match at `node`. The leaves would be the nodes behind the last one: as many as
-    /// the next power of two, so that every source has as many matches to win.
+    /// `losers[node]` lost the comparison at `node`. The leaves are the virtual nodes after the last one. Their number
+    /// is a power of two, so that every source takes part in equally many comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The wins of the winner's source in a row that took a replay of its matches.
+    /// The number of consecutive wins of the winner's source that needed a replay of its comparisons.
     wins: u32,
-    /// The head of the second best, while the winner's source [leads](WINS_TO_LEAD); else 0, which nothing is
-    /// below.
+    /// The prefix of the second best key while the winner's source [leads](WINS_TO_LEAD), else 0: no prefix is below 0.
     runner_up: u128,
 }
 
-/// Wins in a row after which a source leads: it is compared with the second best alone, until it loses to it.
+/// The number of consecutive wins after which a source leads. It is then compared with the second best only, until it
+/// loses.
 const WINS_TO_LEAD: u32 = 4;
 
-/// What a match is decided by: no source is touched for it, unless heads are equal.
+/// The data that decides a comparison. The sources are accessed only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    /// The head of the source's key, inverted going backward: the smaller one wins. Of an ended source the
-    /// largest there is.
+    /// The prefix of the source's key, inverted for backward merges, so that the smaller one wins. The largest number
+    /// for a source at its end.
     head: u128,
     source: u32,
 }
 
 impl<S: Source> Merge<S> {
-    /// A merge of `sources`, the newest first, which stand at their first entries in `direction`.
+    /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
-        // One source has no match to play, and needs no memory for any.
+        // A single source needs no comparisons and no memory for them.
         let (players, places) = if count > 1 { (count, count.next_power_of_two()) } else { (0, 0) };
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
@@ -134,7 +139,7 @@ impl<S: Source> Merge<S> {
         merge
     }
 
-    /// The source that stands at the current entry: of all the first key in direction, in its newest version.
+    /// Returns the source with the current entry: the first key in direction, in its newest version. `None` at the end.
     #[inline]
     pub fn current(&self) -> Option<&S> {
         if self.standing == 0 {
@@ -143,7 +148,7 @@ impl<S: Source> Merge<S> {
         self.sources.get(self.winner.source as usize)
     }
 
-    /// The source, where there is one alone. It may be moved on as long as it is not moved to its end.
+    /// Returns the source if the merge has only one. The caller may advance it, but not to its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {
@@ -155,7 +160,7 @@ impl<S: Source> Merge<S> {
     /// Moves to the next key.
     ///
     /// # Errors
-    /// If a source cannot read on; the merge is then of no more use.
+    /// If a source cannot read its next entry. The merge must not be used after that.
     #[inline]
     pub fn advance(&mut self, context: &S::Context) -> Result<(), S::Error> {
         if let [source] = &mut self.sources[..] {
@@ -177,7 +182,7 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// The head of the best of those who have lost to the winner.
+    /// Returns the smallest prefix among the sources that have lost to the winner.
     #[cold]
     #[inline(never)]
     fn second_best(&self) -> u128 {
@@ -186,7 +191,7 @@ impl<S: Source> Merge<S> {
         path.map(|node| self.losers[node].head).min().unwrap_or(u128::MAX)
     }
 
-    /// Moves sources on while the winner's key was given out from a newer source.
+    /// Advances winners whose key was already returned from a newer source.
     #[cold]
     #[inline(never)]
     fn pass_over_shadowed(&mut self, context: &S::Context) -> Result<(), S::Error> {
@@ -198,7 +203,7 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// Plays the matches of a source that has moved; returns who wins them all.
+    /// Replays the comparisons of a source that has advanced. Returns the winner of the whole tree.
     #[inline]
     fn replay(&mut self, mut current: Contender) -> Contender {
         let mut node = (current.source as usize + self.losers.len()) / 2;
@@ -217,7 +222,7 @@ impl<S: Source> Merge<S> {
         current
     }
 
-    /// Moves a source to its next entry.
+    /// Advances a source to its next entry.
     #[inline]
     fn moved(&mut self, source: u32, context: &S::Context) -> Result<Contender, S::Error> {
         let at = source as usize;
@@ -236,7 +241,7 @@ impl<S: Source> Merge<S> {
         Contender { head, source }
     }
 
-    /// Plays the match at `node` between the loser there and `current`, whose heads are equal, by their keys.
+    /// Compares the loser at `node` with `current` by their keys, because their prefixes are equal.
     #[cold]
     #[inline(never)]
     fn settle(&mut self, node: usize, current: Contender) -> Contender {
@@ -245,7 +250,7 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Plays all matches at and under `node` and returns the winner.
+    /// Runs all comparisons at and below `node`, and returns the winner.
     fn play_all(&mut self, node: usize) -> Contender {
         if let Some(leaf) = node.checked_sub(self.losers.len()) {
             let nobody = Contender { head: u128::MAX, source: leaf as u32 };
@@ -257,7 +262,8 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Plays one match; returns winner and loser. Of equal keys the newer one wins and shadows the other.
+    /// Compares two contenders; returns the winner and the loser. Of equal keys the newer one wins, and the older one
+    /// is marked as superseded.
     fn play(&mut self, a: Contender, b: Contender) -> (Contender, Contender) {
         let (newer, older) = if a.source < b.source { (a, b) } else { (b, a) };
         match self.compare(newer, older) {
@@ -272,7 +278,7 @@ impl<S: Source> Merge<S> {
         }
     }
 
-    /// The order of two contenders; equal only where both stand at the same key.
+    /// Compares the keys of two contenders. Equal only if both are at the same key.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         let (a_at, b_at) = (a.source as usize, b.source as usize);
         a.head.cmp(&b.head).then_with(|| match (self.ended[a_at], self.ended[b_at]) {
@@ -302,7 +308,7 @@ impl<S: Source> Kernel<S> for Merge<S> {
     }
 }
 
-/// One of two contenders, without a branch.
+/// Returns one of two contenders, without a branch.
 #[inline]
 fn select(first: bool, a: Contender, b: Contender) -> Contender {
     Contender {
@@ -320,7 +326,7 @@ mod tests {
 
     use super::*;
 
-    /// A run of keys with the number of the source they come from; it fails at some entry.
+    /// A run of keys with the number of its source. It fails at a given entry.
     #[derive(Clone)]
     struct Run {
         keys: Vec<Vec<u8>>,
@@ -347,7 +353,8 @@ mod tests {
         }
     }
 
-    /// Keys that are equal often, share heads often, and have the heads that ended sources have.
+    /// Returns a key such that keys are often equal, often share prefixes, and sometimes have the prefix of ended
+    /// sources.
     fn key(random: &mut Xoshiro256PlusPlus) -> Vec<u8> {
         let number: u8 = random.random_range(0..40);
         match random.random_range(0..4) {
@@ -371,7 +378,7 @@ mod tests {
         (0..count).map(source).collect()
     }
 
-    /// Reads a merge to its end: keys with the numbers of their sources.
+    /// Reads a merge to its end. Returns the keys with the numbers of their sources.
     fn read<K: Kernel<Run>>(sources: Vec<Run>, direction: Direction) -> Result<Vec<(Vec<u8>, usize)>, usize> {
         let mut merge = K::new(sources, direction);
         let mut seen = Vec::new();

@@ -8,7 +8,7 @@ use storage::Storage;
 use crate::design::Design;
 use crate::inner::Mode;
 
-/// How to open a tree.
+/// The options for opening a tree.
 pub struct OpenOptions {
     pub(crate) design: Design,
     pub(crate) mode: Mode,
@@ -20,7 +20,7 @@ pub struct OpenOptions {
 }
 
 impl OpenOptions {
-    /// Opens with this design, in [`Mode::Timed`].
+    /// Creates options that open a tree with this design, in [`Mode::Timed`].
     pub fn new(design: Design) -> Self {
         Self {
             design,
@@ -33,45 +33,44 @@ impl OpenOptions {
         }
     }
 
-    /// When background work is done.
+    /// Sets the mode of background work: threads, or inside the writes.
     #[must_use]
     pub fn mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Uses this storage in place of the one the design names: to count, to inject faults, or to open again
-    /// what lives in memory.
+    /// Replaces the storage of the design: to count calls, to inject faults, or to reopen a store in memory.
     #[must_use]
     pub fn storage(mut self, storage: Arc<dyn Storage>) -> Self {
         self.storage = Some(storage);
         self
     }
 
-    /// Shares this cache with other trees, in place of the one the design names.
+    /// Replaces the cache of the design by one that other trees may share.
     #[must_use]
     pub fn cache(mut self, cache: Arc<dyn Cache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// A clock in nanoseconds for the time that writers wait and that merges take; without one these times are 0.
+    /// Sets a clock in nanoseconds for the times of write stalls and compactions. Without a clock these times are 0.
     #[must_use]
     pub fn clock(mut self, clock: fn() -> u64) -> Self {
         self.clock = clock;
         self
     }
 
-    /// Goes on without files that are damaged: they are moved to `quarantine/` in the tree's directory, and
-    /// what they held is missing. Without this, damage is an error.
+    /// Moves corrupt files to `quarantine/` in the tree's directory and opens the tree without their data. Without this
+    /// option, corruption is an error.
     #[must_use]
     pub fn quarantine(mut self, quarantine: bool) -> Self {
         self.quarantine = quarantine;
         self
     }
 
-    /// What a new tree is told from other trees by, in place of a random number: so that the same life leaves
-    /// the same bytes. A tree that is there keeps what it has.
+    /// Sets the identity of a new tree, in place of a random number, so that the same operations give the same bytes.
+    /// An existing tree keeps its identity.
     #[must_use]
     pub fn identity(mut self, identity: u64) -> Self {
         self.identity = Some(identity);

@@ -1,4 +1,4 @@
-//! A tree on its way to being open: what its directory holds, then the new files, then what its logs still have to say.
+//! Opening a tree: reads its directory, creates the new files, and replays the WALs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use crate::version::{TableRef, Version, View};
 use crate::visible::Visible;
 use crate::wal::{self, LogFile, WalMode, log_path};
 
-/// A directory that is locked and read, and whose tables are open; nothing in it has changed yet.
+/// A directory that is locked and read, with its SSTables open. No file has been changed yet.
 pub(crate) struct Opening {
     options: OpenOptions,
     directory: PathBuf,
@@ -37,9 +37,9 @@ pub(crate) struct Opening {
     lock: Box<dyn Send + Sync>,
     wal_mode: WalMode,
     files: Files,
-    /// What the manifest says, with a seal for the new log.
+    /// The state in the manifest, with a seal for the new WAL.
     state: State,
-    /// The number of the log that will be written.
+    /// The file number of the new WAL.
     new_log: u64,
     context: Arc<TableContext>,
     levels: Levels<TableRef>,
@@ -47,7 +47,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Locks the directory, made if it is not there, and reads what is in it.
+    /// Locks the directory, creates it if it does not exist, and reads its files.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(&mut options)?;
         storage.create_directory(directory)?;
@@ -86,7 +86,7 @@ impl Opening {
         })
     }
 
-    /// Removes what nobody needs, begins a manifest and a log, and takes the writes of the old logs.
+    /// Removes orphaned files, creates a manifest and a WAL, and replays the old WALs.
     pub(crate) fn finish(mut self) -> Result<Inner> {
         self.remove_orphans()?;
         let logs = self.files.logs_from(self.state.log);
@@ -103,14 +103,15 @@ impl Opening {
         Ok(())
     }
 
-    /// The tree as its tables are, with a new log and without the writes of the old ones.
+    /// Builds a tree from the SSTables and a new WAL, without the writes of the old WALs.
     fn into_inner(self) -> Result<Inner> {
         let design = &self.options.design;
         let log_seal = self.state.seals.of(self.new_log);
         let last_sequence = self.state.flushed_sequence;
         let levels = run_states(&self.levels);
         let state = State { next_file: self.new_log + 1, levels, ..self.state };
-        // The manifest comes before the first log: a directory with a log and no manifest has lost something.
+        // The manifest is created before the first WAL. A directory with a WAL and no manifest has therefore lost a
+        // file.
         let (next_file, next_run) = (AtomicU64::new(state.next_file), AtomicU64::new(state.next_run));
         let manifest = Manifest::create(&*self.storage, &self.directory, state)?;
         let memtables = design.memtables().map_err(misuse)?;
@@ -159,12 +160,12 @@ impl Opening {
 }
 
 impl Inner {
-    /// Replays the logs and makes the new log the only one that counts.
+    /// Replays the old WALs, then makes the new WAL the only one that the manifest needs.
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;
-        // A log that the manifest names must not be gone after power loss. Those of later memtables are
-        // made durable with the tables of the memtable before, ahead of the manifest that names them.
+        // A WAL that the manifest names must survive a power loss. The WALs of later memtables become durable with the
+        // SSTables of the memtable before, and before the manifest that names them.
         self.storage.sync_directory(&self.directory)?;
         self.name_new_log(last)?;
         self.remove_logs(logs)?;
@@ -181,7 +182,7 @@ impl Inner {
         Ok(self)
     }
 
-    /// Has the manifest say that the new log is the oldest that is needed: every write up to `last` is in tables.
+    /// Records in the manifest that the new WAL is the oldest needed one: all writes up to `last` are in SSTables.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);
@@ -197,7 +198,7 @@ impl Inner {
         manifest.record(&*self.storage, state)
     }
 
-    /// Removes logs, as far as they are there.
+    /// Removes WAL files; missing ones are no error.
     fn remove_logs(&self, logs: &[u64]) -> Result<()> {
         for number in logs {
             match self.storage.remove(&log_path(&self.directory, *number)) {
@@ -209,7 +210,7 @@ impl Inner {
     }
 }
 
-/// The storage that a tree is opened on, told whether there are threads that may wait for it.
+/// Opens the storage of the tree, and announces to it whether threads may wait for it.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,
@@ -219,7 +220,7 @@ fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     Ok(storage)
 }
 
-/// An empty memtable above tables.
+/// Returns the first view: an empty memtable and the SSTables.
 fn first_view(active: &Arc<Slot>, levels: Levels<TableRef>, culling: Arc<dyn Culling>) -> View {
     View {
         active: Arc::clone(active),

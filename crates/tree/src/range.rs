@@ -1,4 +1,4 @@
-//! Ranges: all keys between two bounds, as of one moment, from either end.
+//! Range scans: all keys between two bounds in one consistent view, from either end.
 
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// The keys and values between two bounds, as they were when the range was opened.
+/// A range scan: the keys and values between two bounds, as they were when the range was opened.
 ///
-/// Both ends can be read, in any mixture, until they meet. What [`next`](Self::next) gives out is borrowed
-/// until the next call: nothing is allocated per entry.
+/// Both ends can be read, in any order, until they meet. The entry that [`next`](Self::next) returns is borrowed until
+/// the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
     walk: Walk,
@@ -27,15 +27,15 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The sources beyond one that its entries were taken from.
+    /// The number of sources less one, of the end with more of them.
     extra_sources: u64,
-    /// The entries that the caller means to take, if it said so.
+    /// The number of entries that the caller expects to read, if it is known.
     expected: Option<u64>,
 }
 
 self_cell! {
-    /// A view, and the walks over it from both ends: they borrow its runs and blocks, and count no owners of them, since
-    /// threads that all change such counts wait for each other.
+    /// A view, and the iterators over it from both ends. They borrow its runs and blocks and change no reference
+    /// counts, because threads that change the same counts wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -43,7 +43,7 @@ self_cell! {
     }
 }
 
-/// The merge that each end reads from, once it was read; it stands at the last entry given out.
+/// The merge of each end, once that end was read. It is positioned at the last entry returned.
 #[derive(Default)]
 struct Ends<'v> {
     front: Option<Merge<Cursor<'v>>>,
@@ -56,11 +56,11 @@ struct Bounds {
     high: Bound<Vec<u8>>,
 }
 
-/// One of the sorted sources of a range.
+/// A sorted source of a range: a memtable or a run.
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run; it is large, and stays where it was made.
+    /// A sorted run. It is boxed because it is large and the sources are moved.
     Run(Box<RunCursor<'v>>),
 }
 
@@ -73,8 +73,11 @@ impl Cursor<'_> {
         }
     }
 
-    /// Moves forward over entries that are at hand and inside, and hands those that are no tombstones to `visit`, `most` of
-    /// them; returns how many. It stands at the last of them then, or at a tombstone behind it.
+    /// Moves forward over entries within the bounds, and calls `visit` for at most `most` of them that are no
+    /// tombstones.
+    ///
+    /// Only entries that need no further read are visited. Returns their number. The cursor is then at the last entry
+    /// visited, or at a tombstone after it.
     #[inline]
     fn pass(
         &mut self,
@@ -100,7 +103,7 @@ impl Cursor<'_> {
         visited
     }
 
-    /// Whether the current key was deleted.
+    /// Whether the current entry is a tombstone.
     #[inline]
     fn is_tombstone(&self) -> bool {
         match self {
@@ -140,7 +143,7 @@ impl Source for Cursor<'_> {
 }
 
 impl<'t> Range<'t> {
-    /// A range over `view` up to `snapshot`.
+    /// Opens a range over `view` that sees the writes up to `snapshot`.
     pub(crate) fn new(
         inner: &'t Inner,
         view: Guard<Arc<View>>,
@@ -163,18 +166,18 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Tells how many entries the caller means to take from an end, so that their blocks can be read, and those of a
-    /// memtable found, at once. It may take fewer, or more.
+    /// Announces the number of entries that the caller expects to read from an end. Their blocks can then be read at
+    /// once, and so can the entries of a memtable. The caller may read fewer or more.
     #[must_use]
     pub fn expecting(mut self, entries: usize) -> Self {
         self.expected = Some(entries as u64);
         self
     }
 
-    /// The next key from the front, in rising order, with its value; `None` at the end.
+    /// Returns the next entry from the front, in ascending order of keys; `None` at the end.
     ///
     /// # Errors
-    /// If a block cannot be read or is damaged. The range is then at its end.
+    /// If a block cannot be read or is corrupt. The range is then at its end.
     #[allow(clippy::should_implement_trait)] // what it gives out is borrowed from the range itself
     pub fn next(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Forward)? {
@@ -183,10 +186,10 @@ impl<'t> Range<'t> {
         Ok(self.walk.with_dependent(|_, ends| ends.front.as_ref().and_then(current)))
     }
 
-    /// The next key from the back, in falling order, with its value; `None` at the end.
+    /// Returns the next entry from the back, in descending order of keys; `None` at the end.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// As for [`next`](Self::next).
     pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
@@ -194,11 +197,11 @@ impl<'t> Range<'t> {
         Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
     }
 
-    /// Hands the next entries in `direction` to `visit`, `most` of them or as many as there are, and returns how many: as
-    /// [`next`](Self::next) or [`next_back`](Self::next_back) again and again, in one loop.
+    /// Calls `visit` for the next entries in `direction`, at most `most` of them, and returns their number. This equals
+    /// repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but in one loop.
     ///
     /// # Errors
-    /// As [`next`](Self::next), after the entries before the damage were visited.
+    /// As for [`next`](Self::next), after the entries before the corruption were visited.
     pub fn visit(
         &mut self,
         direction: Direction,
@@ -232,12 +235,12 @@ impl<'t> Range<'t> {
             Ok(false)
         });
         self.is_done = !matches!(moved, Ok(true));
-        // The first one was counted where it was stepped to.
+        // The first entry was counted when the range moved to it.
         self.given_out += (visited as u64).saturating_sub(1);
         moved.map(|_| visited)
     }
 
-    /// Moves one end to its next entry; `false` where there is none.
+    /// Moves one end to its next entry; `false` at the end.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {
@@ -277,7 +280,7 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
-    /// The end that is read in `direction`, and the other one, if it was read.
+    /// Returns the end that is read in `direction`, and the other one if it was read.
     #[inline]
     fn of(&mut self, direction: Direction) -> (&mut Option<Merge<Cursor<'v>>>, Option<&Merge<Cursor<'v>>>) {
         match direction {
@@ -298,7 +301,7 @@ impl Bounds {
         Ok(Self { low, high })
     }
 
-    /// Whether no key can lie between them.
+    /// Whether no key can be between the bounds.
     fn are_empty(&self) -> bool {
         match (&self.low, &self.high) {
             (Bound::Included(low), Bound::Included(high)) => low > high,
@@ -309,8 +312,9 @@ impl Bounds {
         }
     }
 
-    /// Has a merge in `direction` stand at the first entry from where it stands that is no tombstone; `false` where there is
-    /// none between the bounds and before `met`, the key that the other end stands at.
+    /// Moves a merge in `direction` over tombstones, to the first live entry from its current one on.
+    ///
+    /// Returns `false` if there is none between the bounds and before `met`, the current key of the other end.
     #[inline]
     fn reach_entry(
         &self,
@@ -343,7 +347,8 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// All sources of a view that can have keys between them, at their first ones in `direction`, the newest first.
+    /// Opens the sources of a view that can have keys between the bounds, newest first, at their first keys in
+    /// `direction`.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -360,9 +365,9 @@ impl Bounds {
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
-        // What is expected of each run is its share of them, by bytes.
+        // Each run is expected to return a share of the entries in proportion to its bytes.
         let runs = &view.version.runs;
-        // One run takes no memory for it.
+        // A single run needs no allocation.
         let overlapping: Vec<_> = match &runs[..] {
             [] | [_] => Vec::new(),
             runs => runs.iter().map(|run| run.overlapping(low, high)).collect(),
@@ -384,7 +389,7 @@ impl Bounds {
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let batch = first_batch(approaches.is_empty() && view.frozen.is_empty(), expected);
-        // One by one: a chain of filters would move each cursor several times.
+        // A plain loop: a chain of iterator adapters would move each cursor several times.
         for slot in view.memtables() {
             if let Some(cursor) = MemtableCursor::open(slot, from, direction, snapshot, batch)
                 && self.contain(cursor.entry().key)
@@ -411,9 +416,10 @@ impl Drop for Range<'_> {
     }
 }
 
-/// What the filter of a run's only table that overlaps the range says; `None` where there is no use in asking.
-/// Of several tables the first has its largest key in the range, and the last its smallest; an open end is
-/// nearly as sure.
+/// Probes the range filter of a run, if only one of its tables overlaps the range; otherwise returns `None`.
+///
+/// The probe would not help elsewhere. If several tables overlap, the range includes the largest key of the first and
+/// the smallest key of the last. An open bound is nearly as certain to find a key.
 fn passes_range_filter(
     run: &SortedRun,
     tables: &std::ops::Range<usize>,
@@ -433,7 +439,7 @@ fn current<'m>(merge: &'m Merge<Cursor<'_>>) -> Option<(&'m [u8], &'m [u8])> {
     Some((entry.key, entry.value?))
 }
 
-/// Whether a key, which an open end does not ask for, is below `high`.
+/// Whether a key is below `high`. The key is not computed if the bound is open.
 #[inline]
 fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     match high {
@@ -443,7 +449,7 @@ fn is_below<'k>(key: impl FnOnce() -> &'k [u8], high: &Bound<Vec<u8>>) -> bool {
     }
 }
 
-/// Whether a key, which an open end does not ask for, is above `low`.
+/// Whether a key is above `low`. The key is not computed if the bound is open.
 #[inline]
 fn is_above<'k>(key: impl FnOnce() -> &'k [u8], low: &Bound<Vec<u8>>) -> bool {
     match low {

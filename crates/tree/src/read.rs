@@ -1,4 +1,4 @@
-//! The read path: memtables, then runs, newest first, each asked only if it can have the key.
+//! The read path: memtables, then sorted runs, newest first. Filters and key ranges exclude most of them.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use crate::inner::Inner;
 use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
-/// The answers of a multi-get: a value, or `None` where the key is absent, for each key in order.
+/// The results of a multi-get: for each key in order, its value, or `None` if the key is absent.
 pub type Values = Vec<Option<Vec<u8>>>;
 
 impl Inner {
-    /// What there is now: a view, and up to which write it is read.
+    /// Returns the current view, and the number of the last visible write.
     ///
-    /// The view comes first: every write in its tables is then visible, so that what the number cuts off is
-    /// only the end of the memtables, and a reader sees a prefix of the writes.
+    /// The view is loaded first. All writes in its SSTables are then visible, so the number cuts off only the newest
+    /// entries of the memtables, and a reader sees a prefix of the writes.
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
         (view, self.visible.last())
     }
 
-    /// Looks a key up and appends its value to `value`; whether there is one.
+    /// Looks up a key as of `snapshot`, appends its value to `value` and returns whether the key was found.
     #[inline]
     pub(crate) fn get_in(
         &self,
@@ -49,8 +49,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// Looks many keys up as of one moment. Each filter is asked for all keys that still matter at once, so
-    /// that its cache misses overlap.
+    /// Looks up many keys in one consistent view. Each filter is probed for all keys without a result at once, so that
+    /// its cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,
@@ -81,7 +81,7 @@ impl Inner {
     }
 }
 
-/// Refuses keys above the limit.
+/// Rejects keys above the limit.
 pub(crate) fn check_key(key: &[u8]) -> Result<()> {
     if key.len() > MAX_KEY_BYTES { Err(Error::KeyTooLong(key.len())) } else { Ok(()) }
 }
@@ -122,7 +122,7 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
     Ok(Lookup::Absent)
 }
 
-/// Looks up in one run those keys that are still open, and closes those it answers.
+/// Looks up the keys without a result in one run, and removes those that the run has.
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,

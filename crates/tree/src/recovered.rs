@@ -1,18 +1,19 @@
-//! The report of what opening a tree found.
+//! The report of opening a tree.
 
-/// What opening a tree found and did.
+/// The report of opening a tree: the files that were found, replayed, removed or quarantined.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// Operations taken from logs.
+    /// The number of operations that were replayed from the WAL.
     pub replayed_operations: u64,
-    /// Bytes of logs that were not taken: commits that a crash cut off before they were acknowledged.
+    /// The bytes of the WAL that were dropped: commits that a crash cut off before they were acknowledged.
     pub dropped_log_bytes: u64,
-    /// Bytes of the manifest that were not taken: a change that a crash cut off.
+    /// The bytes of the manifest that were dropped: a change that a crash cut off.
     pub dropped_manifest_bytes: u64,
-    /// Files that belonged to nobody and were removed.
+    /// The names of orphaned files that were removed.
     pub removed_files: Vec<String>,
-    /// Damaged files that were moved away, and files that are gone, each with what is wrong. What they held is
-    /// missing: of the keys that they held older values may be read, and keys that were deleted may be back.
+    /// Corrupt files that were moved away, and missing files, each with its error.
+    ///
+    /// Their data is missing. Reads of their keys may return older values, and deleted keys may reappear.
     pub quarantined_files: Vec<String>,
 }

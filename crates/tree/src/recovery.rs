@@ -1,4 +1,4 @@
-//! Opening a tree: what the manifest says, what the logs still hold, and what nobody needs any more.
+//! Recovery: reads the manifest, replays the WAL, and finds orphaned files.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -18,21 +18,21 @@ use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
 use crate::wal;
 
-/// The file whose lock keeps other processes out.
+/// The name of the file whose lock keeps other processes out.
 const LOCK: &str = "lock";
 
-/// Where damaged files go.
+/// The directory for corrupt files.
 pub(crate) const QUARANTINE: &str = "quarantine";
 
-/// Keeps other processes out of a tree's directory until the guard is dropped; in a directory of something else
-/// nothing is made.
+/// Keeps other processes out of a tree's directory until the guard is dropped. Creates nothing in a directory with
+/// files of something else.
 pub(crate) fn lock(storage: &dyn Storage, directory: &Path) -> Result<Box<dyn Send + Sync>> {
     Files::list(storage, directory)?.check_ours(directory)?;
     storage.lock(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
 
-/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing: nobody can be in a
-/// directory without a lock.
+/// Keeps writers out of a tree's directory until the guard is dropped, and creates nothing. A directory without a lock
+/// file is in use by no process.
 pub(crate) fn lock_existing(storage: &dyn Storage, directory: &Path) -> Result<Option<Box<dyn Send + Sync>>> {
     storage.lock_existing(&directory.join(LOCK)).map_err(|error| refused(directory, error))
 }
@@ -56,7 +56,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The files in a directory.
+    /// Lists the files of a directory.
     pub(crate) fn list(storage: &dyn Storage, directory: &Path) -> Result<Self> {
         let mut files = Self::default();
         for name in storage.list(directory)? {
@@ -75,7 +75,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Refuses a directory that holds files, but none that a tree has.
+    /// Rejects a directory that has files, but none of a tree.
     fn check_ours(&self, directory: &Path) -> Result<()> {
         let has_some = self.has_manifest || !self.tables.is_empty() || !self.logs.is_empty();
         match has_some || self.foreign.is_empty() {
@@ -84,7 +84,7 @@ impl Files {
         }
     }
 
-    /// The state that the manifest holds; that of an empty tree where there is none and never was one.
+    /// Reads the state in the manifest. Returns the state of an empty tree if there is no manifest and never was one.
     pub(crate) fn read_manifest(&self, storage: &dyn Storage, directory: &Path) -> Result<manifest::Found> {
         if self.has_manifest {
             return manifest::read(storage, directory);
@@ -93,7 +93,7 @@ impl Files {
             return Err(Error::damaged(
                 &directory.join(MANIFEST),
                 0,
-                "the manifest is missing, though there are tables or logs",
+                "the manifest is missing, but there are SSTables or WALs",
             ));
         }
         self.check_ours(directory)?;
@@ -101,8 +101,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Refuses logs that no crash leaves under a manifest that says `state`: the first one is gone, or there is
-    /// one that the manifest would name had it not lost its end.
+    /// Rejects WALs that no crash can leave under a manifest with `state`: the first one is missing, or an existing one
+    /// would be named by the manifest if its end were not lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             return match self.logs.contains_key(&first) {
@@ -110,21 +110,20 @@ impl Files {
                 false => Err(Error::MissingLog(wal::log_path(directory, first))),
             };
         }
-        // A manifest that is begun anew takes the last number for the first log, and names that log before
-        // anything is written to it.
+        // A rewritten manifest takes the last number for the first WAL, and names that WAL before anything is written
+        // to it.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
             if content.records > 0 || content.gap.is_some() {
-                let what =
-                    format!("the end is missing: it does not name {number:08}.wal, which holds writes");
+                let what = format!("the end is missing: it does not name {number:08}.wal, which has writes");
                 return Err(Error::damaged(&directory.join(MANIFEST), 0, what));
             }
         }
         Ok(())
     }
 
-    /// Whether a tree was at least begun here: a crash may leave its first files without a manifest.
+    /// Whether a tree was at least begun in the directory. A crash may leave its first files without a manifest.
     pub(crate) fn are_of_a_tree(&self) -> bool {
         self.has_manifest
             || !self.tables.is_empty()
@@ -132,18 +131,18 @@ impl Files {
             || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
     }
 
-    /// A number above those of all files.
+    /// Returns a number above those of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = self.tables.last_key_value().max(self.logs.last_key_value());
         last.map_or(1, |(number, _)| number + 1)
     }
 
-    /// The logs from number `first` on, in order.
+    /// Returns the WAL numbers from `first` on, in order.
     pub(crate) fn logs_from(&self, first: Option<u64>) -> Vec<u64> {
         first.map_or_else(Vec::new, |first| self.logs.range(first..).map(|(number, _)| *number).collect())
     }
 
-    /// The files that `state` does not need.
+    /// Returns the files that `state` does not need.
     pub(crate) fn orphans(&self, state: &State) -> Vec<String> {
         let needed: HashSet<u64> = state.tables().collect();
         let tables = self.tables.iter().filter(|(number, _)| !needed.contains(number));
@@ -153,14 +152,15 @@ impl Files {
     }
 }
 
-/// The number that a file name begins with, spelt as the tree spells it. No tree lives to reach the last ones.
+/// Parses the number at the start of a file name, in the tree's own spelling. The last numbers of the type are never in
+/// use.
 fn file_number(digits: &str) -> Option<u64> {
     let number = digits.parse().ok().filter(|number| *number < MOST_NUMBERS)?;
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, each is read whole, and damaged ones are moved away
-/// and left out.
+/// Opens all tables that the state names. With `quarantine`, each table is read as a whole, and corrupt ones are moved
+/// away and left out.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -213,8 +213,8 @@ fn open_run(
     }
 }
 
-/// The table, if nothing of it is damaged; else the first damage, with the keys that are between it and the
-/// table's end.
+/// Returns the table if nothing in it is corrupt. Otherwise returns the first corruption, with the range of keys from
+/// it to the end of the table.
 fn whole(table: Table) -> Result<Table> {
     let mut first = None;
     table.check(&mut |error| first = first.take().or(Some(error)));
@@ -223,14 +223,14 @@ fn whole(table: Table) -> Result<Table> {
         Some(Error::Damaged { file, offset, what }) => {
             let [low, high] = [&table.properties().smallest, &table.properties().largest]
                 .map(|key| key.escape_ascii().to_string());
-            let what = format!("{what}; the table held keys from \"{low}\" to \"{high}\"");
+            let what = format!("{what}; the table had keys from \"{low}\" to \"{high}\"");
             Err(Error::Damaged { file, offset, what })
         }
         Some(error) => Err(error),
     }
 }
 
-/// Whether a file is damaged or gone, as opposed to unreadable for the moment.
+/// Whether a file is corrupt or missing, as opposed to temporarily unreadable.
 fn is_lost(error: &Error) -> bool {
     match error {
         Error::Storage(error) => {
@@ -252,7 +252,7 @@ fn with_hint(error: Error) -> Error {
     }
 }
 
-/// Moves a file into the quarantine; one that is gone needs no moving.
+/// Moves a file into the quarantine. A missing file needs no move.
 fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> {
     let quarantine = directory.join(QUARANTINE);
     // A link would lead out of the store.
@@ -267,22 +267,22 @@ fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> 
     }
 }
 
-/// Takes what the logs hold into memtables and flushes those.
+/// Replays WALs into memtables and flushes these.
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
-    /// What the manifest said when the tree was opened.
+    /// The state in the manifest when the tree was opened.
     state: &'a State,
     memtable: Box<dyn Memtable>,
     charged_bytes: u64,
-    /// The sequence number from which on the memtable is full, whatever its bytes.
+    /// The sequence number from which the memtable is full, independent of its bytes.
     full_from: SequenceNumber,
-    /// The last sequence number taken.
+    /// The last replayed sequence number.
     last_sequence: SequenceNumber,
 }
 
 impl<'a> Replay<'a> {
-    /// Replays `logs` in order, and returns the last sequence number; all of it is in tables then.
+    /// Replays the WALs in `logs` in order, and returns the last sequence number. All their writes are in tables then.
     pub(crate) fn run(
         inner: &'a Inner,
         logs: &[u64],

@@ -1,5 +1,7 @@
-//! Making the checksums of changed files right again, each as far as its places can be told. Nothing but fuzzing
-//! needs it: a checksum keeps random bytes away from what stands behind it, and a hostile file has right ones.
+//! Corrects the checksums of changed files, as far as their places can be determined.
+//!
+//! Only fuzzing needs this. Random bytes with a wrong checksum never reach the code after the check, but a hostile file
+//! has right checksums.
 
 use std::path::Path;
 
@@ -9,7 +11,8 @@ use crate::error::Result;
 use crate::recovery::Files;
 use crate::{manifest, table, wal};
 
-/// The seal of table or log `number` of the store in `directory`, which its checksums begin with.
+/// Returns the seal of the table or WAL with this number in the store in `directory`. Its checksums begin with the
+/// seal.
 ///
 /// # Errors
 /// If the manifest of the store cannot be read.
@@ -18,17 +21,17 @@ pub fn seal(storage: &dyn Storage, directory: &Path, number: u64) -> Result<u64>
     Ok(found.state.seals.of(number))
 }
 
-/// The file of a table under `seal`.
+/// Corrects the checksums of a table with `seal`.
 pub fn table(bytes: &mut [u8], seal: u64) {
     table::reseal(bytes, seal);
 }
 
-/// A log under `seal`.
+/// Corrects the checksums of a WAL with `seal`.
 pub fn log(bytes: &mut [u8], seal: u64) {
     wal::reseal(bytes, seal);
 }
 
-/// A manifest.
+/// Corrects the checksums of a manifest.
 pub fn manifest(bytes: &mut [u8]) {
     manifest::reseal(bytes);
 }

@@ -1,9 +1,9 @@
-//! What tells the files of one store from those of another: a number that every checksum begins with.
+//! File seals: a number in every checksum that distinguishes the files of one store from those of another.
 //!
-//! The place that a checksum covers (see [`checksum`](crate::checksum)) names a file by its *seal*, its number
-//! mixed with the identity of the store that wrote it. So a file of another store is found out although its
-//! number, its place and all its checksums are right for that store. A checkpoint keeps the tables of the
-//! store it was made from, with their seals, and gets an identity of its own for all files that it writes.
+//! A checksum covers the place of its bytes (see [`checksum`](crate::checksum)). The place names a file by its *seal*:
+//! the file number mixed with the identity of the store that wrote it. A file of another store is therefore detected,
+//! even if its number, its offsets and its checksums are right for that store. A checkpoint keeps the tables of its
+//! store with their seals. It gets its own identity for all files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -16,27 +16,27 @@ use crate::codec::{Reader, put_varint};
 /// The identities under which the files of a store were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seals {
-    /// From which file number on which identity holds, in order. Files before the first have none: they were
-    /// written when stores had no identities.
+    /// Pairs of the first file number and the identity from that number on, in order. Files before the first pair have
+    /// no identity, because they were written when stores had none.
     since: Vec<(u64, u64)>,
 }
 
 impl Seals {
-    /// The seal of file `number`.
+    /// Returns the seal of file `number`.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> u64 {
         let holds = self.since.iter().rev().find(|(first, _)| *first <= number);
         number ^ holds.map_or(0, |(_, identity)| *identity)
     }
 
-    /// Gives all files from `number` on this identity, where the store has none yet.
+    /// Gives this identity to all files from `number` on, if the store has none yet.
     pub(crate) fn begin(&mut self, number: u64, identity: u64) {
         if self.since.is_empty() {
             self.since.push((number, identity));
         }
     }
 
-    /// The seals of a copy in `directory`, whose own files begin with `number`.
+    /// Returns the seals of a copy in `directory`, whose new files begin with `number`.
     pub(crate) fn of_copy(&self, number: u64, directory: &Path) -> Self {
         let parent = self.since.last().map_or(0, |(_, identity)| *identity) ^ number;
         let identity = xxh3_64_with_seed(directory.as_os_str().as_encoded_bytes(), parent);
@@ -45,7 +45,7 @@ impl Seals {
         Self { since }
     }
 
-    /// Appends the seals to `out`.
+    /// Appends the encoded seals to `out`.
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_varint(out, self.since.len() as u64);
         for (first, identity) in &self.since {
@@ -54,7 +54,7 @@ impl Seals {
         }
     }
 
-    /// Reads seals; `None` where they are damaged.
+    /// Decodes seals; `None` if they are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {
@@ -64,9 +64,9 @@ impl Seals {
     }
 }
 
-/// An identity that no other store has.
+/// Returns an identity that no other store has.
 pub(crate) fn new_identity() -> u64 {
-    // The keys of the standard library's hash function are random, and a process never uses the same twice.
+    // The keys of the standard library's hash function are random, and a process never uses the same keys twice.
     RandomState::new().hash_one("a store")
 }
 
@@ -87,7 +87,7 @@ mod tests {
         assert_ne!(new_identity(), new_identity());
         let mut again = seals.clone();
         again.begin(9, 1);
-        assert_eq!(again, seals, "an identity is given once");
+        assert_eq!(again, seals, "an identity is assigned once");
     }
 
     #[test]

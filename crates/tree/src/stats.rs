@@ -1,15 +1,15 @@
-//! Counters of a tree: each thread counts for itself, reading sums up.
+//! Counters of a tree. Each thread has its own counters; reading sums them up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use storage::DeviceTime;
 use thread_local::ThreadLocal;
 
-/// Levels that are told apart in what is counted per level; deeper ones count as the last of them. A tree of size
-/// ratio 2 with so many levels has a million memtables.
+/// The number of levels with separate counters. Deeper levels are counted with the last of them. A tree of size ratio 2
+/// with this many levels has a million memtables.
 const COUNTED_LEVELS: usize = 20;
 
-/// Declares counters once: the per-thread cells, the sums, and their names.
+/// Declares counters once: the per-thread cells, the sums and their names.
 macro_rules! counters {
     ($(#[doc = $threads:literal])+ $counters:ident, [$($of_thread:tt)*],
      $(#[doc = $sums:literal])+ $counts:ident,
@@ -29,13 +29,13 @@ macro_rules! counters {
         }
 
         impl $counts {
-            /// What was counted since `earlier`.
+            /// Returns the counts since `earlier`.
             #[must_use]
             pub fn since(&self, earlier: &Self) -> Self {
                 Self { $($name: self.$name.wrapping_sub(earlier.$name),)+ }
             }
 
-            /// Every count with its name, in the order of declaration.
+            /// Returns every count with its name, in the order of declaration.
             pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name),)+].into_iter()
             }
@@ -48,85 +48,85 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What one thread counted of one level. Only that thread writes it.
+    /// The counters of one thread for one level. Only that thread writes them.
     LevelCounters, [],
-    /// What was counted of one level, over all threads.
+    /// The counts of one level, over all threads.
     LevelCounts,
-    /// Bytes of table files read by the merges that wrote to the level.
+    /// Bytes of SSTables read by the compactions that wrote to the level.
     bytes_read,
-    /// Bytes of tables written to the level, by flushes and by merges.
+    /// Bytes of SSTables written to the level, by flushes and compactions.
     bytes_written,
-    /// Filters of the level asked by gets.
+    /// Filters of the level probed by gets.
     filter_probes,
-    /// Filters of the level that let a get pass.
+    /// Filters of the level that answered "maybe" to a get.
     filter_passes,
-    /// Filters of the level that answered "maybe" for a key their table did not have.
+    /// Filters of the level that answered "maybe" for a key that their table does not have.
     filter_false_positives,
-    /// Data blocks of the level looked into by gets, cached or not.
+    /// Data blocks of the level searched by gets, cached or not.
     blocks_searched,
     /// Data blocks and fence pages of the level fetched from storage by gets.
     blocks_read,
 }
 
 counters! {
-    /// One thread's counters. Only that thread writes them.
+    /// The counters of one thread. Only that thread writes them.
     Counters, [levels: [LevelCounters; COUNTED_LEVELS],],
-    /// Sums of the counters of all threads.
+    /// The sums of the counters of all threads.
     Counts,
-    /// Keys looked up, by single and by multiple gets.
+    /// Keys looked up, by gets and multi-gets.
     gets,
     /// Lookups that found a value.
     gets_found,
     /// Lookups that a memtable answered.
     gets_from_memtable,
-    /// Puts, in batches or alone.
+    /// Puts, including those in batches.
     puts,
-    /// Deletes, in batches or alone.
+    /// Deletes, including those in batches.
     deletes,
     /// Ranges opened.
     ranges,
-    /// Memtables and runs that had keys of a range, counted for each of its ends that was read.
+    /// Memtables and runs with keys of a range, counted for each end of the range that was read.
     range_sources,
-    /// Of those the ones beyond the first, in sum over ranges.
+    /// Sources of ranges beyond the first one of each end, of those in `range_sources`.
     range_extra_sources,
-    /// Entries that ranges gave out, times the sources beyond one of each.
+    /// For each range, its returned entries times its sources less one; the sum over ranges.
     range_extra_entries,
-    /// Entries that ranges gave out.
+    /// Entries returned by ranges.
     range_entries,
     /// Key and value bytes of puts and deletes.
     user_bytes_written,
-    /// Bytes appended to write-ahead logs.
+    /// Bytes appended to the WAL.
     wal_bytes,
-    /// Syncs of write-ahead logs.
+    /// Syncs of the WAL.
     wal_syncs,
     /// Memtables flushed.
     flushes,
-    /// Bytes of tables written by flushes.
+    /// Bytes of SSTables written by flushes.
     flush_bytes,
-    /// Jobs that merged tables.
+    /// Compactions that merged tables.
     compactions,
-    /// Time from the start of such jobs until their tables were installed, in nanoseconds of the clock the tree was
-    /// opened with; those that went on side by side within one job count once. 0 in [`Mode::Counted`](crate::Mode).
+    /// Time from the start of such compactions until their tables were installed, in nanoseconds of the clock of
+    /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. 0 in [`Mode::Counted`](crate::Mode).
     compaction_ns,
-    /// Jobs that moved tables to another level as they were.
+    /// Compactions that moved tables to another level without rewriting them (trivial moves).
     moves,
-    /// Jobs that dropped tables by the rule of their policy.
+    /// Compactions that dropped tables by a rule of their policy.
     drops,
-    /// Bytes of table files read by merges.
+    /// Bytes of SSTables read by compactions.
     compaction_bytes_read,
-    /// Bytes of tables written by merges.
+    /// Bytes of SSTables written by compactions.
     compaction_bytes_written,
-    /// Data blocks looked into by gets, cached or not.
+    /// Data blocks searched by gets, cached or not.
     blocks_searched,
-    /// Of those the ones with an index inside.
+    /// Searched data blocks that have an index inside.
     block_index_probes,
-    /// Of those the ones whose index told that the key is absent or where it stands, so that nothing was searched.
+    /// Searched data blocks whose index gave the entry or showed that the key is absent, so that no search was needed.
     block_index_answers,
     /// Data blocks fetched from storage by gets and ranges.
     blocks_read,
     /// Bytes of data blocks fetched from storage by gets and ranges.
     blocks_read_bytes,
-    /// Data blocks that gets and ranges used where they lie in mapped tables.
+    /// Data blocks that gets and ranges read in place, in memory-mapped tables.
     blocks_in_place,
     /// Data blocks that gets and ranges found in the cache.
     blocks_from_cache,
@@ -134,23 +134,23 @@ counters! {
     fence_pages_read,
     /// Fence pages found in the cache.
     fence_pages_from_cache,
-    /// Filters asked by gets.
+    /// Filters probed by gets.
     filter_probes,
     /// Filters that answered "absent".
     filter_negatives,
-    /// Filters that answered "maybe" for a key their table did not have.
+    /// Filters that answered "maybe" for a key that their table does not have.
     filter_false_positives,
-    /// Filters asked whether a range is empty.
+    /// Filters probed for an empty range.
     range_filter_probes,
-    /// Filters that called a range empty.
+    /// Range probes that were answered "empty".
     range_filter_negatives,
-    /// Filters that did not call a range empty of which their table had no key.
+    /// Range probes that were answered "maybe", though the table has no key of the range.
     range_filter_false_positives,
-    /// Fences asked for the block of a key.
+    /// Fence searches for the block of a key.
     fence_searches,
-    /// Times a writer waited because a stated limit was hit.
+    /// Write stalls: the number of times that a writer waited because a stall limit was reached.
     stalls,
-    /// Time writers waited, in nanoseconds of the clock the tree was opened with.
+    /// Time of write stalls, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     stall_ns,
 }
 
@@ -159,7 +159,7 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to the counter. Only the thread that owns it calls this, so no locked instruction is needed.
+    /// Adds to the counter. Only its owner thread calls this, so no atomic read-modify-write is needed.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
@@ -171,14 +171,14 @@ impl Counter {
         self.add(1);
     }
 
-    /// The number.
+    /// Returns the number.
     #[inline]
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// What a thread had counted of its gets before it looked into a table.
+/// The counts of a thread's gets before it searched a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -187,13 +187,13 @@ pub(crate) struct Looked {
 }
 
 impl Counters {
-    /// What was counted of a level.
+    /// Returns the counters of a level.
     #[inline]
     pub(crate) fn level(&self, level: usize) -> &LevelCounters {
         &self.levels[level.min(COUNTED_LEVELS - 1)]
     }
 
-    /// What was counted so far of looking into tables.
+    /// Returns the current counts of searches in tables.
     #[inline]
     pub(crate) fn looked(&self) -> Looked {
         Looked {
@@ -203,7 +203,7 @@ impl Counters {
         }
     }
 
-    /// Counts as of `level` what was counted since then.
+    /// Adds the counts since `before` to the counters of `level`.
     #[inline]
     pub(crate) fn attribute(&self, level: usize, before: Looked) {
         let (now, level) = (self.looked(), self.level(level));
@@ -220,21 +220,20 @@ pub(crate) struct AllCounters {
 }
 
 impl AllCounters {
-    /// The calling thread's own counters.
+    /// Returns the counters of the calling thread.
     #[inline]
     pub(crate) fn local(&self) -> &Counters {
         self.threads.get_or_default()
     }
 
-    /// The sums over all threads.
+    /// Returns the sums over all threads.
     pub(crate) fn sum(&self) -> Counts {
         let mut sum = Counts::default();
         self.threads.iter().for_each(|thread| sum.add(thread));
         sum
     }
 
-    /// The sums over all threads of what is counted per level: of every level down to the last of which anything
-    /// was.
+    /// Returns the sums over all threads per level, down to the last level with a count.
     pub(crate) fn sum_of_levels(&self) -> Vec<LevelCounts> {
         let mut sums = vec![LevelCounts::default(); COUNTED_LEVELS];
         for thread in &self.threads {
@@ -246,7 +245,7 @@ impl AllCounters {
     }
 }
 
-/// A tree's counters, and what it holds at this moment.
+/// The counters of a tree, and its current sizes.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -254,51 +253,50 @@ pub struct Stats {
     pub counts: Counts,
     /// The levels, from level 0 down.
     pub levels: Vec<LevelStats>,
-    /// What was counted of each level, from level 0 down; shorter or longer than `levels`.
+    /// The counts of each level, from level 0 down. It may be shorter or longer than `levels`.
     pub level_counts: Vec<LevelCounts>,
-    /// Bytes of memory held by memtables, active and frozen.
+    /// Memory of the memtables, active and immutable, in bytes.
     pub memtable_bytes: u64,
-    /// Bytes of memory held by filters.
+    /// Memory of the filters, in bytes.
     pub filter_bytes: u64,
-    /// Bytes of memory held by fences, block directories and restart hints of blocks.
+    /// Memory of the fences, block directories and restart hints, in bytes.
     pub fence_bytes: u64,
-    /// Bytes of blocks held by the cache.
+    /// Blocks in the cache, in bytes.
     pub cache_bytes: u64,
-    /// The false-positive rate that theory gives for the filters as built, the mean over runs; `None`
-    /// without runs.
+    /// The expected false-positive rate of the filters as built, the mean over runs; `None` without runs.
     pub expected_fpr: Option<f64>,
-    /// The time of the device so far, opening the tree included; `None` where storage models none.
+    /// The modeled time of the device so far, opening the tree included; `None` if the storage models none.
     pub device: Option<DeviceTime>,
 }
 
-/// What one level holds.
+/// The contents of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelStats {
-    /// Sorted runs.
+    /// The number of sorted runs.
     pub runs: u64,
-    /// Tables.
+    /// The number of SSTables.
     pub tables: u64,
-    /// Entries, tombstones included.
+    /// The number of entries, tombstones included.
     pub entries: u64,
-    /// Tombstones.
+    /// The number of tombstones.
     pub tombstones: u64,
-    /// Bytes of table files.
+    /// The bytes of the SSTables.
     pub file_bytes: u64,
-    /// Data blocks.
+    /// The number of data blocks.
     pub blocks: u64,
-    /// Bytes of data blocks as they are stored.
+    /// The bytes of data blocks as they are stored.
     pub block_bytes: u64,
-    /// Key and value bytes before any encoding.
+    /// Key and value bytes before encoding and compression.
     pub user_bytes: u64,
 }
 
 impl Stats {
-    /// Sorted runs on all levels.
+    /// Returns the number of sorted runs in all levels.
     pub fn runs(&self) -> u64 {
         self.levels.iter().map(|level| level.runs).sum()
     }
 
-    /// Bytes of all table files.
+    /// Returns the bytes of all SSTables.
     pub fn table_bytes(&self) -> u64 {
         self.levels.iter().map(|level| level.file_bytes).sum()
     }

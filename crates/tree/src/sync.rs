@@ -1,8 +1,8 @@
-//! Atomics and sizes by the names under which a model of the crate has others (`crates/interleave`).
+//! Atomics and sizes that a model of this crate replaces (`crates/interleave`).
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The size `real`; a model, which tries all interleavings, has a smaller one.
+/// Returns the size `real`. The model of the crate, which tries all interleavings, has a smaller one.
 pub(crate) const fn sized(real: usize, _model: usize) -> usize {
     real
 }

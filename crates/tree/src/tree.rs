@@ -1,4 +1,4 @@
-//! The tree as its users see it.
+//! The tree with its public methods.
 
 use std::ops::RangeBounds;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ use crate::snapshot::Snapshot;
 use crate::stats::Stats;
 
 impl OpenOptions {
-    /// Opens the tree in `directory`, or makes a new one if the directory is empty or not there.
+    /// Opens the tree in `directory`. Creates a new tree if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If the design cannot be built, the directory is in use, holds something else or cannot be written, or
-    /// what it holds is damaged.
+    /// If the design cannot be built; if the directory is in use, has files of something else, cannot be written or is
+    /// corrupt.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
         let inner = Arc::new(Opening::begin(self, directory.as_ref())?.finish()?);
         inner.balance_memory();
         match inner.work_inline() {
-            // What the work would have read is damaged: nothing more is written, the rest can be read.
+            // The input of the due work is corrupt: the tree accepts no writes, and the rest can be read.
             Err(error) if error.is_damage() => {}
             done => done?,
         }
@@ -41,11 +41,11 @@ impl OpenOptions {
 
 /// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.
 ///
-/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted) one thread
-/// should write at a time, or the counters depend on who came first.
+/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted)
+/// only one thread should write at a time, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
     inner: Arc<Inner>,
-    /// Ends and joins the background threads when the tree is dropped.
+    /// The background threads; dropping them ends and joins the threads.
     _workers: Workers,
 }
 
@@ -53,12 +53,12 @@ impl Tree {
     /// Sets the value of a key.
     ///
     /// # Errors
-    /// If the key or the value is above its limit, or the write cannot be logged; nothing is written then.
+    /// If the key or the value is above its limit, or if the write cannot be logged. The tree is then unchanged.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<()> {
         self.inner.write_entry(Entry { key, value: Some(value) })
     }
 
-    /// Removes a key, if it is there.
+    /// Deletes a key. An absent key is not an error.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -66,7 +66,7 @@ impl Tree {
         self.inner.write_entry(Entry { key, value: None })
     }
 
-    /// Does all operations of a batch, or none: no reader and no crash sees a part of them.
+    /// Applies all operations of a batch atomically: no reader and no crash sees a part of them.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -74,16 +74,16 @@ impl Tree {
         self.inner.write_batch(batch)
     }
 
-    /// The value of a key, if there is one.
+    /// Returns the value of a key, or `None` if the key is absent.
     ///
     /// # Errors
-    /// If the key is above its limit, or a block cannot be read or is damaged.
+    /// If the key is above its limit, or if a block cannot be read or is corrupt.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         Ok(self.get_into(key, &mut value)?.then_some(value))
     }
 
-    /// Appends the value of a key to `value`; whether there is one.
+    /// Appends the value of a key to `value` and returns `true`. Returns `false` if the key is absent.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -93,7 +93,7 @@ impl Tree {
         self.inner.get_in(&view, snapshot, key, value)
     }
 
-    /// The values of many keys, all as of one moment.
+    /// Returns the values of many keys from one consistent view, in the order of `keys`.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -102,63 +102,63 @@ impl Tree {
         self.inner.multi_get_in(&view, snapshot, keys)
     }
 
-    /// The keys between two bounds as of now, from either end.
+    /// Opens a scan of the keys between two bounds. It sees the tree as it is now, and can be read from both ends.
     ///
     /// # Errors
-    /// If a bound is above the limit of keys; reading the range can fail later.
+    /// If a bound is above the limit of keys. Reading the range can fail later.
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         let (view, snapshot) = self.inner.now();
         Range::new(&self.inner, view, snapshot, &bounds)
     }
 
-    /// The tree as it is now, for reading later.
+    /// Takes a snapshot: a consistent view of the tree as it is now.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::take(&self.inner)
     }
 
-    /// Writes what is in memory to tables, and returns once it is there.
+    /// Flushes all memtables to SSTables, and returns when the flush is done.
     ///
     /// # Errors
-    /// If writing fails, now or earlier.
+    /// If writing fails, or if an earlier write has failed.
     pub fn flush(&self) -> Result<()> {
         self.inner.flush()
     }
 
-    /// Merges everything into one run of the last level.
+    /// Compacts all memtables and SSTables into one sorted run in the last level.
     ///
     /// # Errors
-    /// If reading or writing fails, now or earlier.
+    /// If reading or writing fails, or if an earlier write has failed.
     pub fn compact(&self) -> Result<()> {
         self.inner.compact_all()
     }
 
-    /// Returns once no flush and no compaction is due.
+    /// Waits until no flush and no compaction is due.
     ///
     /// # Errors
-    /// If background work fails, now or earlier.
+    /// If background work fails, or has failed earlier.
     pub fn settle(&self) -> Result<()> {
         self.inner.settle()
     }
 
-    /// Makes all acknowledged writes durable: the log is synced and what is older than it is flushed, or
-    /// without a log everything is.
+    /// Makes all acknowledged writes durable. The tree syncs the WAL and waits for the flush of the older memtables.
+    /// Without a WAL, it flushes all memtables.
     ///
     /// # Errors
-    /// If writing fails, now or earlier.
+    /// If writing fails, or if an earlier write has failed.
     pub fn sync(&self) -> Result<()> {
         self.inner.sync()
     }
 
-    /// Makes a copy of the tree in `directory`, which must be new or empty. The copy shares the table files
-    /// (hard links), and is a tree of its own.
+    /// Creates a copy of the tree in `directory`, which must be new or empty. The copy shares the SSTables through hard
+    /// links, and is an independent tree.
     ///
     /// # Errors
-    /// If the directory is not empty, or is on another file system, or writing fails.
+    /// If the directory is not empty, if it is on another file system, or if writing fails.
     pub fn checkpoint(&self, directory: impl AsRef<Path>) -> Result<()> {
         self.inner.checkpoint(directory.as_ref())
     }
 
-    /// The counters, and what the tree holds now.
+    /// Returns the counters and the sizes of the tree.
     pub fn stats(&self) -> Stats {
         let view = self.inner.view.load();
         let (filter_bytes, fence_bytes) = view.version.filter_and_fence_bytes();
@@ -175,27 +175,27 @@ impl Tree {
         }
     }
 
-    /// What opening the tree found and did.
+    /// Returns the report of recovery: the files that opening the tree found, replayed, removed or quarantined.
     pub fn recovery(&self) -> &Recovery {
         &self.inner.recovery
     }
 
-    /// The design the tree was opened with.
+    /// Returns the design of the tree.
     pub fn design(&self) -> &Design {
         &self.inner.design
     }
 
-    /// The directory of the tree.
+    /// Returns the directory of the tree.
     pub fn directory(&self) -> &PathBuf {
         &self.inner.directory
     }
 
-    /// Closes the tree. All that was written is durable then, in every mode of the log, and the manifest says
-    /// how long the log is, so that the next opening can tell what damage took from it. Without a log,
-    /// what is in memory is flushed; dropping the tree would lose it.
+    /// Closes the tree and makes all writes durable, in every mode of the WAL. The manifest then records the length of
+    /// the WAL, so that the next opening can detect a truncated WAL. Without a WAL, closing flushes the memtables;
+    /// dropping the tree without closing it loses them.
     ///
     /// # Errors
-    /// If writing fails, now or earlier.
+    /// If writing fails, or if an earlier write has failed.
     pub fn close(self) -> Result<()> {
         self.inner.close()
     }

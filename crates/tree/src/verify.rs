@@ -1,4 +1,4 @@
-//! Checking a whole store without changing it.
+//! Checks a whole store without changing it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,31 +14,32 @@ use crate::recovery::{Files, QUARANTINE, lock_existing};
 use crate::table::Table;
 use crate::wal;
 
-/// What checking a store found.
+/// The report of checking a store.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Verification {
-    /// Tables that the manifest names.
+    /// The number of SSTables that the manifest names.
     pub tables: u64,
-    /// Entries in those tables that could be read.
+    /// The number of readable entries in those tables.
     pub entries: u64,
-    /// Logs that would be replayed.
+    /// The number of WAL files that would be replayed.
     pub logs: u64,
-    /// Operations in those logs.
+    /// The number of operations in those WAL files.
     pub log_operations: u64,
-    /// Damage, each piece as the error that a reader would meet.
+    /// The corruption in the store. Each item is the error that a reader would get.
     pub damage: Vec<Error>,
-    /// What is no damage, but worth knowing: what a crash left behind and the next open will clear away, and
-    /// what was set aside.
+    /// Further findings that are no corruption: leftovers of a crash, which the next open removes, and quarantined
+    /// files.
     pub notes: Vec<String>,
 }
 
-/// Reads every file of the store in `directory` and reports all damage in one pass. Changes nothing and creates
-/// nothing: a directory that cannot be written to is checked as any other. A lock file that is there is
-/// locked meanwhile, which keeps others out.
+/// Reads every file of the store in `directory` and reports all corruption in one pass.
+///
+/// It changes and creates nothing, so it can also check a read-only directory. It locks an existing lock file
+/// meanwhile, which keeps other processes out.
 ///
 /// # Errors
-/// If the directory is in use, is no store, or cannot be read at all.
+/// If the directory is in use, is not a store, or cannot be read at all.
 pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verification> {
     let _lock = lock_existing(&**storage, directory)?;
     let files = Files::list(&**storage, directory)?;
@@ -55,7 +56,7 @@ pub fn verify(storage: &Arc<dyn Storage>, directory: &Path) -> Result<Verificati
         }
         Err(error) if error.is_damage() => {
             report.damage.push(error);
-            report.notes.push("without a manifest no other file can be checked".to_owned());
+            report.notes.push("no other file can be checked without a manifest".to_owned());
         }
         Err(error) => return Err(error),
     }
@@ -67,21 +68,21 @@ impl Verification {
         let set_aside = storage.list(&directory.join(QUARANTINE)).unwrap_or_default();
         if !set_aside.is_empty() {
             let names = set_aside.join(", ");
-            self.notes.push(format!("{QUARANTINE}/ holds damaged files: what they held is missing: {names}"));
+            self.notes.push(format!("{QUARANTINE}/ has corrupt files; their data is missing: {names}"));
         }
     }
 
     fn note_leftovers(&mut self, files: &Files, found: &Found) {
         if found.damaged_bytes > 0 {
             let bytes = found.damaged_bytes;
-            self.notes.push(format!("{bytes} bytes of older manifest records are damaged"));
+            self.notes.push(format!("{bytes} bytes of older manifest records are corrupt"));
         }
         if found.torn_bytes > 0 {
             let bytes = found.torn_bytes;
-            self.notes.push(format!("a change of {bytes} bytes at the end of the manifest was cut off"));
+            self.notes.push(format!("a change of {bytes} bytes at the end of the manifest is cut off"));
         }
         let orphans = files.orphans(&found.state).into_iter();
-        self.notes.extend(orphans.map(|name| format!("{name} belongs to nobody; the next open removes it")));
+        self.notes.extend(orphans.map(|name| format!("{name} is an orphan; the next open removes it")));
     }
 
     fn check_tables(&mut self, storage: &Arc<dyn Storage>, directory: &Path, state: &State) -> Result<()> {
@@ -132,7 +133,7 @@ impl Verification {
                     after = content.last_sequence;
                     if content.dropped_bytes > 0 {
                         let bytes = content.dropped_bytes;
-                        self.notes.push(format!("{number:08}.wal: {bytes} bytes at its end were cut off"));
+                        self.notes.push(format!("{number:08}.wal: {bytes} bytes at its end are cut off"));
                     }
                 }
                 Err(error) => self.damage.push(error),

@@ -1,4 +1,4 @@
-//! What a tree consists of at one moment: memtables and runs, immutable and shared by all who read.
+//! Versions and views of a tree: immutable sets of memtables and runs that readers share.
 
 use std::collections::HashSet;
 use std::ops::{Bound, Range};
@@ -12,7 +12,7 @@ use crate::memory::Slot;
 use crate::stats::LevelStats;
 use crate::table::Table;
 
-/// A table as levels hold it.
+/// A table in a level.
 #[derive(Clone)]
 pub(crate) struct TableRef(pub(crate) Arc<Table>);
 
@@ -28,13 +28,13 @@ impl Placed for TableRef {
     }
 }
 
-/// A sorted run as it is read: its tables in key order, and how those that matter are found.
+/// A sorted run: its tables in key order, and an index over their key ranges.
 pub(crate) struct SortedRun {
-    /// The level that it lies in.
+    /// The level of the run.
     pub(crate) level: usize,
     /// The tables.
     pub(crate) tables: Arc<[Arc<Table>]>,
-    /// The bytes of their files.
+    /// The bytes of the run's SSTables.
     pub(crate) bytes: u64,
     index: Box<dyn RunIndex>,
 }
@@ -51,31 +51,31 @@ impl SortedRun {
         }
     }
 
-    /// The number of the only table that can hold the key.
+    /// Returns the number of the only table that can have the key.
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
     }
 
-    /// The numbers of the tables that can hold keys between the bounds.
+    /// Returns the numbers of the tables that can have keys between the bounds.
     pub(crate) fn overlapping(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Range<usize> {
         self.index.overlapping(low, high)
     }
 }
 
-/// The tables of a tree at one moment.
+/// The tables of a tree in one version.
 pub(crate) struct Version {
-    /// The tables in their levels and runs.
+    /// The tables by level and run.
     pub(crate) levels: Levels<TableRef>,
-    /// The same runs in the order in which they are read: the newest first.
+    /// The same runs in the order of reads: newest first.
     pub(crate) runs: Vec<SortedRun>,
-    /// What ranges had done when it came to be.
+    /// The work of ranges before this version was created.
     pub(crate) ranges_before: RangeWork,
     culling: Arc<dyn Culling>,
 }
 
 impl Version {
-    /// The version with these levels, after what ranges have done so far.
+    /// Creates the version with these levels. `ranges_before` is the work of ranges so far.
     pub(crate) fn new(levels: Levels<TableRef>, culling: Arc<dyn Culling>, ranges_before: RangeWork) -> Self {
         let form = |level| match level > 0 && levels.runs_of(level).len() == 1 {
             true => LevelForm::Disjoint,
@@ -86,17 +86,17 @@ impl Version {
         Self { levels, runs, ranges_before, culling }
     }
 
-    /// The version with other levels of the same tree.
+    /// Returns the version with other levels of the same tree.
     pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
         Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }
 
-    /// All tables, from the newest run to the oldest.
+    /// Returns all tables, from the newest run to the oldest.
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.runs.iter().flat_map(|run| run.tables.iter())
     }
 
-    /// The picture that a compaction policy decides from.
+    /// Returns the shape of the tree, from which a compaction policy decides.
     pub(crate) fn shape(&self, buffer_bytes: u64) -> Shape {
         let table_shape = |table: &TableRef| {
             let properties = table.0.properties();
@@ -112,9 +112,10 @@ impl Version {
         Shape { buffer_bytes, levels: self.levels.map(table_shape) }
     }
 
-    /// What each level will hold, for the allocation of filters, once the tables `moved` and `new` entries
-    /// beside them are in `level`: in a run of their own, or in one that is there. Entries that a merge will
-    /// drop are still counted.
+    /// Returns the entries of each level after a change, for the allocation of filters.
+    ///
+    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing one.
+    /// Entries that a compaction will drop are still counted.
     pub(crate) fn loads_with(
         &self,
         moved: &HashSet<u64>,
@@ -137,7 +138,7 @@ impl Version {
         loads
     }
 
-    /// What each level holds.
+    /// Returns the contents of each level in numbers.
     pub(crate) fn level_stats(&self) -> Vec<LevelStats> {
         let level_stats = |level: &compaction::Level<TableRef>| {
             let mut stats = LevelStats { runs: level.runs.len() as u64, ..LevelStats::default() };
@@ -156,7 +157,7 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Bytes of memory of all filters, and of all fences with the block directories and the indexes of runs.
+    /// Returns the memory of all filters, and that of all fences with block directories and run indexes, in bytes.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
         let indexes = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
         self.tables().fold((0, indexes), |(filters, fences), table| {
@@ -164,7 +165,7 @@ impl Version {
         })
     }
 
-    /// The mean over runs of the false-positive rate that theory gives for the filters as built.
+    /// Returns the expected false-positive rate of the filters as built, the mean over runs.
     pub(crate) fn expected_fpr(&self) -> Option<f64> {
         let rates = self.runs.iter().map(|run| {
             let entries: f64 = run.tables.iter().map(|table| table.properties().entries as f64).sum();
@@ -178,18 +179,18 @@ impl Version {
     }
 }
 
-/// All that a reader needs: one pointer leads to it, and whoever holds it sees the tree as it was.
+/// All memtables and tables that a reader needs, like RocksDB's superversion. Its holder sees the tree as it was.
 pub(crate) struct View {
     /// The memtable that takes the writes.
     pub(crate) active: Arc<Slot>,
-    /// Memtables that wait for their flush, the newest first.
+    /// The immutable memtables that wait for their flush, newest first.
     pub(crate) frozen: Vec<Arc<Slot>>,
     /// The tables.
     pub(crate) version: Arc<Version>,
 }
 
 impl View {
-    /// All memtables, the newest first.
+    /// Returns all memtables, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
     }

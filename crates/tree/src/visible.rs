@@ -1,37 +1,38 @@
-//! Which writes can be read: all up to a number, in the order of their numbers.
+//! Tracks the writes that readers may see: all writes up to one sequence number.
 
 use types::SequenceNumber;
 
 use crate::sync::{AtomicU64, Ordering, sized};
 
-/// Sequence numbers that commits may be ahead of what is visible before the next one waits.
+/// The number of sequence numbers by which a commit may be ahead of the last visible write before the next commit
+/// waits.
 const AHEAD: usize = sized(4096, 4);
 
-/// The number up to which every write can be read, and the commits behind it that are done.
+/// The sequence number up to which every write is visible, and the finished commits after it.
 ///
-/// Commits end in any order. Whoever ends first notes that it is done; whoever ends the gap makes all that
-/// follow it visible too. So a thread that lost its core in the middle of a commit holds the others up once,
-/// not every time it is its turn.
+/// Commits finish in any order. A commit that finishes early notes that it is done. The commit that closes the gap
+/// makes all finished commits after it visible too. A thread that is preempted during its commit therefore delays the
+/// others once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// For the commit whose first number falls on a place, its last number once it is done. What an earlier
-    /// commit left there is no greater than `last`, since none is more than [`AHEAD`] numbers ahead.
+    /// For each slot, the last number of the finished commit whose first number maps to it. The value of an earlier
+    /// commit is at most `last`, because no commit is more than [`AHEAD`] numbers ahead.
     done: Box<[AtomicU64]>,
 }
 
 impl Visible {
-    /// Everything up to `last` can be read.
+    /// Creates a tracker in which all writes up to `last` are visible.
     pub(crate) fn new(last: SequenceNumber) -> Self {
         Self { last: AtomicU64::new(last), done: (0..AHEAD).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// The number up to which every write can be read.
+    /// Returns the number up to which every write is visible.
     #[inline]
     pub(crate) fn last(&self) -> SequenceNumber {
         self.last.load(Ordering::Acquire)
     }
 
-    /// Makes everything up to `last` visible while nobody writes.
+    /// Makes all writes up to `last` visible. No other thread may write at that time.
     pub(crate) fn reset(&self, last: SequenceNumber) {
         self.last.store(last, Ordering::Release);
     }
@@ -42,13 +43,13 @@ impl Visible {
         first - self.last() <= AHEAD as u64
     }
 
-    /// Notes that the writes `first..=last` are done; there must be room.
+    /// Notes that the writes `first..=last` are done. There must be room.
     #[inline]
     pub(crate) fn done(&self, first: SequenceNumber, last: SequenceNumber) {
         self.place(first).store(last, Ordering::Release);
     }
 
-    /// Makes the commits visible that are done and follow what is visible; returns the number they end with.
+    /// Makes finished commits visible, up to the first unfinished one. Returns the last visible number.
     #[inline]
     pub(crate) fn advance(&self) -> SequenceNumber {
         let mut visible = self.last();

@@ -1,4 +1,4 @@
-//! The write path: a number, the log, the memtable, and then everyone may see it.
+//! The write path: a commit gets sequence numbers, goes to the WAL and to the memtable, and becomes visible.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,32 +17,33 @@ use crate::version::View;
 use crate::visible::Visible;
 use crate::wal::{CommitSync, HEADER_BYTES, LogFile, LogPlace, frame, synced_when_new};
 
-/// How often a writer looks again before it lets other threads run.
+/// The number of times that a writer spins before it yields to other threads.
 const SPINS: u32 = 128;
 
-/// How long it lets others run, while somebody syncs its record, before it sleeps until the log is free: a thread that
-/// sleeps takes tens of microseconds to wake.
+/// The longest time for which a writer yields while another thread syncs its record. After that it sleeps until the WAL
+/// is free. A sleeping thread takes tens of microseconds to wake.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// The leader of a group waits for this share of the duration of the last sync: one part in so many.
+/// The divisor of the wait for followers: the leader waits for a quarter of the duration of the last sync.
 const WAIT_SHARE: u32 = 4;
 
-/// The largest backoff: after that many waits without followers, two to this power of syncs pass before the next wait.
+/// The largest backoff. After that many waits without followers, 2 to this power of syncs pass before the next wait.
 const MOST_BACKOFF: u32 = 7;
 
-/// Where a commit goes.
+/// The memtable and the sequence numbers of a commit.
 struct CommitSlot {
-    /// Its memtable is the active one of this view.
+    /// The view whose active memtable takes the commit.
     view: Guard<Arc<View>>,
-    /// Its first sequence number.
+    /// The first sequence number of the commit.
     first: SequenceNumber,
-    /// Whether the memtable is full with it.
+    /// Whether this commit fills the memtable.
     is_full: bool,
-    /// What the log took, its own record included, where the log was held.
+    /// The records that the WAL took from the queue, if the commit holds the WAL; its own record is one of them.
     taken: Option<Drained>,
 }
 
-/// Locks `mutex`, and spins before it blocks: other threads hold the lock for less time than a context switch takes.
+/// Locks a mutex, and spins before it blocks, because other threads hold this lock for less time than a context switch
+/// takes.
 #[inline]
 fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     for _ in 0..SPINS {
@@ -66,7 +67,7 @@ impl Inner {
         )
     }
 
-    /// Writes a batch, whole or not at all.
+    /// Writes a batch atomically.
     pub(crate) fn write_batch(&self, batch: &WriteBatch) -> Result<()> {
         if batch.is_empty() {
             return self.failure.check();
@@ -106,7 +107,7 @@ impl Inner {
         counters.deletes.add(counts.deletes);
         counters.user_bytes_written.add(counts.user_bytes);
         if is_full {
-            // What is merged away stays while someone holds a view of it.
+            // Only the slot is kept: a view would pin SSTables that a compaction removes.
             let slot = Arc::clone(&Guard::into_inner(view).active);
             self.rotate(&slot)?;
             self.work_inline()?;
@@ -114,8 +115,11 @@ impl Inner {
         Ok(())
     }
 
-    /// The log, for a commit that holds it from before it has a number: in mode `sync`, so that no two share a sync; and
-    /// in modes that sync nothing where it is free, to spare the queue. Who finds it taken queues for whoever holds it.
+    /// Returns the WAL, for a commit that holds it from before it has a number; `None` if the commit is to be queued.
+    ///
+    /// In mode `sync` every commit holds the WAL, so that no two commits share a sync. In modes that never sync, a
+    /// commit holds it if it is free, which spares the queue. Otherwise the thread that holds the WAL writes the queued
+    /// record.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -125,8 +129,8 @@ impl Inner {
         }
     }
 
-    /// Gives the commit its sequence numbers and its memtable, and its record a place in the queue; whoever holds the
-    /// log takes all that is queued.
+    /// Assigns sequence numbers and a memtable to the commit, and queues its record. The thread that holds the WAL
+    /// takes all queued records.
     #[inline]
     fn enqueue(
         &self,
@@ -156,8 +160,8 @@ impl Inner {
         *charged_bytes += counts.charged_bytes();
         let is_full = *charged_bytes >= self.design.memtable_capacity.0 || *next_sequence >= *full_from;
         let taken = held.map(|log| log.take(&mut pending));
-        // The view changes its memtable under this lock alone. A share in the memtable itself would be counted, twice for
-        // each write, where all writers count.
+        // The active memtable of the view changes only under this lock. An `Arc` of the memtable would be counted twice
+        // for each write, and all writers would share that count.
         CommitSlot { view: self.view.load(), first, is_full, taken }
     }
 
@@ -183,7 +187,8 @@ impl Inner {
         self.write_log(&mut log, self.wal_mode.shares_syncs())
     }
 
-    /// The log, for the commit that is to sync it for all who wait; `None` for one whose record somebody else has synced.
+    /// Returns the WAL, for the leader that syncs it for all waiters. Returns `None` if another commit has synced the
+    /// record.
     fn lead(&self, is_logged: impl Fn() -> bool) -> Option<MutexGuard<'_, Log>> {
         let mut spins = 0;
         let mut sleeps_at = None;
@@ -207,9 +212,10 @@ impl Inner {
         }
     }
 
-    /// Waits at most `most_wait` for the commits that shared the last sync, or were queued during it. They were
-    /// acknowledged a moment ago, and a sync without them costs them a sync of their own. A group of one commit does not
-    /// wait. After a wait without followers the next wait is put off, by twice as many syncs each time.
+    /// Waits at most `most_wait` for the commits that shared the last sync or were queued during it.
+    ///
+    /// These commits were acknowledged a moment ago, and a sync without them costs them a sync of their own. A group of
+    /// one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
@@ -229,13 +235,13 @@ impl Inner {
         *until_wait = (1 << *backoff) - 1;
     }
 
-    /// Writes all queued records, and syncs them if asked to.
+    /// Writes all queued records to the WAL, and syncs it if `sync` is set.
     pub(crate) fn write_log(&self, log: &mut MutexGuard<'_, Log>, sync: bool) -> Result<()> {
         let taken = log.take(&mut spin_lock(&self.pending));
         self.append(log, taken, sync)
     }
 
-    /// Writes the records that the log took, and syncs them if asked to.
+    /// Writes the records that the WAL took from the queue, and syncs it if `sync` is set.
     #[inline]
     fn append(&self, log: &mut Log, taken: Drained, sync: bool) -> Result<()> {
         let Log { file, records, commit_group } = log;
@@ -266,12 +272,13 @@ impl Inner {
         if self.wal_mode.syncs_at_rotation {
             return Ok(());
         }
-        // Neither the log's name is durable nor the logs of frozen memtables; their tables will be.
+        // The directory entry of the WAL may not be durable, and the WALs of immutable memtables are not. Their
+        // SSTables will be.
         self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
         self.wait_until_flushed()
     }
 
-    /// Makes the writes `first..=last` visible, after all before them.
+    /// Makes the writes `first..=last` visible after all writes before them.
     #[inline]
     fn publish(&self, first: SequenceNumber, last: SequenceNumber) -> Result<()> {
         self.wait_while_writing(|visible| !visible.has_room(first))?;
@@ -285,7 +292,7 @@ impl Inner {
         self.wait_while_writing(|visible| visible.advance() < sequence)
     }
 
-    /// Waits for other writers while `waits`.
+    /// Waits for other writers, as long as `waits` returns `true`.
     #[inline]
     fn wait_while_writing(&self, waits: impl Fn(&Visible) -> bool) -> Result<()> {
         let mut spins = 0;
@@ -297,13 +304,14 @@ impl Inner {
         Ok(())
     }
 
-    /// Freezes `full`, unless another writer has done so already, and begins a new memtable and log.
+    /// Makes the memtable `full` immutable and begins a new memtable and WAL, unless another writer has done so
+    /// already.
     pub(crate) fn rotate(&self, full: &Arc<Slot>) -> Result<()> {
         self.wait_for_room(full)?;
         self.begin_memtable(full)
     }
 
-    /// As [`rotate`](Self::rotate), without a wait for those that are to be flushed.
+    /// Like [`rotate`](Self::rotate), but does not wait for the flush of older memtables.
     pub(crate) fn begin_memtable(&self, full: &Arc<Slot>) -> Result<()> {
         let mut log = self.log.lock();
         if !Arc::ptr_eq(&self.pending.lock().active, full) {
@@ -319,7 +327,7 @@ impl Inner {
         counters.wal_syncs.add(u64::from(self.wal_mode.syncs_at_rotation));
         let fresh =
             Arc::new(Slot::new(self.memtables.create(self.design.memtable_capacity.0 as usize), number));
-        // What comes later must not be durable before what is in the old log.
+        // Newer writes must not become durable before the records of the old WAL.
         let sync = self.wal_mode.syncs_at_rotation;
         let mut pending = self.pending.lock();
         let last = pending.next_sequence - 1;
@@ -345,13 +353,13 @@ impl Inner {
         });
         drop(pending);
         drop(log);
-        // Giving a log up takes the system a while, and no writer need wait for that.
+        // Closing the old WAL takes the kernel a while, so it happens after the locks are released.
         drop(old);
         self.signals.notify();
         Ok(())
     }
 
-    /// Waits until a stated limit allows another frozen memtable. Counted, with the time it took.
+    /// Waits until the stall limits allow one more immutable memtable. Counts the stall and its time.
     fn wait_for_room(&self, full: &Arc<Slot>) -> Result<()> {
         if self.mode == Mode::Counted || !self.is_stalled(full) {
             return Ok(());

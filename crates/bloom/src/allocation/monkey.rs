@@ -5,27 +5,18 @@
 //! sizes of runs. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD
 //! 2017), sections 4.1 and 4.2, here for runs of any sizes instead of a geometric series.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::logarithmic::{Favour, bits_per_key};
 use super::policy::{Allocation, LevelLoad};
 
-pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Monkey>(
-    "monkey",
-    "more bits per key for smaller runs: the least false positives in sum",
-    "",
-);
+pub(crate) const VARIANT: Variant<dyn Allocation> =
+    Variant::plain("monkey", "more bits per key for smaller runs: the least false positives in sum", || {
+        Box::new(Monkey)
+    });
 
 /// There is nothing to hold.
 struct Monkey;
-
-impl Build<dyn Allocation> for Monkey {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Allocation>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Allocation for Monkey {
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64 {

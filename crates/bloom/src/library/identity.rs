@@ -1,4 +1,4 @@
-//! The filter `standard` behind the C ABI: what a library would be that costs nothing but the seam.
+//! The filter `standard` through the C ABI: a library whose only extra cost is the interface.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -37,14 +37,15 @@ unsafe extern "C" fn build(
     capacity: usize,
     written: *mut usize,
 ) -> i32 {
-    // SAFETY: by the ABI `hashes` leads to `keys` numbers, and a `KeyHash` is one.
+    // SAFETY: by the ABI `hashes` points to `keys` numbers, and a `KeyHash` is one.
     let hashes: &[KeyHash] = unsafe { from_raw_parts(hashes.cast(), keys) };
     let Ok(policy) = Standard::with_bits(bits_per_key) else { return DAMAGED };
     let stored = policy.build(&FilterInput { hashes, bits_per_key: None, keys: None });
     if stored.len() > capacity {
         return NO_SPACE;
     }
-    // SAFETY: by the ABI `out` leads to `capacity` bytes that are ours during the call, and `written` to a number.
+    // SAFETY: by the ABI `out` points to `capacity` bytes that we may write during the call, and `written` to a
+    // number.
     unsafe {
         from_raw_parts_mut(out, stored.len()).copy_from_slice(&stored);
         written.write(stored.len());
@@ -53,20 +54,20 @@ unsafe extern "C" fn build(
 }
 
 unsafe extern "C" fn open(bytes: *const u8, length: usize, filter: *mut *mut c_void) -> i32 {
-    // SAFETY: by the ABI `bytes` leads to `length` bytes.
+    // SAFETY: by the ABI `bytes` points to `length` bytes.
     let bytes = unsafe { from_raw_parts(bytes, length) };
     let Ok(opened) = StandardFilter::open(bytes) else { return DAMAGED };
-    // SAFETY: by the ABI `filter` leads to room for a handle.
+    // SAFETY: by the ABI `filter` points to space for a handle.
     unsafe { filter.write(Box::into_raw(Box::new(opened)).cast()) };
     OK
 }
 
-/// The filter behind a handle.
+/// The filter of a handle.
 ///
 /// # Safety
-/// [`open`] made the handle, and it is not closed while the reference lives.
+/// [`open`] created the handle, and it is not closed while the reference lives.
 unsafe fn behind<'a>(filter: *const c_void) -> &'a StandardFilter {
-    // SAFETY: as the caller vouches.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*filter.cast() }
 }
 
@@ -81,8 +82,8 @@ unsafe extern "C" fn may_contain_batch(
     count: usize,
     answers: *mut u8,
 ) {
-    // SAFETY: by the ABI the handle is open, `hashes` leads to `count` numbers and `answers` to room for as many bytes;
-    // a `KeyHash` is a number, and 0, which they are set to first, is a `bool`.
+    // SAFETY: by the ABI the handle is open, `hashes` points to `count` numbers, and `answers` to space for `count`
+    // bytes. A `KeyHash` is a number. The bytes are set to 0 first, which is a valid `bool`.
     let (filter, hashes, answers): (_, &[KeyHash], &mut [bool]) = unsafe {
         answers.write_bytes(0, count);
         (behind(filter), from_raw_parts(hashes.cast(), count), from_raw_parts_mut(answers.cast(), count))
@@ -101,6 +102,6 @@ unsafe extern "C" fn memory_bytes(filter: *const c_void) -> usize {
 }
 
 unsafe extern "C" fn close(filter: *mut c_void) {
-    // SAFETY: `open` made the handle from a box, and by the ABI it is closed once.
+    // SAFETY: `open` created the handle from a box, and by the ABI it is closed once.
     drop(unsafe { Box::from_raw(filter.cast::<StandardFilter>()) });
 }

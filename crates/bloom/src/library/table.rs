@@ -12,7 +12,8 @@ use types::KeyHash;
 /// The version of the ABI.
 pub(super) const ABI: u32 = 1;
 
-/// The most bytes that a filter may have for each key, and besides; more is an error of the library.
+/// The largest size of a filter, in bytes per key plus a constant of the same number. More is an error of the
+/// library.
 const MAX_BYTES_PER_KEY: usize = 1024;
 const MAX_MORE_BYTES: usize = 1 << 20;
 
@@ -25,7 +26,7 @@ pub(super) type ExpectedFpr = unsafe extern "C" fn(*const c_void) -> f64;
 pub(super) type MemoryBytes = unsafe extern "C" fn(*const c_void) -> usize;
 pub(super) type Close = unsafe extern "C" fn(*mut c_void);
 
-/// `lsmbench_filter_api`.
+/// The C struct `lsmbench_filter_api`.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct FilterApi {
@@ -41,10 +42,11 @@ pub(super) struct FilterApi {
     pub(super) close: Option<Close>,
 }
 
-// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+// SAFETY: it is `repr(C)`, begins with the ABI version, and accepts any bit pattern, because functions are
+// `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a library, all of which are there.
+/// The functions of a library, none of them missing.
 pub(super) struct Functions {
     /// The name of its stored format.
     pub(super) name: String,
@@ -64,10 +66,10 @@ impl Functions {
     /// Checks a table of `lsmbench_filter.h`.
     ///
     /// # Errors
-    /// If its name is not printable, or a function is missing.
+    /// The name is not printable, or a function is missing.
     pub(super) fn checked(api: FilterApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
-            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            // SAFETY: the header demands a zero-terminated text that lives as long as the library.
             name: unsafe { provider.name(api.name) }?,
             max_bytes: provider.require(api.max_bytes, "max_bytes")?,
             build: provider.require(api.build, "build")?,
@@ -81,7 +83,7 @@ impl Functions {
         })
     }
 
-    /// The bytes of a filter of these hashes.
+    /// Builds the filter of these hashes and returns its bytes.
     ///
     /// # Errors
     /// The number that the library returned.
@@ -93,7 +95,7 @@ impl Functions {
             return Err(NO_SPACE);
         }
         let (mut body, mut written) = (vec![0; most], 0);
-        // SAFETY: both buffers live during the call and have the lengths that are passed with them; a `KeyHash` is a `u64`.
+        // SAFETY: both buffers live during the call and have the passed lengths; a `KeyHash` is a `u64`.
         let code = unsafe {
             (self.build)(
                 hashes.as_ptr().cast(),
@@ -115,15 +117,15 @@ impl Functions {
     }
 }
 
-/// A filter that a library opened, until it is closed.
+/// A filter that a library opened. Dropping closes it.
 pub(super) struct OpenFilter {
     functions: Arc<Functions>,
     handle: NonNull<c_void>,
 }
 
-// SAFETY: the header demands of every library that any thread may call any function on an open filter.
+// SAFETY: the header demands that any thread may call any function on an open filter.
 unsafe impl Send for OpenFilter {}
-// SAFETY: as above, at the same time too.
+// SAFETY: as above, also concurrently.
 unsafe impl Sync for OpenFilter {}
 
 impl OpenFilter {
@@ -133,7 +135,7 @@ impl OpenFilter {
     /// The number that the library returned.
     pub(super) fn open(functions: Arc<Functions>, bytes: &[u8]) -> Result<Self, i32> {
         let mut handle = null_mut();
-        // SAFETY: the buffer lives during the call and has the length that is passed with it.
+        // SAFETY: the buffer lives during the call and has the passed length.
         let code = unsafe { (functions.open)(bytes.as_ptr(), bytes.len(), &raw mut handle) };
         match (code, NonNull::new(handle)) {
             (OK, Some(handle)) => Ok(Self { functions, handle }),
@@ -144,15 +146,15 @@ impl OpenFilter {
 
     #[inline]
     pub(super) fn may_contain(&self, hash: u64) -> bool {
-        // SAFETY: the library opened the handle, and it is closed on drop only.
+        // SAFETY: the library opened the handle, and only drop closes it.
         unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
     }
 
-    /// Answers for as many hashes as there are answers.
+    /// Answers for as many hashes as `answers` has bytes.
     #[inline]
     pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
         let count = hashes.len().min(answers.len());
-        // SAFETY: the handle is open, and both buffers hold `count` items during the call.
+        // SAFETY: the handle is open, and both buffers have `count` items.
         unsafe {
             (self.functions.may_contain_batch)(
                 self.handle.as_ptr(),
@@ -176,7 +178,7 @@ impl OpenFilter {
 
 impl Drop for OpenFilter {
     fn drop(&mut self) {
-        // SAFETY: the library opened the handle, and nobody uses it any more.
+        // SAFETY: the library opened the handle, and it has no other users.
         unsafe { (self.functions.close)(self.handle.as_ptr()) }
     }
 }

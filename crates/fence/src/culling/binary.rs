@@ -6,24 +6,18 @@
 
 use std::ops::{Bound, Range};
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> =
-    Variant::new::<Binary>("binary", "binary search over the files of a run, which do not overlap", "");
+    Variant::plain("binary", "binary search over the files of a run, which do not overlap", || {
+        Box::new(Binary)
+    });
 
 /// Culls by bisection.
 pub(super) struct Binary;
-
-impl Build<dyn Culling> for Binary {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Culling>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Culling for Binary {
     fn index(&self, files: FileRanges, _: LevelForm) -> Box<dyn RunIndex> {

@@ -4,31 +4,23 @@
 //! whose files may overlap, are filtered as before. Here the files of a run never overlap and runs are culled one by
 //! one, so that a level of several runs could be bisected run by run, as `binary` does.
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::binary::Binary;
 use super::linear::Linear;
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
-pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<ByOverlap>(
+pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     "by-overlap",
     "binary in a level that is one run, linear in level 0 and where runs overlap (Fjall 2.1)",
-    "",
+    || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
 /// Culls by what the level is.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,
-}
-
-impl Build<dyn Culling> for ByOverlap {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Culling>, String> {
-        Ok(Box::new(Self { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }))
-    }
 }
 
 impl Culling for ByOverlap {

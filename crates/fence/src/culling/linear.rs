@@ -6,27 +6,18 @@
 
 use std::ops::{Bound, Range};
 
-use catalog::{Build, NoParams, Variant};
+use catalog::Variant;
 
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
-pub(super) const VARIANT: Variant<dyn Culling> = Variant::new::<Linear>(
-    "linear",
-    "file after file: the plain way, and the slower the wider a level is",
-    "",
-);
+pub(super) const VARIANT: Variant<dyn Culling> =
+    Variant::plain("linear", "file after file: the plain way, and the slower the wider a level is", || {
+        Box::new(Linear)
+    });
 
 /// Culls by looking at all files.
 pub(super) struct Linear;
-
-impl Build<dyn Culling> for Linear {
-    type Params = NoParams;
-
-    fn build(_: NoParams) -> Result<Box<dyn Culling>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl Culling for Linear {
     fn index(&self, files: FileRanges, _: LevelForm) -> Box<dyn RunIndex> {

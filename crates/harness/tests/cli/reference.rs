@@ -413,7 +413,8 @@ impl Walk {
             let kind = value.as_table().and_then(|table| table.get("kind")).and_then(Value::as_str);
             if let Some(kind) = kind {
                 let catalogs: Vec<String> = self.reference.variants.keys().cloned().collect();
-                let given = || value.as_table().into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
+                let given =
+                    || value.as_table().into_iter().flat_map(Table::keys).filter(|key| *key != "kind");
                 let has = |axis: &String| {
                     let parameters = self.reference.variants[axis].get(kind);
                     parameters.is_some_and(|parameters| given().all(|key| parameters.contains_key(key)))

@@ -231,7 +231,7 @@ fn bad_requests_say_where_and_what_instead() {
             "entries =",
             "entris =",
             4,
-            "fence has no parameter \"entris\"; did you mean \"entries\"? it takes entries",
+            "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: entries",
         ),
         ("entries = 1000", "entries = 0", 3, "entries is 0; the least is 1"),
         ("entries = 1000", "entries = \"many\"", 4, "\"many\" is no count"),

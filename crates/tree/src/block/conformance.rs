@@ -21,7 +21,7 @@ use super::{BlockBuilder, BlockFormat, CATALOG, Found, find, walk};
 use crate::conformance::check_in_tree;
 use crate::{BlockIndex, BlockOptions};
 
-/// What a variant builds.
+/// A block format under test.
 struct Subject(Box<dyn BlockFormat>);
 
 /// All invariants, by name.
@@ -47,11 +47,11 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// A key and its value, or a tombstone.
+/// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Sets of entries in the order of their keys: keys that share prefixes, are prefixes of each other or empty; pairs of
-/// one size; one entry.
+/// Returns sets of entries in key order: keys that share prefixes, are prefixes of each other or are empty; pairs of
+/// one size; a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -67,7 +67,7 @@ fn hashed(key: &[u8]) -> HashedKey<'_> {
     HashedKey { bytes: key, hash: KeyHash(xxh3_64(key)) }
 }
 
-/// The entries as one block.
+/// Returns the entries encoded as one block.
 fn block(format: &Subject, entries: &[OwnedEntry], options: &BlockOptions) -> Vec<u8> {
     let mut builder = BlockBuilder::new(&*format.0, options);
     for (key, value) in entries {
@@ -95,7 +95,7 @@ fn each(format: &Subject, check: impl Fn(&[u8], &[OwnedEntry]) -> Result<(), Str
     Ok(())
 }
 
-/// The entries that a walk gives; `None` if the block is corrupt.
+/// Reads all entries of a block in a direction; `None` if the block is corrupt.
 fn walked(block: &[u8], direction: Direction) -> Option<Vec<OwnedEntry>> {
     let mut entries = Vec::new();
     let visit = |key: &[u8], value: Option<&[u8]>| entries.push((key.to_vec(), value.map(<[u8]>::to_vec)));
@@ -140,7 +140,7 @@ fn every_key_is_found(format: &Subject) -> Result<(), String> {
     })
 }
 
-/// Blocks that are cut, or have one bit flipped, make nothing panic.
+/// Checks that truncated blocks and blocks with one flipped bit cause no panic.
 fn corruption_is_an_error(format: &Subject) -> Result<(), String> {
     for index in BlockIndex::ALL {
         let options = BlockOptions { index, ..BlockOptions::default() };

@@ -51,7 +51,7 @@ pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     (0..count).map(|_| step(&mut random)).collect()
 }
 
-/// The same steps with keys and values of four bytes: tombstones apart, every entry has one size.
+/// The same steps with keys and values of four bytes, so that all entries except tombstones have the same size.
 pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     let short = |bytes: Vec<u8>| {
         let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
@@ -205,7 +205,7 @@ impl<'a> Replay<'a> {
             Step::Range(low, high, ends) => {
                 let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
                 let range = self.tree().range(bounds).map_err(text)?;
-                // Of some it is said how many entries they will take, and wrongly of some of those.
+                // Some ranges announce how many entries will be read, and some of them announce a wrong number.
                 let range = match ends.len() % 3 {
                     0 => range,
                     more => range.expecting(ends.len() / more),
@@ -256,9 +256,9 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Every key, forward and backward, by range and by get.
+    /// Compares every key, forward and backward, by range and by get.
     fn check_everything(&self) -> Result<(), String> {
-        // With one more asked for, and with two: one of them in one loop.
+        // One more entry is requested, or two; one of these cases is read in one loop.
         for (front, more) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
             let range = self.tree().range(..).map_err(|error| error.to_string())?;
             let ends = vec![front; self.model.len() + more];
@@ -300,7 +300,7 @@ fn check_range(
             wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
         }
         let mut got = Vec::new();
-        // In one loop, or one by one.
+        // The entries are read in one loop or one by one.
         if same.len().is_multiple_of(2) {
             let direction = if front { Direction::Forward } else { Direction::Backward };
             let visited = range.visit(direction, same.len(), |key, value| {

@@ -1,4 +1,4 @@
-//! A design as a value: one choice on every axis, and the options that are no axes.
+//! A design: one choice on every axis, and plain options.
 
 use catalog::{ByteSize, Choice, ChoiceError, Limit};
 use memtable::MemtablePolicy;
@@ -6,25 +6,26 @@ use memtable::MemtablePolicy;
 use super::axes::{self, AXES};
 use super::options::Options;
 
-/// One choice on every axis, and the plain options beside them: all that a tree is assembled from.
+/// A design: one choice on every axis, and plain options. A tree is assembled from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// One choice per axis, in the order of [`AXES`].
     pub(super) choices: Vec<Choice>,
-    /// The bytes of keys and values (plus eight per entry) after which a memtable is frozen.
+    /// The bytes of keys and values, plus eight per entry, after which a memtable becomes immutable.
     pub memtable_capacity: ByteSize,
-    /// The writes after which a memtable is frozen, if its capacity is not reached before.
+    /// The number of writes after which a memtable becomes immutable, if it is not full before; `None` for no limit.
     pub memtable_entries: Option<u64>,
-    /// The size of the Bloom filter in front of each memtable, if there is one (`RocksDB`).
+    /// The size of the Bloom filter in front of each memtable (`RocksDB`); `None` for no filter.
     pub memtable_filter: Option<ByteSize>,
-    /// Whether each memtable keeps the range of its keys and is asked for none outside of it (cs265, section 2.2.2).
+    /// Whether each memtable has the range of its keys, and is not searched for keys outside of it (cs265, section
+    /// 2.2.2).
     pub memtable_key_range: bool,
-    /// What is no axis of its own.
+    /// The plain options, which belong to no axis.
     pub options: Options,
 }
 
 impl Design {
-    /// The choice on an axis.
+    /// Returns the choice on an axis.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -32,12 +33,12 @@ impl Design {
         &self.choices[axes::index(axis).unwrap_or_else(|| panic!("there is no axis {axis}"))]
     }
 
-    /// All choices with the names of their axes, in the order of [`AXES`].
+    /// Returns all choices with the names of their axes, in the order of [`AXES`].
     pub fn choices(&self) -> impl Iterator<Item = (&'static str, &Choice)> {
         AXES.iter().map(|axis| axis.name()).zip(&self.choices)
     }
 
-    /// What the design cannot do, and which choice is the reason.
+    /// Returns the limits of the design, each with the axis and the choice that causes it.
     pub fn limits(&self) -> Vec<(&'static str, &Choice, Limit)> {
         let mut limits = Vec::new();
         for (axis, choice) in AXES.iter().zip(&self.choices) {
@@ -50,10 +51,10 @@ impl Design {
         limits
     }
 
-    /// What makes its memtables, behind the filter and the range that it has.
+    /// Returns the factory of the memtables, with the filter and the key range of the design.
     ///
     /// # Errors
-    /// Names the parameter at fault.
+    /// If a parameter is out of range; the error names it.
     pub fn memtables(&self) -> Result<Box<dyn MemtablePolicy>, ChoiceError> {
         let mut memtables = memtable::CATALOG.build(self.choice(axes::MEMTABLE))?;
         if let Some(filter) = self.memtable_filter {
@@ -65,7 +66,7 @@ impl Design {
         Ok(memtables)
     }
 
-    /// The sequence number from which on a memtable is full that takes the writes from number `first` on.
+    /// Returns the sequence number from which a memtable is full, if its first write has number `first`.
     pub(crate) fn full_from(&self, first: u64) -> u64 {
         self.memtable_entries.map_or(u64::MAX, |entries| first.saturating_add(entries))
     }

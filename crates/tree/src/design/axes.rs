@@ -1,26 +1,26 @@
-//! The axes of a design, in the order in which they are listed.
+//! The axes of a design, in the order of listings.
 
 use catalog::Axis;
 
-/// The name of the axis that carries a capacity beside its choice.
+/// The name of the memtable axis, whose table in TOML also has a capacity.
 pub(super) const MEMTABLE: &str = "memtable";
 
-/// The axis whose tables in TOML may hold the choice on [`ALLOCATION`] too.
+/// The name of the filter axis, whose table in TOML may also have the choice on [`ALLOCATION`].
 pub(super) const BLOOM: &str = "bloom";
 
-/// The name of the axis that shares the filters' memory out over the levels.
+/// The name of the axis that allocates the memory of filters to levels.
 pub(super) const ALLOCATION: &str = "allocation";
 
-/// The name of the axis that decides which runs are merged.
+/// The name of the axis that decides which runs are compacted.
 pub(super) const COMPACTION: &str = "compaction";
 
-/// The group of plain options whose table in TOML may hold the choice on [`FORMAT`] too.
+/// The name of the group of block options, whose table in TOML may also have the choice on [`FORMAT`].
 pub(super) const BLOCK: &str = "block";
 
-/// The name of the axis that lays out the entries of a block.
+/// The name of the axis of block formats.
 pub(super) const FORMAT: &str = "format";
 
-/// All axes: the six that are crates of their own, then the plainer ones.
+/// All axes: first the six with their own crates, then the plainer ones.
 pub static AXES: [&dyn Axis; 12] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
@@ -36,12 +36,12 @@ pub static AXES: [&dyn Axis; 12] = [
     &crate::hash::CATALOG,
 ];
 
-/// The axis of this name.
+/// Returns the axis with this name, if there is one.
 pub fn axis(name: &str) -> Option<&'static dyn Axis> {
     index(name).map(|index| AXES[index])
 }
 
-/// The place of an axis in [`AXES`].
+/// Returns the position of an axis in [`AXES`].
 pub(super) fn index(name: &str) -> Option<usize> {
     AXES.iter().position(|axis| axis.name() == name)
 }

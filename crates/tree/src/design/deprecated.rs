@@ -1,4 +1,4 @@
-//! Names in designs that have been replaced. Each works for one version more.
+//! Deprecated names in designs. Each works for one more version.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub const DEPRECATIONS: [Deprecation; 2] = [
     Deprecation { table: axes::COMPACTION, old: "seek_price", new: "read_triggered" },
 ];
 
-/// The deprecated names that a `[design]` table uses, for a warning to whoever wrote it.
+/// Returns the deprecated names that a `[design]` table uses, for a warning.
 pub fn deprecations(design: &Table) -> Vec<Deprecation> {
     DEPRECATIONS
         .into_iter()
@@ -31,8 +31,8 @@ pub fn deprecations(design: &Table) -> Vec<Deprecation> {
         .collect()
 }
 
-/// A `[design]` table with the new names in place of the deprecated ones. A key that stands under both names keeps the
-/// old one, which is then rejected as unknown.
+/// Replaces the deprecated names of a `[design]` table by the new ones. A key with both names keeps the old one, which
+/// is then rejected as unknown.
 pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
     let mut design = Cow::Borrowed(design);
     for name in deprecations(&design) {
@@ -68,7 +68,7 @@ impl Deprecation {
         }
     }
 
-    /// Where the old name stands as a parameter in a label: `l0-tiered(seek_price=4KiB)`.
+    /// Returns the position of the old name as a parameter in a label: `l0-tiered(seek_price=4KiB)`.
     fn place_in(self, label: &str) -> Option<usize> {
         let mut places = label.match_indices(self.old).map(|(at, _)| at);
         places.find(|at| {

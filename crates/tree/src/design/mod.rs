@@ -1,4 +1,4 @@
-//! A design: one choice on every axis, and the plain options beside them.
+//! A design: one choice on every axis, and plain options.
 
 mod assembly;
 mod axes;

@@ -1,4 +1,4 @@
-//! The plain options of a design: blocks, tables, ranges, merges, stalls, threads, and the memory limit.
+//! The plain options of a design: blocks, tables, ranges, merges, stalls, threads and the memory limit.
 
 use catalog::ByteSize;
 use schemars::JsonSchema;
@@ -7,202 +7,206 @@ use toml::{Table, Value};
 
 use crate::checksum::Checksum;
 
-/// What is no axis of its own.
+/// The plain options of a design, which belong to no axis.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// How entries are laid out in blocks.
+    /// Options of data blocks.
     pub block: BlockOptions,
-    /// How blocks are laid out in tables.
+    /// Options of tables.
     pub table: TableOptions,
-    /// What a range takes hold of when it is opened.
+    /// Options of range scans.
     pub range: RangeOptions,
-    /// How compactions merge.
+    /// Options of merging in compactions.
     pub merge: MergeOptions,
-    /// When writers wait.
+    /// Limits at which writers stall.
     pub stall: StallOptions,
-    /// What work is shared out to threads.
+    /// Options of threads.
     pub threads: ThreadOptions,
-    /// One limit for memtables, filters, fences and cache together: the cache gets what the others leave.
+    /// The memory limit of memtables, filters, fences and cache together, in bytes. The cache gets the rest; `None` for
+    /// no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
 }
 
-/// How entries are laid out in blocks.
+/// Options of data blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
     /// The size at which a block is closed, before compression: 512 B to 64 KiB.
     pub size: ByteSize,
-    /// Format `delta`: every how many entries a key is stored whole; the keys between share prefixes with the
-    /// one before.
+    /// Format `delta`: the number of entries from one full key to the next. The keys between share prefixes with the
+    /// key before.
     pub restart_interval: u32,
-    /// What a block carries to find a key without a search.
+    /// The index inside a block, which finds a key without a search.
     pub index: BlockIndex,
-    /// Index `hash`: keys per bucket, 0.25 to 4. Three for four buckets is what `RocksDB` found to pay.
+    /// Index `hash`: the number of keys per bucket, 0.25 to 4. `RocksDB` recommends 0.75.
     pub index_load: f64,
-    /// Whether blocks start at multiples of their size, so that their places need no directory.
+    /// Whether blocks begin at multiples of their size, so that no directory of their places is needed.
     pub align: bool,
-    /// The checksum under each block.
+    /// The checksum of each block.
     pub checksum: Checksum,
-    /// When a block is held to it.
+    /// When the checksum of a block is verified.
     pub verify: Verify,
-    /// How blocks of mapped tables are used.
+    /// How blocks of memory-mapped tables are read.
     pub mapped: Mapped,
-    /// Whether restart hints are kept in memory for blocks that are used in place and whose checksum is compared once. With
-    /// hints, a search prefetches the part of the block that can have its key instead of the whole block.
+    /// Whether restart hints are kept in memory, for blocks that are read in place and verified once. With hints, a
+    /// search prefetches only the part of the block that can have its key.
     pub restart_hints: bool,
 }
 
-/// How blocks of mapped tables are used, where they are not compressed.
+/// How uncompressed blocks of memory-mapped tables are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
-    /// Where they lie, and never in the cache, which would hold them once more: `LevelDB`'s way.
+    /// In place, without the cache, which would hold a second copy: `LevelDB`'s way.
     #[default]
     InPlace,
-    /// Through the cache, as all others.
+    /// Through the cache, like all other blocks.
     Cached,
 }
 
-/// When a block is held to its checksum.
+/// When the checksum of a block is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// Whenever it is fetched from storage.
+    /// At every read from storage.
     Always,
-    /// The first time since the table was opened, where storage hands out the same bytes each time: of mapped
-    /// tables that are not compressed. All others as `Always`.
+    /// At the first read since the table was opened, if storage returns the same bytes each time: in memory-mapped
+    /// tables without compression. Other blocks as with `Always`.
     #[default]
     Once,
 }
 
-/// What a block carries to find a key without a search.
+/// The index inside a block, which finds a key without a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockIndex {
-    /// Nothing: a binary search over restart points.
+    /// No index: a binary search over restart points.
     #[default]
     None,
-    /// Buckets of one byte that name the restart point of a hash: `RocksDB`'s data-block hash index.
+    /// One-byte buckets with the restart point of a hash: `RocksDB`'s data-block hash index.
     Hash,
-    /// One byte of hash for each entry, all compared at once.
+    /// One byte of the hash of each entry; they are compared together.
     Fingerprint,
 }
 
 impl BlockIndex {
-    /// All of them, in the order of their codes in blocks.
+    /// All kinds, in the order of their codes in blocks.
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
-/// How blocks are laid out in tables.
+/// Options of tables.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
     /// The bytes of keys and values at which a table is closed and the next one begun.
     pub capacity: ByteSize,
-    /// Where the largest key of a table, which stands in its properties, is taken from.
+    /// The source of the largest key of a table, which is stored in its properties.
     pub last_key: LastKey,
 }
 
-/// Where the writer of a table takes its largest key from. Tables are the same, byte for byte. Source: Fjall 2.1,
+/// The source of the largest key of a table. The tables are the same, byte for byte. Source of the option: Fjall 2.1,
 /// "Less cloning in segment writer".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
-    /// From the last block, at the end.
+    /// The last block, when the table is closed.
     #[default]
     Block,
-    /// Every key is copied into an allocation of its own, since each may be the last one: the older way.
+    /// Each key: it is copied into its own allocation, because it may be the last one. This is the older way.
     Entry,
 }
 
-/// What a range takes hold of when it is opened. Answers are the same. Source: Fjall 2.1, "Reducing large range scan
+/// Options of opening a range scan. The results are the same. Source: Fjall 2.1, "Reducing large range scan
 /// initialization costs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// What references to tables the range takes.
+    /// The references that a range holds to tables.
     pub references: TableReferences,
-    /// When the readers of a run's tables are made.
+    /// When the readers of a run's tables are created.
     pub readers: TableReaders,
-    /// The most bytes of blocks that each end of a range reads at once of a sorted run whose tables are not mapped: those
-    /// that the entries which the caller means to take should need, and then ever more; 0: one block at a time.
+    /// The most bytes that each end of a range reads at once from a sorted run whose tables are not memory-mapped; 0
+    /// means one block at a time. The range first reads the blocks of the entries that the caller announced, and then
+    /// twice as many blocks each time.
     pub read_ahead: ByteSize,
 }
 
-/// What references to tables a range takes, beside the one to all that the tree is made of, which keeps them alive.
+/// The references that a range holds to tables, in addition to its reference to the whole view, which keeps the tables
+/// open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// None: runs are immutable, and their tables are borrowed from them.
+    /// None. Runs are immutable, and the range borrows their tables.
     #[default]
     Run,
-    /// One to each table that can have keys of the range, in a list of the range's own: the older way.
+    /// One to each table that can have keys of the range, in a list of the range. This is the older way.
     Table,
 }
 
-/// When the readers of a run's tables are made.
+/// When the readers of a run's tables are created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
-    /// One for the run, which goes on to a table when it gets there.
+    /// One reader for the run, which moves from table to table.
     #[default]
     Lazy,
-    /// One for each table that can have keys of the range, all when the range is opened; blocks are read when they are
-    /// reached. The older way.
+    /// One reader for each table that can have keys of the range, created when the range is opened. Blocks are read
+    /// when they are reached. This is the older way.
     Eager,
 }
 
-/// How compactions merge. Tables are the same, byte for byte.
+/// Options of merging in compactions. The tables are the same, byte for byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
-    /// What finds the next entry among the sources; ranges always have the loser tree.
+    /// The algorithm that merges the sources of a compaction. Ranges always use the loser tree.
     pub kernel: MergeKernel,
 }
 
-/// What finds the next entry among the sources of a compaction.
+/// The algorithm that merges the sources of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeKernel {
-    /// A loser tree: one comparison per level of it.
+    /// A loser tree: one comparison per level of the tree.
     #[default]
     LoserTree,
-    /// A binary heap: two comparisons per level. Source: byron, section 1.2 (D); golsm, "Compaction".
+    /// A binary heap: two comparisons per level of the heap. Source: byron, section 1.2 (D); golsm, "Compaction".
     Heap,
 }
 
-/// When writers wait.
+/// Limits at which writers stall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StallOptions {
-    /// Writers wait while this many frozen memtables are waiting for their flush.
+    /// The number of immutable memtables waiting for their flush at which writers stall.
     pub frozen_memtables: usize,
-    /// Writers wait while level 0 has this many runs and the policy has a job; 0 is never.
+    /// The number of runs in level 0 at which writers stall while the policy has a job; 0 means never.
     pub level0_runs: usize,
 }
 
-/// What work is shared out to threads.
+/// Options of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
-    /// The key ranges, 1 to 64, that one compaction is cut into at most, each merged by a thread of its own:
-    /// `RocksDB`'s option of that name. In `counted` mode they are merged one after the other, so that counters
-    /// and tables depend on this number, and on no machine.
+    /// The most subcompactions of a compaction, 1 to 64, each on its own thread: `RocksDB`'s option of that name. In
+    /// `counted` mode they run one after the other, so counters and tables depend on this number, but not on the
+    /// machine.
     pub max_subcompactions: usize,
-    /// What the write that makes it due does itself.
+    /// The work that the write that makes it due runs itself.
     pub inline: InlineWork,
 }
 
-/// What the write that fills a memtable does itself before it returns, in `timed` mode; in `counted` mode that is all.
+/// The work that the write that fills a memtable runs before it returns, in `timed` mode. In `counted` mode it runs all
+/// work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
-    /// Nothing: flushes and compactions have threads of their own.
+    /// None. Flushes and compactions have their own threads.
     #[default]
     None,
-    /// The flush; compactions have a thread of their own.
+    /// The flush. Compactions have their own thread.
     Flush,
     /// The flush, and then every compaction that is due.
     All,
@@ -248,64 +252,59 @@ impl Default for StallOptions {
     }
 }
 
-/// The largest table: positions inside a table are 32-bit numbers, and the last entry may be a large one.
+/// The largest table capacity, in bytes. Positions in a table are 32-bit numbers, and the last entry may be large.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
 
-/// The most that a range reads at once: memory that every range may take.
+/// The most bytes that a range may read at once, because every range may allocate as many.
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {
-    /// Refuses what cannot be: the group and key at fault, and a sentence.
+    /// Rejects invalid options. The error has the group, the key and a message.
     pub(super) fn validate(&self) -> Result<(), (&'static str, &'static str, String)> {
         let size = self.block.size.0;
         if !(512..=65536).contains(&size) {
-            return Err(("block", "size", format!("a block has 512 B to 64 KiB, not {}", self.block.size)));
+            return Err(("block", "size", format!("must be 512 B to 64 KiB, not {}", self.block.size)));
         }
         if self.block.align && !size.is_power_of_two() {
             return Err((
                 "block",
                 "size",
-                format!("aligned blocks have a power of two of bytes, not {}", self.block.size),
+                format!("must be a power of two if blocks are aligned, not {}", self.block.size),
             ));
         }
         if !(1..=4096).contains(&self.block.restart_interval) {
             let interval = self.block.restart_interval;
-            return Err((
-                "block",
-                "restart_interval",
-                format!("the restart interval is 1 to 4096, not {interval}"),
-            ));
+            return Err(("block", "restart_interval", format!("must be 1 to 4096 entries, not {interval}")));
         }
         if !(0.25..=4.0).contains(&self.block.index_load) {
             let load = self.block.index_load;
-            return Err((
-                "block",
-                "index_load",
-                format!("the load of an index is 0.25 to 4 keys, not {load}"),
-            ));
+            return Err(("block", "index_load", format!("must be 0.25 to 4 keys per bucket, not {load}")));
         }
         if !(size..=MAX_TABLE_BYTES).contains(&self.table.capacity.0) {
             let capacity = self.table.capacity;
-            return Err(("table", "capacity", format!("a table has one block to 2 GiB, not {capacity}")));
+            return Err((
+                "table",
+                "capacity",
+                format!("must be at least block.size and at most 2 GiB, not {capacity}"),
+            ));
         }
         if self.range.read_ahead.0 > MAX_READ_AHEAD_BYTES {
             let bytes = self.range.read_ahead;
-            return Err(("range", "read_ahead", format!("a range reads 0 to 16 MiB at once, not {bytes}")));
+            return Err(("range", "read_ahead", format!("must be at most 16 MiB, not {bytes}")));
         }
         if self.stall.frozen_memtables == 0 {
-            let message =
-                "frozen_memtables is 0: the first frozen memtable would stall every writer; the least is 1";
+            let message = "must be at least 1, because 0 immutable memtables would stall every writer";
             return Err(("stall", "frozen_memtables", message.to_owned()));
         }
         let subcompactions = self.threads.max_subcompactions;
         if !(1..=64).contains(&subcompactions) {
-            let message = format!("a compaction has 1 to 64 subcompactions, not {subcompactions}");
+            let message = format!("must be 1 to 64, not {subcompactions}");
             return Err(("threads", "max_subcompactions", message));
         }
         Ok(())
     }
 
-    /// The options as TOML.
+    /// Returns the options as TOML.
     pub(super) fn to_toml(&self) -> Table {
         match Value::try_from(self) {
             Ok(Value::Table(table)) => table,

@@ -1,4 +1,4 @@
-//! One design over another: how `[design]` tables, `extends` and sweeps combine.
+//! Applies one design over another, as `[design]` tables, `extends` and sweeps do.
 
 use catalog::{Axis, ByteSize, Choice, read_value, suggestion};
 use toml::{Table, Value};
@@ -9,14 +9,14 @@ use super::own_keys::{self, CAPACITY, FILTER, own_keys};
 use super::{Design, DesignError, Options};
 use crate::table::FORMATS;
 
-/// The groups of plain options, by their names in TOML.
+/// The names of the groups of plain options in TOML.
 const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
 
-/// Axes that have a second name, as a key of this group or axis.
+/// The axes that have a second name: a key in the table of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
-    /// The design as TOML, every choice and option spelt out.
+    /// Returns the design as TOML, with every choice and option.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         for (axis, choice) in self.choices() {
@@ -30,20 +30,19 @@ impl Design {
         table
     }
 
-    /// This design with the keys of `overrides` in place of its own.
+    /// Returns this design with the keys of `overrides` in place of its own.
     ///
-    /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind and keeps what the old choice
-    ///   had set apart from its defaults, where the new kind has such a parameter too: swapping one
-    ///   component leaves the budget as it was.
-    /// * A table with a `kind` stands for itself: what it does not name takes the defaults.
-    /// * A table without a `kind` changes parameters of the choice that is there.
-    /// * What belongs to the axis ([`own_keys()`]), as `memtable.capacity`, stays until it is named. So do
-    ///   `bloom.allocation` and `block.format`, which are the axes `allocation` and `format` under the names that
-    ///   experiments use.
-    /// * A deprecated name stands for the name that replaces it: see [`DEPRECATIONS`](super::DEPRECATIONS).
+    /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind of a choice. Parameters of the old
+    ///   choice that differ from their defaults are kept if the new kind has them, so replacing one component keeps the
+    ///   memory budget.
+    /// * A table with a `kind` replaces the choice. Keys that it does not name take their defaults.
+    /// * A table without a `kind` changes parameters of the existing choice.
+    /// * Keys of the axis ([`own_keys()`]), such as `memtable.capacity`, stay until they are named. So do
+    ///   `bloom.allocation` and `block.format`, which are second names of the axes `allocation` and `format`.
+    /// * A deprecated name means the name that replaces it: see [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
-    /// Unknown keys and variants, wrong types, impossible values, each with the key at fault.
+    /// If a key or variant is unknown, a type is wrong or a value is out of range. The error names the key.
     pub fn with(&self, overrides: &Table) -> Result<Self, DesignError> {
         let overrides = renamed(overrides);
         let overrides = &*overrides;
@@ -65,19 +64,20 @@ impl Design {
         Ok(next)
     }
 
-    /// Refuses what no single key is to blame for.
+    /// Rejects combinations of keys that are invalid.
     fn check(&self) -> Result<(), DesignError> {
         self.options.validate().map_err(|(group, key, message)| {
             DesignError::at(group, Some(key.to_owned()), format!("{group}.{key}: {message}"))
         })?;
         if self.memtable_capacity.0 < 1024 {
             let message =
-                format!("memtable.capacity: a memtable takes at least 1 KiB, not {}", self.memtable_capacity);
+                format!("memtable.capacity: must be at least 1 KiB, not {}", self.memtable_capacity);
             return Err(DesignError::at(axes::MEMTABLE, Some(CAPACITY.to_owned()), message));
         }
         if let Some(filter) = self.memtable_filter.filter(|filter| *filter > self.memtable_capacity) {
             let capacity = self.memtable_capacity;
-            let message = format!("memtable.filter: {filter} is above the memtable's capacity of {capacity}");
+            let message =
+                format!("memtable.filter: must be at most memtable.capacity, {capacity}, not {filter}");
             return Err(DesignError::at(axes::MEMTABLE, Some(FILTER.to_owned()), message));
         }
         self.check_pages()?;
@@ -87,7 +87,7 @@ impl Design {
                 "memory",
                 None,
                 format!(
-                    "memory: {memory} is not above two memtables of {}; nothing is left for the rest",
+                    "memory: must be above two memtables of {}, because filters and cache need the rest, not {memory}",
                     self.memtable_capacity
                 ),
             )),
@@ -95,20 +95,20 @@ impl Design {
         }
     }
 
-    /// Refuses pages of a size that no page has.
+    /// Rejects block sizes that are no page size.
     fn check_pages(&self) -> Result<(), DesignError> {
         let (format, size) = (self.choice(axes::FORMAT), self.options.block.size);
         let built =
             FORMATS.build(format).map_err(|error| DesignError::at(axes::FORMAT, None, error.message))?;
         if built.is_page_aligned() && !size.0.is_power_of_two() {
             let message =
-                format!("block.size: {format} takes whole pages, a power of two of bytes, not {size}");
+                format!("block.size: must be a power of two, because {format} takes whole pages, not {size}");
             return Err(DesignError::at(axes::BLOCK, Some("size".to_owned()), message));
         }
         Ok(())
     }
 
-    /// Takes the choice of a format out of the options of blocks; returns what is left of the group.
+    /// Takes the choice of a format out of the block options, and returns the rest of the group.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
@@ -149,7 +149,7 @@ impl Design {
             other => other,
         };
         let carries = value.is_str();
-        // A label in a string has the parameters of its variant and nothing else.
+        // A label in a string has only the parameters of its variant.
         let others: Vec<&str> = if carries { Vec::new() } else { keys_beside(axis.name()).collect() };
         let mut choice = axis.choose_beside(&value, &others).map_err(locate)?;
         if carries {
@@ -161,7 +161,7 @@ impl Design {
 }
 
 impl Default for Design {
-    /// The design that a tree has when nothing is said: a good all-round one.
+    /// Returns the default design, a good general-purpose one.
     fn default() -> Self {
         let baseline = Self {
             choices: AXES.iter().map(|axis| axis.baseline()).collect(),
@@ -177,13 +177,14 @@ impl Default for Design {
     }
 }
 
-/// What the table of an axis may hold beside the parameters of its variant, and that of a group beside its options.
+/// Returns the keys in the table of an axis besides the parameters of its variant, or in that of a group besides its
+/// options.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))
 }
 
-/// Refuses an axis under both of its names.
+/// Rejects an axis that is named by both of its names.
 fn check_names(overrides: &Table) -> Result<(), DesignError> {
     let is_named = |(group, key): &&(&str, &str)| {
         let group = overrides.get(*group).and_then(Value::as_table);
@@ -198,7 +199,7 @@ fn check_names(overrides: &Table) -> Result<(), DesignError> {
     }
 }
 
-/// The current choice with some of its parameters changed.
+/// Returns the current choice with some parameters changed.
 fn changed_params(current: &Choice, changes: Table) -> Value {
     let mut value = current.to_toml();
     if let Value::Table(table) = &mut value {
@@ -207,7 +208,7 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// The new choice with those settings of the old one that it has a parameter for and does not set itself.
+/// Returns the new choice with the settings of the old one that it has a parameter for and does not set itself.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -228,7 +229,7 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// A value of one variant's parameter as another variant's takes it: `3.0` for a whole number is `3`.
+/// Returns the value of one variant's parameter in the type of another's: `3.0` becomes `3` for an integer.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),
@@ -245,7 +246,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
                     let known: Vec<String> = group.keys().cloned().chain(beside).collect();
                     let hint = suggestion(name, known.iter().map(String::as_str));
                     let message =
-                        format!("{key} has no option \"{name}\"; {hint}there are {}", known.join(", "));
+                        format!("{key} has no option \"{name}\"; {hint}Valid: {}", known.join(", "));
                     return Err(DesignError::at(key, Some(name.clone()), message));
                 }
                 group.insert(name.clone(), change.clone());
@@ -261,7 +262,7 @@ fn merge_group(options: &mut Table, key: &str, value: &Value) -> Result<(), Desi
     Ok(())
 }
 
-/// Reads each option by itself, so that an error names it.
+/// Reads each option separately, so that an error names it.
 fn read_options(table: &Table) -> Result<Options, DesignError> {
     let groups = Options::default().to_toml();
     for (key, value) in table {
@@ -278,12 +279,12 @@ fn read_options(table: &Table) -> Result<Options, DesignError> {
             })?;
         }
     }
-    Ok(Value::Table(table.clone()).try_into().expect("each option has been read by itself"))
+    Ok(Value::Table(table.clone()).try_into().expect("each option has been read separately"))
 }
 
 fn unknown_key(key: &str) -> DesignError {
     let known = || AXES.iter().map(|axis| axis.name()).chain(GROUPS);
     let hint = suggestion(key, known());
     let list: Vec<&str> = known().collect();
-    DesignError::at(key, None, format!("a design has no \"{key}\"; {hint}there are {}", list.join(", ")))
+    DesignError::at(key, None, format!("a design has no \"{key}\"; {hint}Valid: {}", list.join(", ")))
 }

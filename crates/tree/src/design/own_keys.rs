@@ -1,5 +1,5 @@
-//! Keys in the table of an axis that are no parameters of its variants: they belong to the axis and stay whatever the
-//! choice on it.
+//! Keys in the table of an axis that are no parameters of its variants. They belong to the axis and are independent of
+//! the choice on it.
 
 use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};
@@ -12,19 +12,19 @@ use super::error::DesignError;
 pub(super) struct OwnKey {
     /// Its name in TOML, and its entry in the reference.
     entry: KeyEntry,
-    /// Puts a value into a design, or says what is expected in its place.
+    /// Sets the value in a design. The error is a description of the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// The value that a design has; nothing where that is what an unnamed one means.
+    /// Returns the value of a design. `None` if it is the value of a missing key.
     write: fn(&Design) -> Option<Value>,
 }
 
-/// The name of the capacity, which a design as a whole is held to.
+/// The key of the memtable's capacity, which is checked against the whole design.
 pub(super) const CAPACITY: &str = "capacity";
 
-/// The name of the size of the filter, which is held to the capacity.
+/// The key of the memtable filter's size, which is checked against the capacity.
 pub(super) const FILTER: &str = "filter";
 
-/// All of them: whatever reads, writes, sweeps or compares them walks this list.
+/// All keys. All code that reads, writes, sweeps or compares them uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Bytes of keys and values, plus 8 per entry, at which a memtable becomes immutable.")
@@ -44,7 +44,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         .or("0"),
         read: |design, value| {
             let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
-            let wrong = || format!("a number of entries, and 0 for no limit, not {value}");
+            let wrong = || format!("must be a number of entries, or 0 for no limit, not {value}");
             design.memtable_entries = Some(entries.ok_or_else(wrong)?).filter(|entries| *entries > 0);
             Ok(())
         },
@@ -72,7 +72,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         )
         .or("false"),
         read: |design, value| {
-            let wrong = || format!("true or false, not {value}");
+            let wrong = || format!("must be true or false, not {value}");
             design.memtable_key_range = value.as_bool().ok_or_else(wrong)?;
             Ok(())
         },
@@ -80,7 +80,7 @@ static OWN_KEYS: [OwnKey; 4] = [
     },
 ];
 
-/// The keys in the table of an axis that belong to the axis and to none of its variants: those of `memtable`.
+/// Returns the keys in the table of an axis that belong to the axis itself. Only `memtable` has such keys.
 pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };
     own.iter().map(|key| key.entry.key)
@@ -91,7 +91,7 @@ pub fn own_key_entries() -> impl Iterator<Item = KeyEntry> {
     OWN_KEYS.iter().map(|key| key.entry)
 }
 
-/// Takes the keys of the memtable axis out of its table, into the design.
+/// Moves the keys of the memtable axis from its table into the design.
 pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignError> {
     for key in &OWN_KEYS {
         let Some(value) = table.remove(key.entry.key) else { continue };
@@ -103,7 +103,7 @@ pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignE
     Ok(())
 }
 
-/// Puts what a design has for the keys of the memtable axis into its table.
+/// Inserts the keys of the memtable axis and their values into its table.
 pub(super) fn put(design: &Design, table: &mut Table) {
     table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.entry.key.to_owned(), (key.write)(design)?))));
 }

@@ -1,6 +1,6 @@
 //! `CityHash64`, version 1.1 (Pike and Alakuijala, Google).
 
-hash_function!(City, "city", "the hash of Google before FarmHash", |key| cityhasher::hash(key));
+hash_function!(City, "city", "CityHash64, Google's hash before FarmHash", |key| cityhasher::hash(key));
 
 #[cfg(test)]
 mod tests {
@@ -9,7 +9,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program.
+        // The value of the reference program.
         assert_eq!(City.hash(b"a").0, 0xb345_4265_b6df_75e3);
     }
 }

@@ -18,14 +18,14 @@ use catalog::laws::{self, Invariant, ensure};
 use super::{CATALOG, KeyHasher};
 use crate::conformance::check_in_tree;
 
-/// What a variant builds.
+/// A hash function under test.
 struct Subject(Box<dyn KeyHasher>);
 
 /// All invariants, by name.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("equal keys have equal hashes wherever they lie", equal_keys_have_equal_hashes),
+    ("equal keys have equal hashes at any address", equal_keys_have_equal_hashes),
     ("different keys have different hashes", different_keys_have_different_hashes),
-    ("close keys fall evenly by any byte of the hash", close_keys_fall_evenly),
+    ("similar keys spread evenly by any byte of the hash", close_keys_fall_evenly),
 ];
 
 /// Checks that a hash function keeps every invariant of the axis, and that a tree with it answers like a `BTreeMap`.
@@ -42,11 +42,11 @@ pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     laws::all_kept(&broken.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// Buckets that every few bits of the hash choose from.
+/// The number of buckets, which eight bits of the hash select.
 const BUCKETS: usize = 256;
 const KEYS: u64 = 64 * 1024;
 
-/// The forms of keys, by name: number to key.
+/// A form of keys by name, and the function from a number to a key.
 type Form = (&'static str, fn(u64) -> Vec<u8>);
 
 const FORMS: [Form; 2] = [
@@ -54,7 +54,7 @@ const FORMS: [Form; 2] = [
     ("binary", |number| number.to_be_bytes().to_vec()),
 ];
 
-/// At every length up to 300 bytes and every alignment.
+/// Checks equal keys of every length up to 300 bytes, at every alignment.
 fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     for len in 0..300 {
         let key: Vec<u8> = (0..len).map(|at: usize| (at * 7) as u8).collect();
@@ -70,7 +70,8 @@ fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Among 64 Ki keys of each form, and keys of zeros that differ in length, no two 64-bit hashes should be equal.
+/// Checks that no two of 64 Ki keys of one form have equal 64-bit hashes. One form has keys of zeros of different
+/// lengths.
 fn different_keys_have_different_hashes(subject: &Subject) -> Result<(), String> {
     let zeros: fn(u64) -> Vec<u8> = |len| vec![0; len as usize];
     for ((form, key), keys) in FORMS.into_iter().zip([KEYS; 2]).chain([(("zeros", zeros), 300)]) {
@@ -94,7 +95,7 @@ fn close_keys_fall_evenly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// How unevenly keys fall into buckets: χ² over what each bucket should hold, in standard deviations from its mean.
+/// Returns how unevenly keys spread over the buckets: χ² against an even spread, in standard deviations from its mean.
 fn unevenness(bucket: impl Fn(u64) -> usize) -> f64 {
     let mut counts = [0u32; BUCKETS];
     (0..KEYS).for_each(|key| counts[bucket(key) % BUCKETS] += 1);

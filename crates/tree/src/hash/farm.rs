@@ -1,6 +1,6 @@
-//! `FarmHash` Fingerprint64 (Pike, Google): the form that is the same on every machine.
+//! `FarmHash` Fingerprint64 (Pike, Google): the variant with the same result on every machine.
 
-hash_function!(Farm, "farm", "the successor of CityHash", farmhash::fingerprint64);
+hash_function!(Farm, "farm", "FarmHash, the successor of CityHash", farmhash::fingerprint64);
 
 #[cfg(test)]
 mod tests {
@@ -9,7 +9,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, empty input.
+        // The value of the reference program for empty input.
         assert_eq!(Farm.hash(b"").0, 0x9ae1_6a3b_2f90_404f);
     }
 }

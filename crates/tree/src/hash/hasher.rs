@@ -1,34 +1,21 @@
-//! The seam of the hash axis.
+//! The trait of the hash axis.
 
 use types::KeyHash;
 
-/// A hash function over keys; the same key has the same hash on every machine, for good.
+/// A hash function over keys. A key has the same hash on every machine and in every version.
 pub trait KeyHasher: Send + Sync {
-    /// The hash of `key`.
+    /// Returns the hash of `key`.
     fn hash(&self, key: &[u8]) -> KeyHash;
 }
 
-/// Declares a hash function without parameters: its variant and its place in the catalog.
+/// Declares a hash function without parameters: its variant and its entry in the catalog.
 macro_rules! hash_function {
     ($name:ident, $kind:literal, $summary:literal, $hash:expr) => {
         pub(super) const VARIANT: catalog::Variant<dyn super::hasher::KeyHasher> =
-            catalog::Variant::new::<$name>($kind, $summary, "");
+            catalog::Variant::plain($kind, $summary, || Box::new($name));
 
         /// The function has no state.
         struct $name;
-
-        /// There is nothing to set.
-        #[derive(Default, serde::Serialize, serde::Deserialize)]
-        #[serde(deny_unknown_fields, default)]
-        struct Params {}
-
-        impl catalog::Build<dyn super::hasher::KeyHasher> for $name {
-            type Params = Params;
-
-            fn build(_: Params) -> Result<Box<dyn super::hasher::KeyHasher>, String> {
-                Ok(Box::new(Self))
-            }
-        }
 
         impl super::hasher::KeyHasher for $name {
             #[inline]

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use metrohash::MetroHash64;
 
-hash_function!(Metro, "metro", "fast on long keys, of the years before XXH3", |key| {
+hash_function!(Metro, "metro", "MetroHash64, fast on long keys; older than XXH3", |key| {
     let mut hasher = MetroHash64::with_seed(0);
     hasher.write(key);
     hasher.finish()
@@ -17,7 +17,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, its 63-byte vector.
+        // The 63-byte test vector of the reference program.
         assert_eq!(
             Metro.hash(b"012345678901234567890123456789012345678901234567890123456789012").0,
             0xad4b_7006_ae3d_756b

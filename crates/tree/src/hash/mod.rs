@@ -1,6 +1,6 @@
-//! The hash axis: the function that turns a key into the 64 bits that filters and sharded structures share.
+//! The hash axis: the function from a key to the 64-bit hash that filters and sharded structures share.
 //!
-//! Only functions that are the same on every machine and for good: filters on disk depend on them.
+//! All functions give the same result on every machine and in every version, because filters on disk depend on them.
 
 #[macro_use]
 mod hasher;
@@ -20,11 +20,11 @@ use catalog::Catalog;
 
 pub use hasher::KeyHasher;
 
-/// All hash functions. The choice changes filters on disk, so each table names the one it was written with.
+/// All hash functions. Filters on disk depend on the function, so each table names its own.
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),
     "hash",
-    "the 64-bit hash of a key that filters and sharded structures share",
+    "the 64-bit hash of a key, shared by filters and sharded structures",
     &[
         xxh3::VARIANT,
         xxh3_128::VARIANT,

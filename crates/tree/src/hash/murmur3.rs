@@ -1,7 +1,8 @@
-//! `MurmurHash3` for x64, 128 bits (Appleby), seed 0, of which the first 64 are kept.
+//! `MurmurHash3` for x64, 128 bits (Appleby), seed 0; the first 64 bits are used.
 
-hash_function!(Murmur3, "murmur3", "the classic of filters and of Cassandra", |key| fastmurmur3::hash(key)
-    as u64);
+hash_function!(Murmur3, "murmur3", "MurmurHash3, common in filters; used by Cassandra", |key| {
+    fastmurmur3::hash(key) as u64
+});
 
 #[cfg(test)]
 mod tests {
@@ -10,7 +11,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program.
+        // The value of the reference program.
         assert_eq!(Murmur3.hash(b"The quick brown fox jumps over the lazy dog").0, 0xe34b_bc7b_bc07_1b6c);
     }
 }

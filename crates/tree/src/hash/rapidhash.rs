@@ -1,9 +1,9 @@
-//! rapidhash, version 3 (Nicoshev), which grew out of wyhash.
+//! rapidhash, version 3 (Nicoshev), a successor of wyhash.
 
 hash_function!(
     Rapidhash,
     "rapidhash",
-    "the successor of wyhash: the same multiplication, fewer steps",
+    "the successor of wyhash: the same multiplication in fewer steps",
     rapidhash::v3::rapidhash_v3
 );
 
@@ -14,7 +14,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, empty input.
+        // The value of the reference program for empty input.
         assert_eq!(Rapidhash.hash(b"").0, 0x0338_dc4b_e2ce_cdae);
     }
 }

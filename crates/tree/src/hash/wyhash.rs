@@ -6,7 +6,7 @@ use wyhash_final4::wyhash64::WyHash64;
 hash_function!(
     Wyhash,
     "wyhash",
-    "a wide multiplication per 16 bytes; the hash of several language runtimes",
+    "one wide multiplication per 16 bytes; the hash of several language runtimes",
     |key| WyHasher::<WyHash64>::from_seed(0).hash(key)
 );
 
@@ -17,7 +17,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, empty input, seed 0.
+        // The value of the reference program for empty input and seed 0.
         assert_eq!(Wyhash.hash(b"").0, 0x0409_638e_e2bd_e459);
     }
 }

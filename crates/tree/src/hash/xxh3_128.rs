@@ -1,8 +1,11 @@
-//! XXH3, 128 bits, of which the lower 64 are kept: xxHash 0.8.
+//! XXH3, 128 bits: xxHash 0.8. The lower 64 bits are used.
 
-hash_function!(Xxh3Wide, "xxh3-128", "half of the wide XXH3, which cs265 routes its shards by", |key| {
-    xxhash_rust::xxh3::xxh3_128(key) as u64
-});
+hash_function!(
+    Xxh3Wide,
+    "xxh3-128",
+    "the lower half of the 128-bit XXH3; cs265 routes its shards by it",
+    |key| { xxhash_rust::xxh3::xxh3_128(key) as u64 }
+);
 
 #[cfg(test)]
 mod tests {
@@ -11,7 +14,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, empty input, seed 0.
+        // The value of the reference program for empty input and seed 0.
         assert_eq!(Xxh3Wide.hash(b"").0, 0x6001_c324_468d_497f);
     }
 }

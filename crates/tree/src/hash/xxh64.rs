@@ -11,7 +11,7 @@ mod tests {
 
     #[test]
     fn it_is_the_published_function() {
-        // The reference program, empty input, seed 0.
+        // The value of the reference program for empty input and seed 0.
         assert_eq!(Xxh64.hash(b"").0, 0xef46_db37_51d8_e999);
     }
 }

@@ -1,4 +1,4 @@
-//! Compaction: doing the jobs that the policy wants.
+//! Compaction: runs the jobs that the policy picks.
 
 use std::collections::HashSet;
 use std::panic::resume_unwind;
@@ -20,14 +20,14 @@ use crate::merge::{HeapMerge, Kernel, Merge};
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
 
-/// The keys of a part: at or above the first, below the second.
+/// The key range of a subcompaction: the inclusive lower and the exclusive upper bound. `None` is open.
 type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// Every how many entries a merge looks whether the tree is being closed.
+/// The number of entries after which a compaction checks whether the tree is being closed.
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Does the next job of the policy, or else a merge that ranges have paid for; `false` where there is neither.
+    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if none is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
     }
@@ -42,7 +42,7 @@ impl Inner {
         self.run_job(&version, &job)
     }
 
-    /// Merges everything into one run of the last level.
+    /// Compacts everything into one run of the last level.
     pub(crate) fn compact_all(&self) -> Result<()> {
         self.flush()?;
         let _guard = self.compacting.lock();
@@ -58,10 +58,10 @@ impl Inner {
         Ok(())
     }
 
-    /// Does a job; `false` where the tree is being closed and the job was given up.
+    /// Runs a job. Returns `false` if the job was given up because the tree is being closed.
     pub(super) fn run_job(&self, version: &Version, job: &Job) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
-            Error::Failed(format!("the compaction policy asks for an invalid job: {error}"))
+            Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
         })?;
         let (counters, start) = (self.counters.local(), self.clock_ns());
         let inputs: HashSet<u64> = job.inputs.iter().copied().collect();
@@ -101,7 +101,7 @@ impl Inner {
         Ok(true)
     }
 
-    /// Nanoseconds of the tree's clock; 0 in counted mode, where no counter depends on the machine.
+    /// Returns the time of the tree's clock in nanoseconds; 0 in counted mode, where no counter depends on the machine.
     fn clock_ns(&self) -> u64 {
         match self.mode {
             Mode::Timed => (self.clock)(),
@@ -109,7 +109,7 @@ impl Inner {
         }
     }
 
-    /// Merges the inputs into new tables; `None` where the tree is being closed.
+    /// Merges the inputs into new tables. `None` if the tree is being closed.
     fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
         let given = |run: &SortedRun| -> Input {
             run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect()
@@ -134,8 +134,8 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// The parts that a merge is cut into at most: as the design says, but no more than it will have tables, with
-    /// room for the last table of each part to stay a fifth empty (`RocksDB`'s rule).
+    /// Returns the largest number of subcompactions of a compaction: the design's limit, but no more than its output
+    /// tables. The estimate lets the last table of each part be 20 % empty (`RocksDB`'s rule).
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.properties().charged_bytes()).sum();
         let options = &self.context.options;
@@ -144,20 +144,20 @@ impl Inner {
     }
 }
 
-/// A merge whose parts can be done apart.
+/// A compaction whose parts can be merged in parallel.
 struct PartMerge<'a> {
     inner: &'a Inner,
-    /// What each run gives, the newest first.
+    /// The input tables of each run, newest run first.
     inputs: Vec<Input>,
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
-    /// A part came to no end: the others need not go on.
+    /// Set when a part did not finish; the other parts then stop too.
     given_up: AtomicBool,
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts, each but the first on a thread of its own; `None` where the tree is being closed.
+    /// Merges all parts in parallel, each but the first on its own thread. `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -166,20 +166,20 @@ impl PartMerge<'_> {
                 let thread = Builder::new().name("lsm-subcompact".to_owned());
                 threads.push(thread.spawn_scoped(scope, || self.run(*part)).map_err(|error| {
                     self.given_up.store(true, Ordering::Relaxed);
-                    Error::Failed(format!("no thread can be started for a subcompaction: {error}"))
+                    Error::Failed(format!("cannot start a thread for a subcompaction: {error}"))
                 })?);
             }
             let first = self.run(*first);
             let others =
                 threads.into_iter().map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            // A part gives up where another one fails: the error says more.
+            // A part also gives up if another one fails. The error of the failed part comes first.
             let merged = std::iter::once(first).chain(others).collect::<Vec<_>>();
             let merged = merged.into_iter().collect::<Result<Vec<Option<NewTables>>>>()?;
             Ok(merged.into_iter().collect())
         })
     }
 
-    /// Merges one part into new tables; `None` where the tree is being closed or another part came to no end.
+    /// Merges one part into new tables. `None` if the tree is being closed or another part did not finish.
     fn run(&self, part: KeyRange<'_>) -> Result<Option<NewTables>> {
         let watch = GiveUp(&self.given_up);
         let merged = self.counted(|| self.merge(part));
@@ -189,7 +189,7 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Does a part of the merge on this thread, and counts what it reads as read for the level that is written to.
+    /// Runs `work` on this thread, and counts its reads as reads of the compaction to the output level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         let before = counters.compaction_bytes_read.get();
@@ -210,7 +210,7 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes what a merge gives out below `high`; compiled for each kernel.
+    /// Writes the entries of a merge that are below `high`. It is compiled for each merge kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RunCursor<'t>>,
@@ -238,7 +238,7 @@ impl PartMerge<'_> {
     }
 }
 
-/// Says that a part came to no end when it is dropped: also by a panic.
+/// Marks the compaction as given up when it is dropped, also during a panic.
 struct GiveUp<'a>(&'a AtomicBool);
 
 impl Drop for GiveUp<'_> {

@@ -1,4 +1,4 @@
-//! Flushing: the oldest frozen memtable becomes a run of level 0.
+//! Flush: the oldest immutable memtable becomes a run of level 0.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::version::TableRef;
 use crate::wal::log_path;
 
 impl Inner {
-    /// Flushes the oldest frozen memtable; `false` where there is none.
+    /// Flushes the oldest immutable memtable. Returns `false` if there is none.
     pub(crate) fn flush_oldest(&self) -> Result<bool> {
         let _guard = self.flushing.lock();
         let Some(slot) = self.view.load().frozen.last().cloned() else { return Ok(false) };
@@ -26,7 +26,7 @@ impl Inner {
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
         if self.wal_mode.has_log {
-            // A log that cannot be removed now is an orphan that the next open removes.
+            // A WAL that cannot be removed now is an orphan, and the next open removes it.
             let _ = self.storage.remove(&log_path(&self.directory, slot.log));
         }
         Ok(true)
@@ -53,18 +53,18 @@ impl Inner {
         Ok(tables)
     }
 
-    /// Whether the write that fills a memtable flushes it.
+    /// Whether the write that fills a memtable also flushes it.
     pub(crate) fn flushes_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline != InlineWork::None
     }
 
-    /// Whether the write that changes the shape of the tree does the compactions that are due then.
+    /// Whether the write that changes the shape of the tree also runs the compactions that are due.
     pub(crate) fn compacts_inline(&self) -> bool {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
 
-    /// Does all work now that is due and has no thread of its own. Who comes while another is at it waits for that one
-    /// and goes on with what is left, so that what was due before the call is done after it.
+    /// Runs all due work that has no background thread. If another thread is running such work, the caller waits for it
+    /// and then runs the rest. All work that was due before the call is therefore done after it.
     pub(crate) fn work_inline(&self) -> Result<()> {
         let _watch = PanicWatch(self);
         if self.flushes_inline() {
@@ -76,7 +76,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Freezes the active memtable, if anything is in it, and returns once it is flushed.
+    /// Makes the active memtable immutable if it has entries, and returns when it is flushed.
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
@@ -87,25 +87,25 @@ impl Inner {
         self.wait_until_flushed()
     }
 
-    /// Returns once no memtable that is frozen now waits for its flush; those that others freeze meanwhile do
-    /// not count, or it might never return.
+    /// Waits until all memtables that are immutable now are flushed. Memtables that become immutable later do not
+    /// count, since the wait might never end.
     pub(crate) fn wait_until_flushed(&self) -> Result<()> {
         let Some(newest) = self.view.load().frozen.first().cloned() else { return self.failure.check() };
         self.wait_while(|inner| inner.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, &newest)))
     }
 
-    /// Returns once no flush and no compaction is due.
+    /// Waits until no flush and no compaction is due.
     pub(crate) fn settle(&self) -> Result<()> {
         self.work_inline()?;
         self.wait_while(|inner| {
-            // Under the lock a flush that has emptied the list has also told the compactor.
+            // The lock orders the checks: a flush that has emptied the list has also notified the compactor.
             let state = inner.signals.state.lock();
             let compactor_busy = !inner.compacts_inline() && (state.shape_changed || state.compacting);
             compactor_busy || !inner.view.load().frozen.is_empty()
         })
     }
 
-    /// Waits for background threads while `busy` holds.
+    /// Waits for background threads as long as `busy` returns `true`.
     fn wait_while(&self, busy: impl Fn(&Self) -> bool) -> Result<()> {
         while busy(self) {
             self.failure.check()?;
@@ -116,5 +116,6 @@ impl Inner {
     }
 }
 
-/// Whoever waits looks again after this time at the latest, since the condition is read before the lock.
+/// The longest time between two checks of a waiting thread. It is bounded because the condition is read before the lock
+/// is taken.
 const WAIT_SLICE: std::time::Duration = std::time::Duration::from_millis(2);

@@ -1,4 +1,4 @@
-//! Making a change of the tree's tables durable and visible, in one step each.
+//! Installs a change of the tree's tables: first durable in the manifest, then visible, each in one step.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,25 +13,25 @@ use crate::version::{TableRef, View};
 
 /// A change of the tree's tables.
 pub(super) struct Change<'a> {
-    /// Tables that leave their place.
+    /// The tables that are removed from their runs.
     pub(super) removed: &'a [TableId],
-    /// Where the added tables go.
+    /// The run that takes the added tables.
     pub(super) place: OutputRun,
-    /// Tables that come; tables that only move are in `removed` too.
+    /// The tables that are added. Tables that only move are in `removed` too.
     pub(super) added: &'a [TableRef],
-    /// The memtable whose content is in `added`, and which is dropped with this change.
+    /// The memtable whose entries are in `added`. It is dropped with this change.
     pub(super) flushed: Option<&'a Arc<Slot>>,
 }
 
 impl Inner {
-    /// Records a change in the manifest, then shows it to readers. Files that nobody names any more are
-    /// removed when their last reader lets go of them.
+    /// Records a change in the manifest, then publishes it to readers. Files that are no longer part of the tree are
+    /// removed when their last reader releases them.
     pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
         let levels = view.version.levels.edit(change.removed, change.place, change.added);
         let levels =
-            levels.map_err(|error| Error::Failed(format!("the tree refuses its own change: {error}")))?;
+            levels.map_err(|error| Error::Failed(format!("the tree rejected its own change: {error}")))?;
         let state = State {
             levels: run_states(&levels),
             log: change.flushed.map_or(manifest.state.log, |slot| self.oldest_log_without(&view, slot)),
@@ -44,8 +44,8 @@ impl Inner {
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(view.version.with(levels, self.range_work()));
-        // The new shape and the word that it has changed come in one step: who waits until all is settled
-        // must not see one without the other.
+        // The new view and the notification come in one step, because a thread that waits in `settle` must not see one
+        // without the other.
         let mut signals = self.signals.state.lock();
         self.swap_view(|view| View {
             active: Arc::clone(&view.active),
@@ -69,17 +69,17 @@ impl Inner {
         Ok(())
     }
 
-    /// Adds tables replayed from logs as the newest run; the logs stay until all of them are replayed.
+    /// Adds tables replayed from the WAL as the newest run. The WAL files are kept until all of them are replayed.
     pub(crate) fn install_replayed(&self, place: OutputRun, added: &[TableRef]) -> Result<()> {
         self.install(&Change { removed: &[], place, added, flushed: None })
     }
 
-    /// Makes all that was written durable, and says in the manifest which log holds what is in no table, and how
-    /// long it is. Nobody writes any more.
+    /// Makes all writes durable. Records in the manifest which WAL has the writes that are in no table, and its length.
+    /// No thread may write after this call.
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;
-        // The older logs are gone then, but for the one that takes the writes.
+        // After this wait, only the WAL of the active memtable is left.
         self.wait_until_flushed()?;
         let current = self.log.lock();
         let Some(bytes) = current.file.bytes() else { return Ok(()) };
@@ -90,14 +90,14 @@ impl Inner {
         manifest.record(&*self.storage, state).map_err(|error| self.fail(error))
     }
 
-    /// The oldest log that is needed once `flushed` is in tables; memtables are flushed oldest first.
+    /// Returns the oldest WAL that is needed once `flushed` is in tables. Memtables are flushed oldest first.
     fn oldest_log_without(&self, view: &View, flushed: &Arc<Slot>) -> Option<u64> {
         let kept = view.memtables().filter(|slot| !Arc::ptr_eq(slot, flushed));
         if self.wal_mode.has_log { kept.map(|slot| slot.log).min() } else { None }
     }
 }
 
-/// The levels by their numbers, as the manifest records them.
+/// Returns the numbers of the tables in each level, as the manifest records them.
 pub(crate) fn run_states(levels: &Levels<TableRef>) -> Vec<Vec<RunState>> {
     let run = |run: &compaction::Run<TableRef>| RunState {
         id: run.id,

@@ -1,4 +1,4 @@
-//! Writing one sorted run, cut into tables.
+//! Writes a sorted run, split into tables.
 
 use std::sync::Arc;
 
@@ -10,20 +10,19 @@ use crate::inner::Inner;
 use crate::table::{FilterBudget, TableWriter, table_path};
 use crate::version::TableRef;
 
-/// Writes one sorted run, cut into tables of the design's capacity. Tables of a run that is given up are
-/// removed.
+/// Writes a sorted run, split into tables of the design's capacity. If the run is given up, its tables are removed.
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// What its filters may spend, where an allocation says.
+    /// The memory budget of the run's filters, if the design has an allocation for it.
     filter_budget: Option<FilterBudget>,
-    /// The number and the writer of the table being written.
+    /// The number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run that is meant for `level`; `loads` are the levels as they will be when it is there.
+    /// Begins a run for `level`. `loads` are the entries of each level after the run is installed.
     pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad]) -> Self {
         let context = &inner.context;
         let own = context.bloom.component.bits_per_key();
@@ -34,7 +33,7 @@ impl<'a> RunWriter<'a> {
         Self { inner, level, filter_budget, current: None, tables: Vec::new() }
     }
 
-    /// Appends an entry; its key is above the last one.
+    /// Appends an entry. Its key must be above the last one.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if self.current.is_none() {
             let id = self.inner.new_file();
@@ -49,7 +48,7 @@ impl<'a> RunWriter<'a> {
         Ok(())
     }
 
-    /// Completes the run and makes it durable, all but the names of its files.
+    /// Completes the run and makes it durable, except for the directory entries of its files.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         self.close_table()?;
         Ok(NewTables(std::mem::take(&mut self.tables)))
@@ -71,24 +70,25 @@ impl<'a> RunWriter<'a> {
 
     /// Removes a table that was not completed.
     fn remove(&self, id: u64) {
-        // A file that cannot be removed now is an orphan that the next open removes.
+        // A file that cannot be removed now is an orphan, and the next open removes it.
         let _ = self.inner.storage.remove(&table_path(&self.inner.directory, id));
     }
 }
 
-/// Tables that are written and belong to no version yet. They are removed unless they are [kept](Self::keep).
+/// New tables that belong to no version yet. They are removed on drop unless they are [kept](Self::keep).
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {
-    /// Puts the parts of one run together, which come in key order.
+    /// Joins the parts of one run, which come in key order.
     pub(super) fn join(parts: impl IntoIterator<Item = Self>) -> Self {
         Self(parts.into_iter().flat_map(|mut part| std::mem::take(&mut part.0)).collect())
     }
 
-    /// Makes the names of the files durable, and hands the tables over.
+    /// Makes the directory entries of the files durable, and returns the tables.
     ///
     /// # Errors
-    /// Also if the keys of one do not lie behind those of the one before: then what was merged is damaged.
+    /// If the directory cannot be synced, or if the keys of two tables are out of order. In the second case the inputs
+    /// are corrupt.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
         if self.0.windows(2).any(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest) {
             return Err(Error::OutOfOrder(inner.directory.clone()));
@@ -107,7 +107,7 @@ impl Drop for NewTables {
 }
 
 impl Drop for RunWriter<'_> {
-    /// What was written for a run that is given up is nobody's.
+    /// The tables of a run that is given up belong to no version.
     fn drop(&mut self) {
         self.tables.iter().for_each(|table| table.0.set_obsolete());
         if let Some((id, writer)) = self.current.take() {

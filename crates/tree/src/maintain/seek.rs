@@ -1,4 +1,4 @@
-//! Merges that ranges have paid for, as far as the compaction policy lets them.
+//! Read-triggered compaction, within the limits of the compaction policy.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use crate::inner::Inner;
 use crate::memory::Slot;
 use crate::version::View;
 
-/// A thread asks whether a merge is paid for whenever it has opened so many ranges; before that ever more seldom, so
-/// that small trees have theirs too.
+/// The number of ranges that a thread opens between two checks for a read-triggered compaction. Before that number the
+/// checks are at powers of two, so that small trees are compacted too.
 const RANGES_BETWEEN_ASKING: u64 = 64;
 
-/// What ranges want merged.
+/// The extent of a read-triggered compaction.
 struct Wanted {
     /// Whether the active memtable is flushed first.
     memtable: bool,
-    /// A table of the oldest run of all that are merged.
+    /// A table of the oldest run of the compaction.
     oldest: u64,
 }
 
 impl Inner {
-    /// Takes note of one more range of this thread: the compactor is woken where ranges have paid for a merge, or,
-    /// where there is none, the merge is done now.
+    /// Counts one more range of this thread. If a read-triggered compaction is due, wakes the compactor, or runs the
+    /// compaction if the tree has no compactor.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         let is_time = ranges.is_multiple_of(RANGES_BETWEEN_ASKING) || ranges.is_power_of_two();
@@ -38,7 +38,7 @@ impl Inner {
             return;
         }
         if self.compacts_inline() {
-            // What fails is no fault of the range, which can go on; it is noted, and the next write tells.
+            // An error does not concern the range, which can go on. It is recorded, and the next write returns it.
             drop(self.work_inline());
         } else {
             self.signals.state.lock().shape_changed = true;
@@ -46,7 +46,11 @@ impl Inner {
         }
     }
 
-    /// What ranges have paid for since the runs last changed; nothing while a flush is about to change them.
+    /// Returns the read-triggered compaction that is due. `None` if none is, or if a pending flush is about to change
+    /// the runs.
+    ///
+    /// A compaction is due when the cost that ranges have accumulated since the last change of the runs reaches its own
+    /// cost.
     fn wanted_by_ranges(&self, view: &View) -> Option<Wanted> {
         let price = self.policy.seek_price();
         let is_allowed = self.merges_for_ranges.try_lock().is_some_and(|allowed| *allowed);
@@ -62,13 +66,13 @@ impl Inner {
         Some(Wanted { memtable: memtable.is_some(), oldest: view.version.runs[oldest].tables[0].id() })
     }
 
-    /// What all ranges did so far.
+    /// Returns the work of all ranges so far.
     pub(crate) fn range_work(&self) -> RangeWork {
         let counts = self.counters.sum();
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
     }
 
-    /// Does the merge that ranges have paid for; `false` where there is none.
+    /// Runs a read-triggered compaction. Returns `false` if none is due.
     pub(super) fn merge_for_ranges(&self) -> Result<bool> {
         let view = self.view.load_full();
         let Some(wanted) = self.wanted_by_ranges(&view) else { return Ok(false) };
@@ -81,7 +85,7 @@ impl Inner {
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job) {
-            // What cannot be read need not be merged: writers go on, and ranges as they are.
+            // Unreadable runs stay as they are: writes and ranges go on, and no more read-triggered compactions begin.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();
                 Ok(false)
@@ -90,13 +94,13 @@ impl Inner {
         }
     }
 
-    /// Flushes a memtable ahead of a merge; `false` where the tree is being closed.
+    /// Flushes a memtable before a read-triggered compaction. Returns `false` if the tree is being closed.
     fn flush_for_ranges(&self, memtable: &Arc<Slot>) -> Result<bool> {
         let allowed = self.merges_for_ranges.lock();
         if !*allowed {
             return Ok(false);
         }
-        // Without a wait for room: that may be a wait for this very compactor.
+        // This call does not wait for room, because it may run on the compactor that the wait is for.
         self.begin_memtable(memtable)?;
         drop(allowed);
         let is_waiting = || self.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, memtable));
@@ -104,7 +108,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Lets no more merges for ranges begin: behind the back of whoever closes the tree none begins a log.
+    /// Prevents further read-triggered compactions. Without this, one could begin a new WAL while the tree is being
+    /// closed.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

@@ -1,4 +1,4 @@
-//! Cutting a merge into parts with disjoint key ranges that can be merged side by side.
+//! Splits a compaction into parts with disjoint key ranges that can be merged in parallel.
 
 use std::sync::Arc;
 
@@ -8,17 +8,18 @@ use crate::error::Result;
 use crate::stats::Counters;
 use crate::table::Table;
 
-/// The tables that one run gives to a merge, in key order.
+/// The tables of one run that are input of a compaction, in key order.
 pub(super) type Input = Vec<Arc<Table>>;
 
-/// The places that are looked at for each part; it is cut to within one of them.
+/// The number of anchors per part. A part's size is exact to within one anchor.
 const ANCHORS_PER_PART: u64 = 32;
 
-/// The keys at which a merge of `inputs` is cut, rising: parts of about equal bytes, at most `parts` of them.
+/// Returns the keys at which a compaction of `inputs` is split, in ascending order. It gives at most `parts` parts of
+/// about equal bytes.
 ///
-/// The first keys of blocks that lie at equal distances in the files stand for the bytes up to the next of them
-/// (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). What reading them costs is counted as read
-/// by compaction.
+/// The anchors are the first keys of blocks at equal distances in the files. Each stands for the bytes up to the next
+/// one (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). The cost of reading them is counted as reads
+/// of the compaction.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());
@@ -39,7 +40,7 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// The keys before which another part begins; `anchors` are keys in order with the bytes behind each.
+/// Returns the keys at which the next part begins. `anchors` are keys in order, each with the bytes up to the next one.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
     let mut cuts: Vec<Bytes> = Vec::new();

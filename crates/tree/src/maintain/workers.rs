@@ -8,15 +8,15 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
-/// The background threads of one tree; dropping them ends and joins them.
+/// The background threads of one tree. Dropping this value ends and joins them.
 pub(crate) struct Workers {
     inner: Arc<Inner>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor, unless writers do their work, and a syncer, if the log is synced at a period.
-    /// In `counted` mode there is none of them.
+    /// Starts a flusher and a compactor unless writers do their work, and a syncer if the WAL is synced at an interval.
+    /// In `counted` mode there are no background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
         if !inner.flushes_inline() {
@@ -43,13 +43,14 @@ impl Workers {
         };
         let thread = Builder::new().name(name.to_owned()).spawn(body);
         let thread =
-            thread.map_err(|error| Error::Failed(format!("no background thread can be started: {error}")))?;
+            thread.map_err(|error| Error::Failed(format!("cannot start a background thread: {error}")))?;
         self.threads.push(thread);
         Ok(())
     }
 }
 
-/// Fails the tree if a thread panics while it does the tree's work: nobody else would tell those who wait for it.
+/// Fails the tree if a thread panics during a flush or compaction. Otherwise the threads that wait for it would never
+/// return.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {
@@ -66,7 +67,7 @@ impl Drop for Workers {
         self.inner.signals.stop.store(true, Ordering::Release);
         self.inner.signals.notify();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing more to say here: its panic was printed.
+            // A panic was already printed by its thread.
             let _ = thread.join();
         }
     }
@@ -113,7 +114,7 @@ impl Inner {
                 && !self.signals.changed.wait_until(&mut state, deadline).timed_out()
             {}
         }
-        // What was acknowledged since the last period must not wait for one that never comes.
+        // Writes since the last sync would otherwise wait for a sync that never comes.
         self.failure.check()?;
         self.write_log(&mut self.log.lock(), true)
     }

@@ -1,11 +1,11 @@
-//! A binary heap over sorted sources: the merge that most engines have, and what the loser tree is measured against.
+//! A merge by a binary heap of sorted sources, as most engines have it; the baseline of the loser tree.
 //!
-//! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is one of places in
-//! an array (Williams, 1964), and the source at its root is moved on in place instead of being taken out and put
-//! back: each step costs up to 2 · log₂ k comparisons, two per level on the way down.
+//! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array (Williams,
+//! 1964). The source at its root advances in place instead of being removed and inserted again. Each step costs up to 2
+//! · log₂ k comparisons, two per level on the way down.
 //!
-//! Of equal keys the newest stands highest, and the next older one is the smaller child of the root: it is passed over
-//! before the newest moves on, so that nothing must be remembered of keys that were given out.
+//! Of equal keys the newest is at the root, and the next older one is the smaller child of the root. The merge skips
+//! that child before it advances the newest, so it keeps no copy of returned keys.
 
 use std::cmp::Ordering;
 
@@ -13,25 +13,25 @@ use types::Direction;
 
 use super::{Kernel, Source};
 
-/// A merge by a binary heap. Answers are those of [`Merge`](super::Merge), entry for entry.
+/// A merge by a binary heap. It returns exactly the entries of [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
-    /// The sources, the newest first: of equal keys the first source's wins.
+    /// The sources, newest first. Of equal keys, the one of the first source wins.
     sources: Vec<S>,
     direction: Direction,
-    /// The sources that are not at their end: each comes before its two children, which stand at twice its place.
+    /// The sources that are not at their end, as a binary heap: each comes before its two children.
     heap: Vec<Contender>,
 }
 
-/// What is compared first: no source is touched unless heads are equal.
+/// The data that decides a comparison. The sources are accessed only if two prefixes are equal.
 #[derive(Clone, Copy, Debug)]
 struct Contender {
-    /// The head of the source's key, inverted going backward.
+    /// The prefix of the source's key, inverted for backward merges.
     head: u128,
     source: u32,
 }
 
 impl<S: Source> HeapMerge<S> {
-    /// The order in which two sources come: by their keys, and the newer one first where they are equal.
+    /// Compares two sources by their keys; of equal keys, the newer source comes first.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         self.compare_keys(a, b).then(a.source.cmp(&b.source))
     }
@@ -48,7 +48,7 @@ impl<S: Source> HeapMerge<S> {
         Contender { head: if self.direction == Direction::Forward { head } else { !head }, source }
     }
 
-    /// The place of the child of `place` that comes first.
+    /// Returns the position of the child of `place` that comes first.
     #[inline]
     fn first_child(&self, place: usize) -> Option<usize> {
         let (left, right) = (2 * place + 1, 2 * place + 2);
@@ -59,7 +59,7 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Moves what stands at `place` down until it comes before its children.
+    /// Moves the contender at `place` down until it comes before its children.
     fn sift_down(&mut self, mut place: usize) {
         while let Some(child) = self.first_child(place)
             && self.compare(self.heap[child], self.heap[place]).is_lt()
@@ -69,8 +69,8 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Moves the source at `place`, the root or a child of it, to its next entry. At its end the last source of the
-    /// heap takes its place, which the root comes before wherever it stood.
+    /// Advances the source at `place`, the root or one of its children. At its end, the last source of the heap takes
+    /// its position. This is correct for a child too, because the root comes before every source.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

@@ -1,7 +1,6 @@
-//! Point lookups in a data block, and the parts of its entries, whatever the format of the block.
+//! Point lookups in a data block, and decoding of its entries, for every block format.
 //!
-//! The work is compiled once for each way in which entries are written, so that no call through a table is made per
-//! entry.
+//! The code is compiled once for each entry encoding, so there is no virtual call per entry.
 
 use std::ops::Range;
 
@@ -15,12 +14,12 @@ use super::{delta, pairs, whole};
 use crate::design::BlockIndex;
 
 impl Layout {
-    /// Where the first key stands.
+    /// Returns the position of the first key in the block.
     pub(super) fn first_key(&self, bytes: &[u8]) -> Option<Range<usize>> {
         self.entry(bytes, self.entries_start).map(|head| head.suffix)
     }
 
-    /// The entry at offset `at`; `None` where its parts do not fit among the entries.
+    /// Decodes the lengths of the entry at offset `at`. `None` if its parts do not fit in the entries.
     #[inline]
     pub(super) fn entry(&self, bytes: &[u8], at: usize) -> Option<EntryHead> {
         let entries = &bytes[..self.entries_end];
@@ -31,7 +30,8 @@ impl Layout {
         }
     }
 
-    /// The last of some restart points whose key is at or below `target`, or the first of them.
+    /// Returns the last of some restart points whose key is at or below `target`, or the first of them if there is
+    /// none.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
@@ -42,14 +42,17 @@ impl Layout {
     }
 }
 
-/// Looks a key up in a block; `None` where the block turns out to be damaged.
+/// Looks up a key in a block. `None` if the block is corrupt.
 #[inline]
 pub fn find(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_noting(block, key, |_| {})
 }
 
-/// As [`find`], and tells `note` of a block with an index whether that answered: it knew that the key is absent, or
-/// which entries or which restart point to look at. Otherwise the block was searched.
+/// Like [`find`], and reports to `note` whether the index of the block answered. Blocks without an index report
+/// nothing.
+///
+/// The index answers if it shows that the key is absent, or which entries or restart point to compare. Otherwise the
+/// block was searched.
 #[inline]
 pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     let Some(footer) = BlockFooter::of(block) else { return find_without_footer(block, key) };
@@ -57,7 +60,7 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
         let index = Fingerprints::new(&block[..footer.end()], footer.index_len)?;
         note(true);
         let mut matches = index.matches(key.hash);
-        // An absent key mostly ends here, before anything else of the block is looked at.
+        // Most absent keys are answered here, before any other part of the block is read.
         let Some(first) = matches.next() else { return Some(Found::Absent) };
         let (interval, key) = (index.interval, key.bytes);
         return with_layout(&footer, block, |layout| match layout.entries {
@@ -69,13 +72,13 @@ pub fn find_noting(block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) ->
     with_layout(&footer, block, |layout| find_by(layout, block, key, note))
 }
 
-/// Looks a key up in a block without a footer; `None` where no format knows the block.
+/// Looks up a key in a block without a footer. `None` if no format recognizes the block.
 #[inline(never)]
 fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})
 }
 
-/// Looks a key up in a block of this layout.
+/// Looks up a key in a block with this layout.
 #[inline]
 fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     match layout.entries {
@@ -85,7 +88,7 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks a key up in the part of a block without an index that can have it; `None` where the block turns out to be damaged.
+/// Looks up a key in the part of a block without an index that can have it. `None` if the block is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {
@@ -99,9 +102,11 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
     }
 }
 
-/// Hands the layout of a block to `work`, which is compiled twice: for the default format, whose layout never
-/// comes to stand in memory, and for the others. A layout that is handed on whole is written and read in pieces
-/// of different sizes, for which a processor waits as long as for a search.
+/// Calls `work` with the layout of a block. The call is compiled twice: for the default format, whose layout stays in
+/// registers, and for the other formats.
+///
+/// A layout that is passed through memory is written and read in pieces of different sizes. The resulting
+/// store-forwarding stall of the CPU takes as long as a search.
 #[inline]
 fn with_layout<R>(footer: &BlockFooter, block: &[u8], work: impl FnOnce(&Layout) -> Option<R>) -> Option<R> {
     match footer.format {

@@ -1,4 +1,4 @@
-//! Building one data block.
+//! Builds a data block.
 
 use types::{Entry, KeyHash};
 
@@ -7,7 +7,7 @@ use super::format::BlockFormat;
 use super::{fingerprints, hash_index};
 use crate::design::{BlockIndex, BlockOptions};
 
-/// Collects entries in key order and lays them out in a format.
+/// Collects entries in key order and encodes them in a block format.
 pub struct BlockBuilder {
     writer: Box<dyn EntryWriter>,
     draft: Draft,
@@ -15,7 +15,7 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    /// A builder of blocks of a format.
+    /// Creates a builder for blocks of a format.
     pub fn new(format: &dyn BlockFormat, options: &BlockOptions) -> Self {
         let draft = Draft::new(options);
         Self { writer: format.writer(options), draft, entries: 0 }
@@ -25,12 +25,12 @@ impl BlockBuilder {
         self.entries == 0
     }
 
-    /// The last key added.
+    /// Returns the last key that was added.
     pub(super) fn last_key(&self) -> &[u8] {
         &self.draft.last_key
     }
 
-    /// Whether the block, finished after one more entry, may exceed `limit` bytes.
+    /// Whether the block would exceed `limit` bytes if it were finished after one more entry.
     pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
@@ -41,7 +41,7 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry; keys must rise.
+    /// Appends an entry. Its key must be above the last one.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {
@@ -50,7 +50,7 @@ impl BlockBuilder {
         self.entries += 1;
     }
 
-    /// Completes the block, hands its bytes to `take`, and begins the next one.
+    /// Completes the block, passes its bytes to `take`, and begins the next block.
     pub fn finish<R>(&mut self, take: impl FnOnce(&[u8]) -> R) -> R {
         self.writer.finish(&mut self.draft);
         let taken = take(&self.draft.bytes);
@@ -84,7 +84,7 @@ mod tests {
         builder.finish(<[u8]>::to_vec)
     }
 
-    /// Keys that share prefixes, are prefixes of each other, and are empty.
+    /// Returns keys that share prefixes, are prefixes of each other, and are empty.
     fn keys() -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
         keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);
@@ -92,12 +92,12 @@ mod tests {
         keys
     }
 
-    /// Keys and values of one size each.
+    /// Returns keys of one size, for values of one size.
     fn uniform_keys() -> Vec<Vec<u8>> {
         (1000..1100u32).map(|i| (i * 977).to_be_bytes().to_vec()).collect()
     }
 
-    /// Every format, with every index, and restart points at several distances.
+    /// Returns every format with every index and several restart intervals.
     fn all_options() -> Vec<(String, Box<dyn BlockFormat>, BlockOptions)> {
         let mut all = Vec::new();
         for restart_interval in [1, 2, 3, 16, 1000] {

@@ -1,18 +1,18 @@
-//! The bytes of a data block, wherever they are.
+//! The bytes of a data block, owned or in place.
 
 use std::ops::Deref;
 
 use types::Bytes;
 
-/// A block of its own, or one where it lies in the mapped file of its table.
+/// The bytes of a data block: owned, or borrowed from the memory-mapped file of its table.
 ///
-/// The second counts no owners: a count that all threads change for every block they look into is what they would wait
-/// for.
+/// A borrowed block has no reference count, because threads that change the same count for every block wait for each
+/// other.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockBytes<'t> {
-    /// Read or unpacked, and perhaps shared with the cache.
+    /// Read or decompressed, and possibly shared with the cache.
     Own(Bytes),
-    /// In place, as long as the table.
+    /// In place, valid as long as the table.
     InPlace(&'t [u8]),
 }
 

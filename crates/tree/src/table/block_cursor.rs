@@ -1,4 +1,4 @@
-//! Walking the entries of one data block, in either direction.
+//! Iterates over the entries of one data block, in either direction.
 
 use types::{Bytes, Direction, Entry};
 
@@ -8,58 +8,58 @@ use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, pairs, whole};
 use crate::merge::head;
 
-/// Entries that a forward walk decodes at once: what decoding them has in common, and what a merge does between
-/// them, then stays out of each other's way.
+/// The number of entries that are decoded together going forward. Decoding in batches keeps the shared state of
+/// decoding in registers, undisturbed by the work of a merge between two entries.
 const ENTRIES_AT_ONCE: usize = 16;
 
-/// Bytes of keys that are decoded at once, or one more key: prefixes that many keys share stand in a block once, and
-/// here with each of them.
+/// The most key bytes that are decoded together, or one more key. Keys with a common prefix share it in the block, but
+/// each has its own copy here.
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
-/// The largest block of more than one entry.
+/// The largest block, in bytes, with more than one entry.
 const MOST_BYTES_OF_MANY: usize = 64 << 10;
 
-/// The bytes of a key that fit in a register.
+/// The longest key, in bytes, that fits in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// A walk over one block. It holds its block and some decoded entries; values stay in the block.
+/// An iterator over one block. It holds the block and some decoded entries; values stay in the block.
 ///
-/// Every method that moves returns `None` where the block turns out to be damaged.
+/// Every method that moves the iterator returns `None` if the block is corrupt.
 #[derive(Debug)]
 pub(super) struct BlockCursor<'t> {
     block: Option<BlockBytes<'t>>,
     layout: Layout,
     direction: Direction,
-    /// Decoded entries, in key order.
+    /// The decoded entries, in key order.
     entries: Vec<Decoded>,
-    /// Their keys, one behind the other.
+    /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,
-    /// The current entry of `entries`; outside before the first one and behind the last one.
+    /// The current entry of `entries`. Out of bounds before the first entry and after the last one.
     at: usize,
     /// Forward: the offset of the first entry that is not decoded.
     next_at: usize,
-    /// Backward: the restart points before the one whose entries are decoded.
+    /// Backward: the number of restart points before the one whose entries are decoded.
     restarts_left: usize,
-    /// Backward: where the entries end that stand behind that restart point and are not decoded, if there are any.
+    /// Backward: the end of the entries after that restart point that are not decoded, if there are any.
     rest_end: Option<usize>,
 }
 
 /// A decoded entry.
 #[derive(Clone, Copy, Debug)]
 struct Decoded {
-    /// The [`head`] of its key.
+    /// The 16-byte prefix of the key, as [`head`] computes it.
     head: u128,
     key_start: u32,
     key_end: u32,
-    /// Where the value begins in the block, or [`TOMBSTONE`].
+    /// The offset of the value in the block, or [`TOMBSTONE`].
     value_start: u32,
     value_end: u32,
 }
 
-/// Stands where a value would begin.
+/// The `value_start` of a tombstone.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Hands every entry of a block to `visit`, in a direction; `None` where the block turns out to be damaged.
+/// Calls `visit` for every entry of a block, in a direction. `None` if the block is corrupt.
 pub fn walk(block: Bytes, direction: Direction, mut visit: impl FnMut(&[u8], Option<&[u8]>)) -> Option<()> {
     let mut cursor = BlockCursor::default();
     cursor.enter(BlockBytes::Own(block), direction)?;
@@ -87,27 +87,27 @@ impl Default for BlockCursor<'_> {
 }
 
 impl<'t> BlockCursor<'t> {
-    /// The current key; empty where the cursor stands at no entry.
+    /// Returns the current key; empty if there is no current entry.
     #[inline]
     pub(super) fn key(&self) -> &[u8] {
         self.entries.get(self.at).map_or(&[], |entry| entry.key(&self.keys))
     }
 
-    /// The [`head`] of the current key; 0 where the cursor stands at no entry.
+    /// Returns the 16-byte prefix of the current key; 0 if there is no current entry.
     #[inline]
     pub(super) fn head(&self) -> u128 {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
     }
 
-    /// The current entry; one without key and value where the cursor stands at none.
+    /// Returns the current entry; one without key and value if there is none.
     #[inline]
     pub(super) fn entry(&self) -> Entry<'_> {
         let Some(entry) = self.entries.get(self.at) else { return Entry { key: &[], value: None } };
         entry.entry(self.block.as_deref().unwrap_or_default(), &self.keys)
     }
 
-    /// Hands the decoded entries behind the current one, going forward, to `pass`, and moves to each that it lets pass, as far
-    /// as it does.
+    /// Calls `pass` for the decoded entries after the current one, going forward. Moves to each entry for which it
+    /// returns `true`, and stops at the first `false`.
     #[inline]
     pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         let block = self.block.as_deref().unwrap_or_default();
@@ -121,7 +121,7 @@ impl<'t> BlockCursor<'t> {
         self.entries.get(self.at).is_none_or(|entry| entry.value_start == TOMBSTONE)
     }
 
-    /// Takes a block and stands before its first entry in `direction`; `None` where `block` is damaged.
+    /// Takes a block and moves before its first entry in `direction`. `None` if the block is corrupt.
     pub(super) fn enter(&mut self, block: BlockBytes<'t>, direction: Direction) -> Option<()> {
         self.layout = layout_of(&block)?;
         if block.len() >= TOMBSTONE as usize {
@@ -139,7 +139,7 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Moves to the next entry; `Some(false)` at the end of the block.
+    /// Moves to the next entry. `Some(false)` at the end of the block.
     #[inline]
     pub(super) fn advance(&mut self) -> Option<bool> {
         let step = if self.direction == Direction::Forward { 1 } else { usize::MAX };
@@ -147,11 +147,10 @@ impl<'t> BlockCursor<'t> {
         if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
     }
 
-    /// After [`enter`](Self::enter): moves to the first entry in the direction of the walk that is at or behind
-    /// `target` (at or above it going forward, at or below it going backward); `Some(false)` where there is
-    /// none.
+    /// Moves to the first entry in direction that is not before `target`: at or above it going forward, at or below it
+    /// going backward. `Some(false)` if there is none.
     ///
-    /// `part` can have `target`, where that is known.
+    /// It must follow [`enter`](Self::enter). `part` is the part of the block that can have `target`, if it is known.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
@@ -180,7 +179,7 @@ impl<'t> BlockCursor<'t> {
         Some(false)
     }
 
-    /// Forgets what is decoded.
+    /// Discards the decoded entries.
     fn forget(&mut self) {
         self.entries.clear();
         self.keys.clear();
@@ -188,8 +187,7 @@ impl<'t> BlockCursor<'t> {
         self.rest_end = None;
     }
 
-    /// Decodes the next entries in the direction of the walk and stands at the first of them; `Some(false)` at
-    /// the end of the block.
+    /// Decodes the next entries in direction and moves to the first of them. `Some(false)` at the end of the block.
     #[inline(never)]
     fn decode_more(&mut self) -> Option<bool> {
         match self.direction {
@@ -225,8 +223,7 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last of the entries from `start`, a restart point, to `end`, whose keys are too many bytes to have
-    /// all of them at once.
+    /// Decodes the last entries between a restart point at `start` and `end`, if the keys of all of them are too large.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -238,7 +235,7 @@ impl<'t> BlockCursor<'t> {
             all_bytes += entry.shared + entry.suffix.len();
             at = entry.value.end;
         }
-        // Up to the first entry to decode, keys are put together one in the place of the other.
+        // Before the first entry to decode, each key overwrites the one before it.
         let mut from = start;
         loop {
             let entry = self.layout.entry(block, from)?;
@@ -257,8 +254,10 @@ impl<'t> BlockCursor<'t> {
         Some(())
     }
 
-    /// Decodes the entries from offset `at` to `end`, `limit` of them at most, and not many more than
-    /// [`KEY_BYTES_AT_ONCE`] of keys; returns where it stopped. What `keys` holds is the key before the first of them.
+    /// Decodes the entries from offset `at` to `end`, and returns the offset at which it stopped.
+    ///
+    /// It decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys. At the call,
+    /// `keys` must end with the key before the first of them.
     #[inline]
     fn decode(&mut self, at: usize, end: usize, limit: usize) -> Option<usize> {
         match self.layout.entries {
@@ -268,7 +267,7 @@ impl<'t> BlockCursor<'t> {
         }
     }
 
-    /// As [`decode`](Self::decode), of entries that are written in one way.
+    /// Like [`decode`](Self::decode), for one entry encoding.
     #[inline(never)]
     fn decode_as<E: EntryCodec>(&mut self, mut at: usize, end: usize, limit: usize) -> Option<usize> {
         let block = self.block.as_deref()?;
@@ -311,19 +310,20 @@ impl Decoded {
 /// The key before the one that is decoded.
 struct LastKey {
     start: usize,
-    /// Its first bytes, the first one lowest; zeros behind its end.
+    /// The first bytes of the key, first byte lowest, padded with zeros.
     front: u128,
 }
 
 impl LastKey {
-    /// The only key in `keys`, which may be empty.
+    /// Returns the only key in `keys`, which may be empty.
     fn of(keys: &[u8]) -> Self {
         Self { start: 0, front: head(keys).swap_bytes() }
     }
 
-    /// Appends the key of `entry` to `keys`, which end with this one, and is that key from then on. Returns its
-    /// head; `None` where it shares more than there is.
-    // A call takes as long as what it does.
+    /// Appends the key of `entry` to `keys`, which must end with this last key. The appended key becomes the last key.
+    ///
+    /// Returns the 16-byte prefix of the key. `None` if the entry shares more bytes than the last key has.
+    // A call would take as long as its body.
     #[allow(clippy::inline_always)]
     #[inline(always)]
     fn append(&mut self, block: &[u8], entry: &EntryHead, keys: &mut Vec<u8>) -> Option<u128> {
@@ -367,7 +367,7 @@ mod tests {
         keys
     }
 
-    /// The keys as blocks of every format, with their names.
+    /// Returns the keys as blocks of every format, with the names of the formats.
     fn blocks(restart_interval: u32) -> Vec<(String, Bytes)> {
         let options = BlockOptions { restart_interval, ..BlockOptions::default() };
         let block = |(name, format): (String, Box<dyn BlockFormat>)| {
@@ -427,7 +427,7 @@ mod tests {
         }
     }
 
-    /// Long prefixes that many keys share stand in a block once; a walk has room for some of them at a time.
+    /// A prefix that many keys share is stored in a block once. The iterator has copies of it for a few keys at a time.
     #[test]
     fn long_prefixes_take_no_more_room_than_some_keys() {
         let delta = BlockOptions { restart_interval: 4096, ..BlockOptions::default() };

@@ -6,25 +6,25 @@
 
 use crate::design::BlockIndex;
 
-/// The bytes of a block footer.
+/// The length of a block footer, in bytes.
 pub const BLOCK_FOOTER_BYTES: usize = 8;
 
-/// The last bytes of a block, which name its format and its index.
+/// The footer of a data block. It names the format and the index of the block.
 pub struct BlockFooter {
-    /// The format of the block: its code, which never changes its meaning.
+    /// The code of the block format. A code never changes its meaning.
     pub format: u8,
     /// The number of restart points; at least one.
     pub restart_count: usize,
-    /// What the block carries to find a key without a search.
+    /// The kind of index inside the block, which finds a key without a search.
     pub index: BlockIndex,
-    /// Where the index begins.
+    /// The offset of the index.
     pub index_at: usize,
-    /// The bytes of the index; it ends where the footer begins.
+    /// The length of the index, in bytes. The footer follows it.
     pub index_len: usize,
 }
 
 impl BlockFooter {
-    /// The footer as bytes.
+    /// Encodes the footer.
     pub(super) fn encode(&self) -> [u8; BLOCK_FOOTER_BYTES] {
         let mut bytes = [0; BLOCK_FOOTER_BYTES];
         bytes[..4].copy_from_slice(&(self.restart_count as u32).to_le_bytes());
@@ -33,7 +33,7 @@ impl BlockFooter {
         bytes
     }
 
-    /// Reads the footer of a block. `None` if the block is too short or the footer is impossible.
+    /// Decodes the footer of a block. `None` if the block is too short or the footer is impossible.
     #[inline]
     pub(super) fn of(block: &[u8]) -> Option<Self> {
         let (before, footer) = block.split_last_chunk::<BLOCK_FOOTER_BYTES>()?;
@@ -50,7 +50,7 @@ impl BlockFooter {
         })
     }
 
-    /// Where the footer begins, and the index ends.
+    /// Returns the offset of the footer, which is the end of the index.
     #[inline]
     pub(super) fn end(&self) -> usize {
         self.index_at + self.index_len

@@ -1,9 +1,9 @@
-//! Pages of a B-tree as blocks: sorted pairs with whole keys, an array of slots that says where each begins,
-//! and a search that halves the slots. Each takes whole pages of `block.size`.
+//! B-tree leaf pages as blocks: sorted entries with full keys, an array of slots with their offsets, and a binary
+//! search over the slots. Each block takes whole pages of `block.size`.
 //!
-//! The leaves of the static B-tree of csc443 (section 4.2.3) for pairs of any size; the document's have one and so
-//! need no slots (the format "fixed-pairs" of the crate `study`). Its inner pages are the fence `static-btree`. The padding of a page stands
-//! behind the block.
+//! Source: the leaves of the static B-tree of csc443 (section 4.2.3), extended to entries of any size. Leaves of the
+//! source have entries of one size and need no slots (the format "fixed-pairs" of the crate `study`). The inner pages
+//! are the fence `static-btree`. The padding of a page follows the block.
 //!
 //! ```text
 //! header   u32 page type (2, a leaf), u32 pairs
@@ -11,8 +11,7 @@
 //! entry*   see `whole`
 //! ```
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::Variant;
 use types::Entry;
 
 use super::block_footer::BlockFooter;
@@ -23,39 +22,26 @@ use super::whole;
 use crate::codec::Reader;
 use crate::design::BlockOptions;
 
-pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<BtreePage>(
+pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "btree-page",
-    "pages of pairs with whole keys behind an array of slots, searched by halving (csc443)",
-    "",
+    "B-tree leaf pages: entries with full keys after an array of slots, found by binary search (csc443)",
+    || Box::new(BtreePage),
 );
 
-/// Its code in block footers.
+/// The code of the format in block footers.
 pub(super) const CODE: u8 = 2;
 
-/// The type of a page that holds pairs.
+/// The page type of a leaf.
 const LEAF: u32 = 2;
 
-/// The bytes before the slots.
+/// The number of bytes before the slots.
 const HEADER_BYTES: usize = 8;
 
-/// The bytes of a slot: entries begin before 64 KiB, the largest block.
+/// The size of a slot, in bytes. Entries begin before 64 KiB, the size of the largest block.
 const SLOT_BYTES: usize = 2;
 
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Params {}
-
-/// The format.
+/// The B-tree page format.
 struct BtreePage;
-
-impl Build<dyn BlockFormat> for BtreePage {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn BlockFormat>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl BlockFormat for BtreePage {
     fn code(&self) -> u8 {
@@ -75,7 +61,7 @@ impl BlockFormat for BtreePage {
     }
 }
 
-/// Where the parts of such a block lie.
+/// Returns the layout of such a block.
 pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let mut header = Reader::new(&block[..footer.index_at]);
     let (kind, pairs) = (header.u32()?, header.u32()? as usize);
@@ -93,10 +79,10 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     })
 }
 
-/// Lays out the entries of one page after the other.
+/// Encodes the entries of one page after the other.
 #[derive(Default)]
 struct Writer {
-    /// Where each entry begins among the entries.
+    /// The offset of each entry, relative to the first one.
     starts: Vec<u16>,
     entries: Vec<u8>,
 }

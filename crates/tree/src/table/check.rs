@@ -1,4 +1,4 @@
-//! Checking a whole table: every block, and that filter and fence lead to every key.
+//! Checks a whole table: every block, and that filter and fence find every key.
 
 use types::{Direction, HashedKey};
 
@@ -7,7 +7,7 @@ use super::reader::Table;
 use crate::error::{Error, Result};
 use crate::stats::Counters;
 
-/// What a table turned out to hold.
+/// The totals over the entries of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     entries: u64,
@@ -17,7 +17,7 @@ struct Seen {
 }
 
 impl Table {
-    /// Reads the whole table and hands every piece of damage to `report`.
+    /// Reads the whole table and reports every corruption to `report`.
     pub(crate) fn check(&self, report: &mut dyn FnMut(Error)) {
         let mut seen = Seen::default();
         let mut last_key: Option<Vec<u8>> = None;
@@ -49,7 +49,7 @@ impl Table {
         while cursor.advance().ok_or_else(|| self.damaged_block(index))? {
             let key = cursor.key();
             if last_key.as_deref().is_some_and(|last| last >= key) {
-                report(self.damage_in_block(index, "keys do not rise"));
+                report(self.damage_in_block(index, "keys are out of order"));
             }
             self.check_key(index, key, report);
             seen.entries += 1;
@@ -63,19 +63,19 @@ impl Table {
         Ok(())
     }
 
-    /// The filter lets a key of the table pass, the fence leads to its block, and looking it up finds it.
+    /// Checks that the filter passes a key of the table, that the fence finds its block, and that a lookup finds it.
     fn check_key(&self, index: u32, key: &[u8], report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };
         if !self.passes_filter(hashed, &counters) {
-            report(self.damage_in_block(index, "the filter denies a key of the block"));
+            report(self.damage_in_block(index, "the filter rejects a key of the block"));
         }
         if !self.covers(key) {
-            report(self.damage_in_block(index, "a key lies outside of the table's bounds"));
+            report(self.damage_in_block(index, "a key is outside of the table's bounds"));
         }
         match self.find(hashed, &mut Vec::new(), &counters) {
             Ok(types::Lookup::Absent) => {
-                report(self.damage_in_block(index, "a key of the block is not found by looking it up"));
+                report(self.damage_in_block(index, "a lookup does not find a key of the block"));
             }
             Ok(_) => {}
             Err(error) => report(error),
@@ -91,14 +91,12 @@ impl Table {
             value_bytes: properties.value_bytes,
         };
         if told != seen {
-            report(
-                self.damage_in_block(0, format!("the properties tell of {told:?}, the blocks hold {seen:?}")),
-            );
+            report(self.damage_in_block(0, format!("the properties are {told:?}, the blocks have {seen:?}")));
         }
         if last_key != Some(&*properties.largest) {
             report(self.damage_in_block(
                 self.block_count() - 1,
-                "the last key is not the largest one the properties name",
+                "the last key is not the largest key in the properties",
             ));
         }
     }

@@ -1,12 +1,12 @@
-//! Which blocks of a table were held to their checksums.
+//! Tracks the blocks of a table whose checksums were verified.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A bit for each block of a table. Who sets one has compared the checksum; who sees it need not.
+/// One bit for each block of a table. The thread that verifies a checksum sets it; later reads skip the verification.
 pub(super) struct CheckedBlocks(Box<[AtomicU64]>);
 
 impl CheckedBlocks {
-    /// None of `count` blocks.
+    /// Creates the bits of `count` blocks, none of them verified.
     pub(super) fn new(count: u32) -> Self {
         Self((0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect())
     }
@@ -16,14 +16,14 @@ impl CheckedBlocks {
         (&self.0[(block / u64::BITS) as usize], 1 << (block % u64::BITS))
     }
 
-    /// Whether the block was checked.
+    /// Whether the block was verified.
     #[inline]
     pub(super) fn contains(&self, block: u32) -> bool {
         let (word, bit) = self.place(block);
         word.load(Ordering::Relaxed) & bit != 0
     }
 
-    /// Notes that the block was checked.
+    /// Notes that the block was verified.
     pub(super) fn insert(&self, block: u32) {
         let (word, bit) = self.place(block);
         word.fetch_or(bit, Ordering::Relaxed);

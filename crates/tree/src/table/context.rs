@@ -1,4 +1,4 @@
-//! What all tables of one tree share: where they are, and what they are made of.
+//! The context that all tables of one tree share: directory, components and options.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::design::Options;
 use crate::hash::KeyHasher;
 use crate::seals::Seals;
 
-/// What all tables of one tree share.
+/// The directory, components and options that all tables of one tree share.
 pub(crate) struct TableContext {
-    /// Where the files are.
+    /// The storage of the files.
     pub(crate) storage: Arc<dyn Storage>,
-    /// The tree's directory.
+    /// The directory of the tree.
     pub(crate) directory: PathBuf,
-    /// What the files are sealed with.
+    /// The seals of the files.
     pub(crate) seals: Seals,
-    /// The tree's number in this process: its part of block names in the cache.
+    /// The number of the tree in this process. It is part of the names of its blocks in the cache.
     pub(crate) tree: u64,
-    /// Where blocks stay.
+    /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
-    /// The filter that new tables get.
+    /// The filter of new tables.
     pub(crate) bloom: Component<dyn FilterPolicy>,
-    /// How the filters' memory is shared out over the levels.
+    /// The allocation of the filters' memory over the levels.
     pub(crate) allocation: Box<dyn Allocation>,
-    /// The fence that new tables get.
+    /// The fence of new tables.
     pub(crate) fence: Component<dyn FencePolicy>,
     /// The hash function of the tree.
     pub(crate) hash: Component<dyn KeyHasher>,
-    /// How the entries of new blocks are laid out.
+    /// The format of new blocks.
     pub(crate) format: Box<dyn BlockFormat>,
-    /// How new blocks are compressed.
+    /// The compression of new blocks.
     pub(crate) compression: Box<dyn Compression>,
     /// The plain options of the design.
     pub(crate) options: Options,
@@ -51,7 +51,7 @@ impl TableContext {
     }
 }
 
-/// A component with the label under which a file names it.
+/// A component with the label by which files name it.
 pub(crate) struct Component<T: ?Sized> {
     /// The label, as in results.
     pub(crate) label: String,
@@ -60,8 +60,8 @@ pub(crate) struct Component<T: ?Sized> {
 }
 
 impl<T: ?Sized> Component<T> {
-    /// This component if it has that label, else the one the label names in `catalog`: a table is read with
-    /// what it was written with, whatever the design is today.
+    /// Returns this component if it has that label, or else the one that the label names in `catalog`. A table is
+    /// always read with the components that wrote it, independent of the current design.
     pub(super) fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
         if self.label == label {
             return Ok(Arc::clone(&self.component));
@@ -72,7 +72,7 @@ impl<T: ?Sized> Component<T> {
     }
 }
 
-/// The file of a table.
+/// Returns the path of a table.
 pub(crate) fn table_path(directory: &Path, id: u64) -> PathBuf {
     directory.join(format!("{id:08}.table"))
 }

@@ -1,4 +1,4 @@
-//! Delta-coded blocks: every key is stored as its difference to the one before, and whole at restart points.
+//! Delta-encoded blocks: each key is stored as its difference from the key before, and as a full key at restart points.
 //!
 //! `LevelDB`'s format:
 //!
@@ -9,8 +9,7 @@
 
 use std::cmp::Ordering;
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::Variant;
 use types::{Entry, common_prefix};
 
 use super::block_footer::BlockFooter;
@@ -20,30 +19,17 @@ use super::layout::{Entries, EntryCodec, EntryHead, Found, Layout, Restarts};
 use crate::codec::{put_varint, varint};
 use crate::design::BlockOptions;
 
-pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::new::<Delta>(
+pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "delta",
-    "keys without what they share with the one before, whole every block.restart_interval entries",
-    "",
+    "keys without the bytes shared with the key before; full keys every block.restart_interval entries",
+    || Box::new(Delta),
 );
 
-/// Its code in block footers.
+/// The code of the format in block footers.
 pub(super) const CODE: u8 = 0;
 
-/// The format, and how its entries are read.
+/// The delta format, and the codec of its entries.
 pub(super) struct Delta;
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Params {}
-
-impl Build<dyn BlockFormat> for Delta {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn BlockFormat>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl BlockFormat for Delta {
     fn code(&self) -> u8 {
@@ -59,7 +45,7 @@ impl BlockFormat for Delta {
     }
 }
 
-/// Where the parts of such a block lie.
+/// Returns the layout of such a block.
 #[inline]
 pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
     let entries_end = footer.index_at.checked_sub(footer.restart_count.checked_mul(size_of::<u32>())?)?;
@@ -76,7 +62,8 @@ pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
 }
 
 impl EntryCodec for Delta {
-    /// Read at once where both lengths of the key take a byte and that of the value one or two, as nearly all do.
+    /// The common case is decoded with one load: one byte for each length of the key, and one or two for that of the
+    /// value.
     #[inline]
     fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
         let Some(&[shared, unshared, low, high]) = entries.get(at..)?.first_chunk::<4>() else {
@@ -98,8 +85,8 @@ impl EntryCodec for Delta {
         })
     }
 
-    /// No key is put together: `matched` bytes of the target equal the key before, which is below the
-    /// target, so the shared length alone decides most comparisons.
+    /// No key is reconstructed. `matched` bytes of the target equal the previous key, and that key is below the target.
+    /// The shared length therefore decides most comparisons.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         let mut matched = 0;
@@ -107,9 +94,9 @@ impl EntryCodec for Delta {
             let head = Self::head(entries, at)?;
             at = head.value.end;
             match head.shared.cmp(&matched) {
-                // It still differs from the target where the key before did: below it.
+                // It differs from the target where the previous key did, and is below it too.
                 Ordering::Greater => {}
-                // It differs from the key before inside what matched, and keys rise: above the target.
+                // It differs from the previous key within the matched bytes, and keys ascend: it is above the target.
                 Ordering::Less => return Some(Found::Absent),
                 Ordering::Equal => {
                     let suffix = &entries[head.suffix.clone()];
@@ -128,7 +115,7 @@ impl EntryCodec for Delta {
     }
 }
 
-/// The head of an entry whatever its lengths are.
+/// Decodes the lengths of an entry in the general case.
 #[cold]
 #[inline(never)]
 fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
@@ -145,11 +132,11 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
-/// Lays out the entries of one block after the other.
+/// Encodes the entries of one block after the other.
 struct Writer {
     interval: u32,
     restarts: Vec<u32>,
-    /// Entries since the last restart point.
+    /// The number of entries since the last restart point.
     since_restart: u32,
 }
 

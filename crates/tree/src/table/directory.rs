@@ -1,19 +1,20 @@
-//! Where each data block of a table lies: a list of ends, or arithmetic where blocks are aligned.
+//! The block directory: the place of each data block of a table. It is a list of offsets, or computed if blocks are
+//! aligned.
 
 use crate::codec::{Reader, put_varint};
 
-/// From a block's number to its place in the file. Blocks lie back to back from offset 0.
+/// The places of the data blocks by their numbers. Blocks are contiguous from offset 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directory {
-    /// Where each block ends; it begins where the one before ends.
+    /// The end of each block. A block begins at the end of the one before.
     Ends(Vec<u32>),
-    /// Every block takes one page but those listed, which take more.
+    /// Every block takes one page, except for a list of longer blocks.
     Aligned {
         /// The page size, in bytes.
         page_bytes: u32,
         /// The number of blocks.
         blocks: u32,
-        /// Blocks of more than one page, in order.
+        /// The blocks of more than one page, in order.
         long: Vec<LongBlock>,
     },
 }
@@ -21,25 +22,25 @@ pub(super) enum Directory {
 /// A block that takes several pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongBlock {
-    /// Its number.
+    /// The number of the block.
     block: u32,
-    /// Its pages beyond the first.
+    /// The pages of the block beyond the first.
     extra_pages: u32,
-    /// Pages beyond the first of all long blocks before it.
+    /// The pages beyond the first of all long blocks before it.
     extra_before: u32,
 }
 
-/// A block's place in the file.
+/// The place of a block in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
-    /// Where it begins.
+    /// The offset of the block.
     pub(super) offset: u64,
-    /// Its stored bytes, trailer included.
+    /// The stored bytes of the block, trailer included.
     pub(super) len: usize,
 }
 
 impl Directory {
-    /// An empty directory; `align` is the page size of aligned blocks.
+    /// Creates an empty directory. `align` is the page size of aligned blocks, in bytes.
     pub(super) fn new(align: Option<u32>) -> Self {
         match align {
             Some(page_bytes) => Self::Aligned { page_bytes, blocks: 0, long: Vec::new() },
@@ -47,7 +48,7 @@ impl Directory {
         }
     }
 
-    /// Adds the next block; a block of an aligned directory has a whole number of pages.
+    /// Adds the next block. A block of an aligned directory must take a whole number of pages.
     pub(super) fn push(&mut self, len: usize) {
         match self {
             Self::Ends(ends) => ends.push(ends.last().copied().unwrap_or(0) + len as u32),
@@ -62,7 +63,7 @@ impl Directory {
         }
     }
 
-    /// The number of blocks.
+    /// Returns the number of blocks.
     pub(super) fn len(&self) -> u32 {
         match self {
             Self::Ends(ends) => ends.len() as u32,
@@ -70,7 +71,7 @@ impl Directory {
         }
     }
 
-    /// The place of a block, if there is such a block.
+    /// Returns the place of a block. `None` if there is no such block.
     #[inline]
     pub(super) fn place(&self, block: u32) -> Option<BlockPlace> {
         match self {
@@ -97,7 +98,7 @@ impl Directory {
         }
     }
 
-    /// The bytes of all blocks.
+    /// Returns the bytes of all blocks.
     pub(super) fn data_bytes(&self) -> u64 {
         match self.len().checked_sub(1).and_then(|last| self.place(last)) {
             Some(last) => last.offset + last.len as u64,
@@ -105,7 +106,7 @@ impl Directory {
         }
     }
 
-    /// The bytes of memory it takes.
+    /// Returns the memory of the directory, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         match self {
             Self::Ends(ends) => ends.len() * size_of::<u32>(),
@@ -113,7 +114,7 @@ impl Directory {
         }
     }
 
-    /// Appends the directory to `out`.
+    /// Appends the encoded directory to `out`.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         match self {
             Self::Ends(_) => {
@@ -135,7 +136,7 @@ impl Directory {
         }
     }
 
-    /// Reads a directory whose blocks must end at `data_end`; `None` where it is damaged.
+    /// Decodes a directory whose blocks must end at `data_end`. `None` if it is corrupt.
     pub(super) fn decode(reader: &mut Reader<'_>, data_end: u64) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;

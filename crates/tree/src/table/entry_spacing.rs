@@ -1,8 +1,8 @@
-//! How far apart the entries of a table begin, where they are large: what a walk asks memory for.
+//! The distance between large entries of a table, for prefetching only their lengths and keys.
 //!
-//! A walk reads the lengths and the key of each entry; values are read by whoever wants them. Of entries that take many
-//! cache lines it needs few, and asking for all takes as long as memory does to bring them: of a block of 4 KiB with four
-//! values of 1000 bytes, 64 lines for some 8.
+//! A scan reads the lengths and the key of each entry, while values are read later or not at all. Entries of many cache
+//! lines need few of them, and prefetching all lines is limited by memory bandwidth. A 4 KiB block with four values of
+//! 1000 bytes has 64 lines, of which a scan needs about 8.
 
 use std::ops::Range;
 
@@ -13,25 +13,27 @@ use super::directory::Directory;
 use super::properties::Properties;
 use super::trailer::TRAILER_BYTES;
 
-/// What stands before the key of an entry, at most, where lengths are short.
+/// The most bytes before the key of an entry with short lengths.
 const LENGTHS_BYTES: usize = 8;
 
-/// An entry is large if it takes so many times the bytes that are asked for of it.
+/// An entry is large if it has at least this many times the bytes that are prefetched of it.
 const LARGE: usize = 4;
 
-/// The distance between entries, if a block begins with its entries and all have one size, and what is asked for of each, in
-/// bytes. A walk waits for each that begins elsewhere.
+/// The distance between entries and the range to prefetch of each, in bytes.
+///
+/// It assumes that a block begins with its entries and that all have one size. An entry at another position is a cache
+/// miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntrySpacing {
     step: usize,
-    /// How far before a step what is asked for begins.
+    /// The distance from the start of the prefetched range to the expected start of an entry.
     early: usize,
     asked: usize,
 }
 
 impl EntrySpacing {
-    /// The distance between the entries of a table; `None` where they are small, or where stored bytes do not tell it:
-    /// those of compressed blocks, and of blocks that are filled up to whole pages.
+    /// Returns the distance between the entries of a table. `None` if entries are small, or if it does not follow from
+    /// the stored bytes: in compressed blocks and in blocks that are padded to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
@@ -40,9 +42,9 @@ impl EntrySpacing {
             return None;
         }
         let step = (stored / entries) as usize;
-        // The first key of a block stands there whole, so that other entries begin up to as many bytes behind the step. Restart
-        // points, too, take bytes, which makes the step longer than entries are: by a byte or two, or, where a second key
-        // stands there whole, by a few.
+        // The first key of a block is a full key, so other entries begin later than a multiple of the step, by up to
+        // its length. Restart points take bytes too, so the step is longer than the entries. The difference is one or
+        // two bytes, or a few if the block has a second full key.
         let key_bytes = (properties.key_bytes / entries) as usize;
         let early = LENGTHS_BYTES + key_bytes / 2;
         let asked = early + LENGTHS_BYTES + 2 * key_bytes;
@@ -50,7 +52,7 @@ impl EntrySpacing {
         is_large.then_some(Self { step, early, asked })
     }
 
-    /// Asks memory for the lengths and keys in a block, or behind one of its restart points.
+    /// Prefetches the lengths and keys in a block, or in its entries from a restart point on.
     #[inline]
     pub(super) fn prefetch(self, block: &[u8]) {
         for part in self.parts(block.len()) {
@@ -58,7 +60,7 @@ impl EntrySpacing {
         }
     }
 
-    /// Where lengths and keys stand in a block of `len` bytes.
+    /// Returns the ranges of lengths and keys in a block of `len` bytes.
     #[inline]
     fn parts(self, len: usize) -> impl Iterator<Item = Range<usize>> {
         (0..len).step_by(self.step).map(move |at| {
@@ -79,8 +81,8 @@ mod tests {
     use crate::checksum::Checksum;
     use crate::design::BlockOptions;
 
-    /// A block with as many values of `bytes` bytes as fit in 4 KiB, their number, and the stride of a table of such blocks
-    /// that are stored in so many bytes less.
+    /// Returns a block of as many values of `bytes` bytes as fit in 4 KiB, their number, and the spacing in a table of
+    /// such blocks that are stored in `saved` fewer bytes.
     fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<EntrySpacing>) {
         let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
         let value = vec![7; bytes];

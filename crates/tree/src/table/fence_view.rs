@@ -1,4 +1,4 @@
-//! An open table as its fence sees it.
+//! The view that a fence has of its table.
 
 use std::ops::Range;
 
@@ -13,11 +13,11 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// A table as its fence sees it, reading on behalf of one operation.
+/// The view that a fence has of its table, for reads of one operation.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,
-    /// Whether the operation is a get: then blocks that the fence looks into count as searched.
+    /// Whether the operation is a get. Blocks that the fence reads for a get count as searched.
     pub(super) is_get: bool,
 }
 
@@ -50,7 +50,7 @@ impl TableView for View<'_> {
         let bytes = self.file.block(block, self.counters)?;
         self.counters.blocks_searched.add(u64::from(self.is_get));
         let key = layout_of(&bytes).and_then(|layout| layout.first_key(&bytes));
-        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is damaged inside")))?;
+        let key = key.ok_or_else(|| self.file.damaged(0, format!("block {block} is corrupt inside")))?;
         Ok(match bytes {
             BlockBytes::Own(bytes) => bytes.slice(key),
             BlockBytes::InPlace(_) => {
@@ -62,10 +62,12 @@ impl TableView for View<'_> {
 }
 
 impl TableFile {
-    /// A part of the fence, with the checksums of the pieces it touches checked.
+    /// Reads a part of the fence, and verifies the checksums of its chunks.
     fn read_fence(&self, range: Range<u64>) -> Result<Bytes> {
         if range.start > range.end || range.end > self.footer.fence.len {
-            return Err(self.damaged(self.footer.fence.offset, "the fence tells of a page outside of itself"));
+            return Err(
+                self.damaged(self.footer.fence.offset, "the fence refers to a page outside of itself")
+            );
         }
         let chunk = FENCE_CHUNK_BYTES as u64;
         let start = range.start / chunk * chunk;

@@ -1,5 +1,7 @@
-//! One byte of hash for each entry of a block: a key is compared only with entries whose byte is its own, as
-//! one in 256 of the others is (the leaves of `FPTree`, Oukid et al., SIGMOD 2016).
+//! The fingerprint index of a block: one hash byte per entry.
+//!
+//! A key is compared only with entries of the same byte, 1 in 256 of the others (the leaves of `FPTree`, Oukid et al.,
+//! SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -7,21 +9,21 @@
 
 use types::KeyHash;
 
-/// The bytes before the fingerprints.
+/// The number of bytes before the fingerprints.
 const HEAD_BYTES: usize = 2;
 
-/// Fingerprints that are compared before the first entry is looked at.
+/// The number of fingerprints that are compared before the first matching entry is read.
 const GROUP: usize = 64;
 
-/// Fingerprints that are compared at once.
+/// The number of fingerprints that one instruction compares.
 const CHUNK: usize = 16;
 
-/// The bytes that an index over `entries` entries takes.
+/// Returns the size of an index over `entries` entries, in bytes.
 pub(super) fn len(entries: usize) -> usize {
     HEAD_BYTES + entries
 }
 
-/// Appends the index of entries with these hashes; every `interval`-th is a restart point.
+/// Appends the index of entries with these hashes. Every `interval`-th entry is a restart point.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(interval as u16).to_le_bytes());
     out.extend(hashes.iter().map(|hash| fingerprint(*hash)));
@@ -30,15 +32,15 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 /// The fingerprints of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// Every how many entries a restart point stands; at least one.
+    /// The restart interval, in entries; at least one.
     pub(super) interval: usize,
-    /// The block up to the end of the index.
+    /// The bytes of the block up to the end of the index.
     bytes: &'a [u8],
     count: usize,
 }
 
 impl<'a> Fingerprints<'a> {
-    /// The index of `len` bytes at the end of `bytes`, which begin with the block; `None` where it is none.
+    /// Reads the index of `len` bytes at the end of `bytes`, which begin with the block. `None` if it is invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;
@@ -47,7 +49,7 @@ impl<'a> Fingerprints<'a> {
         (interval > 0).then_some(Self { interval, bytes, count: fingerprints.len() })
     }
 
-    /// The numbers of the entries with the fingerprint of `hash`, each once.
+    /// Returns the numbers of the entries with the fingerprint of `hash`, each once.
     #[inline]
     pub(super) fn matches(self, hash: KeyHash) -> Matches<'a> {
         Matches { left: self, wanted: fingerprint(hash), mask: 0 }
@@ -58,12 +60,12 @@ fn fingerprint(hash: KeyHash) -> u8 {
     hash.0 as u8
 }
 
-/// See [`Fingerprints::matches`].
+/// The iterator of [`Fingerprints::matches`].
 pub(super) struct Matches<'a> {
-    /// Those that were not compared yet: groups are taken from the end.
+    /// The fingerprints that were not compared yet. Groups are taken from the end.
     left: Fingerprints<'a>,
     wanted: u8,
-    /// The entries behind those that are left which match and were not given out.
+    /// The matching entries of the last compared group that were not returned yet, as bits.
     mask: u64,
 }
 
@@ -87,11 +89,12 @@ impl Iterator for Matches<'_> {
     }
 }
 
-/// Which of the last `count` bytes, one to [`GROUP`], equal `wanted`, as bits.
+/// Returns a mask of the last `count` bytes, one to [`GROUP`], that equal `wanted`.
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
-        // What stands before them is compared too, and shifted out: cheaper than to tell how many there are.
+        // A full group is compared and the bits of the other bytes are shifted out, which is cheaper than a variable
+        // length.
         let (chunks, _) = group.as_chunks::<CHUNK>();
         let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
         return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);
@@ -100,7 +103,7 @@ fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     bytes.fold(0, |mask, byte| mask << 1 | u64::from(*byte == wanted))
 }
 
-/// The bytes of a chunk that equal `wanted`, as bits.
+/// Returns a mask of the bytes of a chunk that equal `wanted`.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline]
@@ -113,7 +116,7 @@ fn equal_chunk(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     }
 }
 
-/// The bytes of a chunk that equal `wanted`, as bits.
+/// Returns a mask of the bytes of a chunk that equal `wanted`.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn equal_chunk_plainly(chunk: &[u8; CHUNK], wanted: u8) -> u16 {
     chunk.iter().rev().fold(0, |mask, byte| mask << 1 | u16::from(*byte == wanted))

@@ -1,48 +1,48 @@
-//! The footer of a table file: fixed length, at the end, tells where everything else is.
+//! The footer of an SSTable: fixed length, at the end of the file, with the places of the other parts.
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
 
-/// The bytes of a piece of a fence that has its own checksum.
+/// The size of the chunks of a fence that have their own checksums, in bytes.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
-/// The bytes of a footer.
+/// The length of a footer, in bytes.
 pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 8 + 4 + 4;
 
 const SECTION_BYTES: usize = 8 + 8 + 4;
 
-/// The last bytes of every table file.
+/// The last bytes of every SSTable.
 const MAGIC: [u8; 8] = *b"lsmtable";
 
-/// The version of the file format; files of other versions are refused.
+/// The version of the file format. Files of other versions are rejected.
 const VERSION: u32 = 1;
 
 /// A part of the file with its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
-    /// Where it begins.
+    /// The offset of the part.
     pub(super) offset: u64,
-    /// Its length.
+    /// The length of the part, in bytes.
     pub(super) len: u64,
-    /// Its checksum.
+    /// The checksum of the part.
     pub(super) checksum: u32,
 }
 
-/// Where everything but the data blocks is; those lie before the first section.
+/// The places of all parts except the data blocks, which come before the first section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.
     pub(super) filter: Section,
     /// The fence.
     pub(super) fence: Section,
-    /// The directory of blocks and the checksums of the fence's pages.
+    /// The block directory and the checksums of the fence's chunks.
     pub(super) directory: Section,
     /// The properties.
     pub(super) properties: Section,
 }
 
 impl Footer {
-    /// The footer as bytes; `seal` is the file's seal and `offset` where the footer stands.
+    /// Encodes the footer. `seal` is the seal of the file, and `offset` the offset of the footer.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(FOOTER_BYTES);
         for section in self.sections() {
@@ -56,16 +56,16 @@ impl Footer {
         bytes
     }
 
-    /// Reads a footer that stands at `offset` of the file under `seal`.
+    /// Decodes a footer at `offset` of the file with `seal`.
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
         if *magic != MAGIC {
-            return Err("this is no table file, or its end is cut off".to_owned());
+            return Err("the file is no SSTable, or its end is cut off".to_owned());
         }
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
         if bytes.len() != FOOTER_BYTES || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
-                "the footer is damaged, or the file is another table or one of another store".to_owned()
+                "the footer is corrupt, or the file is another SSTable or one of another store".to_owned()
             );
         }
         let mut reader = Reader::new(covered);
@@ -78,8 +78,8 @@ impl Footer {
         }
     }
 
-    /// Puts right the checksums in a footer that stands at `at` of the file of table `table`: those of the parts
-    /// that it tells of and that are there, and its own.
+    /// Corrects the checksums in a footer at offset `at` of a file with `seal`: those of all parts within the file, and
+    /// its own.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&mut Reader::new(&file[at..])).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
@@ -94,26 +94,26 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts, whatever they are.
+    /// Reads the places of the parts without checking them.
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
         Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
     }
 
-    /// All sections, in the order in which they lie in the file.
+    /// Returns all sections, in the order of the file.
     pub(super) fn sections(&self) -> [Section; 4] {
         [self.filter, self.fence, self.directory, self.properties]
     }
 
-    /// The sections lie one behind the other, all before the footer.
+    /// Checks that the sections follow each other and end before the footer.
     fn check(&self, footer_offset: u64) -> Result<(), String> {
         let mut end = 0;
         for section in self.sections() {
             let section_end = section.offset.checked_add(section.len);
             match section_end {
                 Some(next) if section.offset >= end && next <= footer_offset => end = next,
-                _ => return Err("the footer tells of parts outside of the file".to_owned()),
+                _ => return Err("the footer refers to parts outside of the file".to_owned()),
             }
         }
         Ok(())

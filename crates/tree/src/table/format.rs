@@ -1,23 +1,23 @@
-//! The trait of block formats: how the entries of a data block are laid out.
+//! The trait of block formats: the encoding of the entries of a data block.
 //!
-//! A block of any format ends with the same footer (see `block_footer`), which names the format, so that a table can
-//! be read under any design. A format may do without a footer if no footer ends as its blocks do:
+//! A block of any format ends with the same footer (see `block_footer`), which names the format. A table can therefore
+//! be read under any design. A format may omit the footer if no footer looks like the end of its blocks:
 //!
 //! ```text
-//! …        what the format says
+//! …        defined by the format
 //! index    nothing, or a hash index (see `hash_index`), or fingerprints (see `fingerprints`)
 //! footer   see `block_footer`
 //! ```
 //!
-//! Restart points are entries whose key stands there whole and whose place is known. Searches go from one to the
-//! other, and indexes name them.
+//! Restart points are entries with a full key at a known offset. Searches move from one restart point to another, and
+//! indexes refer to them.
 
 use super::block_footer::BlockFooter;
 use super::draft::EntryWriter;
 use super::layout::Layout;
 use crate::design::BlockOptions;
 
-/// How the entries of a block are laid out. What it takes to read a block is in the block.
+/// A block format: the encoding of the entries of a block. A block has all data that is needed to read it.
 ///
 /// Contract:
 /// 1. No two formats have the same [`code`](Self::code), and a code never changes its meaning.
@@ -25,21 +25,22 @@ use crate::design::BlockOptions;
 ///    parameters of the format, and [`layout_without_footer`](Self::layout_without_footer) those without a footer. The
 ///    layout of other bytes is `None`, or its parts lie in the block.
 pub trait BlockFormat: Send + Sync {
-    /// The code of the format in block footers: 0 and 2 are built in, 1 and 3 are those of the crate
-    /// `study`, 4 to 15 are free.
+    /// Returns the code of the format in block footers. Codes 0 and 2 are built in, 1 and 3 belong to the crate
+    /// `study`, and 4 to 15 are free.
     fn code(&self) -> u8;
 
-    /// Where the parts of a block lie whose footer has the code of the format. `None` if they do not fit in the block.
+    /// Returns the layout of a block whose footer has the code of the format. `None` if its parts do not fit in the
+    /// block.
     fn layout(&self, block: &[u8], footer: &BlockFooter) -> Option<Layout>;
 
-    /// Where the parts of a block without a footer lie. `None` if the block is none of the format: always, for a
-    /// format whose blocks have footers.
+    /// Returns the layout of a block without a footer. `None` if the block is not of this format; always `None` for a
+    /// format with footers.
     fn layout_without_footer(&self, block: &[u8]) -> Option<Layout> {
         let _ = block;
         None
     }
 
-    /// What lays out the entries of one block after the other.
+    /// Returns a writer that encodes the entries of one block after the other.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
     /// Whether blocks take whole pages, as with `block.align`.

@@ -13,17 +13,17 @@ use super::{btree_page, delta};
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     catalog::origin!(),
     "format",
-    "how entries are laid out in a block; also written block.format",
+    "encoding of the entries in a block; also written block.format",
     &[delta::VARIANT, btree_page::VARIANT],
 );
 
-/// The formats of the catalog that other crates added.
+/// The formats that other crates added to the catalog.
 static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     let formats = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
     formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()
 });
 
-/// The layout of a block. `None` if its format is unknown, or its parts do not fit in it.
+/// Returns the layout of a block. `None` if its format is unknown, or if its parts do not fit in it.
 #[inline]
 pub fn layout_of(block: &[u8]) -> Option<Layout> {
     match BlockFooter::of(block) {
@@ -32,18 +32,19 @@ pub fn layout_of(block: &[u8]) -> Option<Layout> {
     }
 }
 
-/// The layout of a block with this footer. `None` if the parts do not fit in the block.
+/// Returns the layout of a block with this footer. `None` if its parts do not fit in the block.
 #[inline]
 pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     match footer.format {
-        // Named here, so that it is compiled into the caller: each get reads a block of the default format.
+        // These formats are named here so that they are inlined into the caller, because each get reads a block of the
+        // default format.
         delta::CODE => delta::layout(block, footer),
         btree_page::CODE => btree_page::layout(block, footer),
         code => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),
     }
 }
 
-/// The layout of a block without a footer. `None` if no format knows it.
+/// Returns the layout of a block without a footer. `None` if no format recognizes it.
 #[inline(never)]
 pub(super) fn layout_without_footer(block: &[u8]) -> Option<Layout> {
     OTHERS.iter().find_map(|format| format.layout_without_footer(block))
@@ -56,7 +57,7 @@ pub(super) mod tests {
     use super::*;
     use crate::design::BlockIndex;
 
-    /// Every format of the catalog.
+    /// Returns every format of the catalog.
     pub(in super::super) fn formats() -> Vec<(String, Box<dyn BlockFormat>)> {
         CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).collect()
     }

@@ -1,30 +1,30 @@
-//! The hash index inside a block: from a key's hash to the restart point to start at (RocksDB's data-block
-//! hash index, 2018).
+//! The hash index inside a block: from the hash of a key to the restart point of its entry (RocksDB's data-block hash
+//! index, 2018).
 //!
-//! Each bucket is one byte: a restart point, or nothing, or "several keys of different restart points fell
-//! here, search instead".
+//! Each bucket is one byte. It names a restart point, or is empty, or marks a collision: keys of several restart points
+//! have this bucket, and the block must be searched.
 
 use types::KeyHash;
 
 const EMPTY: u8 = 255;
 const COLLISION: u8 = 254;
 
-/// Restart points that a bucket can name; a block with more goes without an index.
+/// The largest number of restart points that buckets can name. A block with more gets no index.
 const MAX_RESTARTS: usize = 254;
 
-/// What a bucket says.
+/// The contents of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bucket {
-    /// No key of the block falls here: the key is absent.
+    /// No key of the block has this bucket, so the key is absent.
     Empty,
-    /// All keys that fall here stand behind this restart point.
+    /// All keys of this bucket are in the entries from this restart point to the next.
     Restart(u8),
-    /// Keys of several restart points fall here.
+    /// Keys of several restart points have this bucket.
     Collision,
 }
 
-/// Appends the buckets, one for so many keys, for keys with these hashes, every `interval`-th of which is a restart
-/// point, or nothing where an index is impossible.
+/// Appends the buckets for keys with these hashes, one bucket per `keys_per_bucket` keys. Every `interval`-th key is a
+/// restart point. Appends nothing if there are too many restart points.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {
         return;
@@ -45,12 +45,12 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, o
     }
 }
 
-/// The buckets that an index over `keys` keys has.
+/// Returns the number of buckets of an index over `keys` keys.
 pub(super) fn bucket_count(keys: usize, keys_per_bucket: f64) -> usize {
     (keys as f64 / keys_per_bucket).ceil() as usize
 }
 
-/// What the index says of a hash.
+/// Returns the contents of the bucket of a hash.
 #[inline]
 pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     match buckets[place(hash, buckets.len())] {
@@ -60,7 +60,7 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// The bucket of a hash: its low half, scaled. Filters take their line from the high half.
+/// Returns the bucket of a hash: its low half, scaled. Filters choose their cache line by the high half.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize
@@ -74,7 +74,7 @@ mod tests {
     fn every_key_finds_its_restart_point_or_a_collision() {
         let hashes: Vec<KeyHash> =
             (0..200u64).map(|i| KeyHash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15))).collect();
-        // How many are found directly, at a load of 3/4, of 1 and of 4.
+        // The least number of keys found directly, at loads of 3/4, 1 and 4.
         for (load, count, least) in [(0.75, 267, 80), (1.0, 200, 60), (4.0, 50, 0)] {
             let buckets = buckets(&hashes, load);
             assert_eq!(buckets.len(), count);
@@ -92,7 +92,7 @@ mod tests {
         buckets
     }
 
-    /// The keys that are found without a search; all others collide.
+    /// Returns the number of keys that are found without a search. All others collide.
     fn direct(hashes: &[KeyHash], buckets: &[u8]) -> usize {
         let mut direct = 0;
         for (entry, hash) in hashes.iter().enumerate() {

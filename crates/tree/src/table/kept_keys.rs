@@ -1,4 +1,4 @@
-//! What the writer of a table keeps of its keys beside the block in the making, where something asks for it.
+//! Copies of keys that a table writer keeps for the filter and for the table's bounds.
 
 use std::sync::Arc;
 
@@ -6,23 +6,23 @@ use types::KeyList;
 
 use crate::design::LastKey;
 
-/// Copies of keys. Most tables ask for none, and an entry then costs no more than seeing that.
+/// Copies of the keys of a table. Most tables need none, and an entry then costs a single check.
 pub(super) struct KeptKeys {
-    /// All of them, where the filter is built from keys.
+    /// All keys, if the filter is built from keys.
     all: Option<KeyList>,
-    /// The last one, in an allocation of its own, where each may be the largest of the table.
+    /// The last key, in its own allocation, if every key is copied as the possible largest one.
     last: Option<Arc<[u8]>>,
     last_key: LastKey,
 }
 
 impl KeptKeys {
-    /// Nothing so far; `None` where nothing is asked for.
+    /// Creates an empty store of copies. `None` if no copies are needed.
     pub(super) fn new(needs_all: bool, last_key: LastKey) -> Option<Self> {
         let is_asked = needs_all || last_key == LastKey::Entry;
         is_asked.then(|| Self { all: needs_all.then(KeyList::default), last: None, last_key })
     }
 
-    /// Takes the next key.
+    /// Adds the next key.
     pub(super) fn push(&mut self, key: &[u8]) {
         if let Some(all) = &mut self.all {
             all.push(key);
@@ -32,12 +32,12 @@ impl KeptKeys {
         }
     }
 
-    /// All keys, where the filter is built from them.
+    /// Returns all keys, if the filter is built from them.
     pub(super) fn all(&self) -> Option<&KeyList> {
         self.all.as_ref()
     }
 
-    /// The last key, where each was copied.
+    /// Returns the last key, if every key was copied.
     pub(super) fn take_last(&mut self) -> Option<Arc<[u8]>> {
         self.last.take()
     }

@@ -1,4 +1,5 @@
-//! The layout of a data block: where its parts lie and how its entries are read. It names no format.
+//! The layout of a data block: the places of its parts and the encoding of its entries. It is independent of the
+//! format.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -11,59 +12,60 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// Where the parts of a block lie.
+/// The places of the parts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// Where the entries begin.
+    /// The offset of the first entry.
     pub entries_start: usize,
-    /// Where the entries end.
+    /// The offset of the end of the entries.
     pub entries_end: usize,
-    /// How an entry is written.
+    /// The encoding of an entry.
     pub entries: Entries,
     /// The number of restart points; at least one.
     pub restart_count: usize,
-    /// How restart points are found.
+    /// The way to find restart points.
     pub restarts: Restarts,
-    /// Whether the block names its smallest and its largest key: behind its first four bytes stand the length (`u32`)
-    /// and the bytes of one, and then of the other.
+    /// Whether the block has its smallest and its largest key. After the first four bytes of the block come the length
+    /// (`u32`) and the bytes of the one, and then of the other.
     pub has_bounds: bool,
-    /// What the block carries to find a key without a search.
+    /// The kind of index inside the block, which finds a key without a search.
     pub index: BlockIndex,
-    /// The bytes of the index, which stands before the tail.
+    /// The length of the index before the footer, in bytes.
     pub index_len: usize,
 }
 
-/// How an entry is written.
+/// The encoding of an entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
-    /// As the difference to the one before: see `delta`.
+    /// As the difference from the entry before: see `delta`.
     #[default]
     Delta,
-    /// With its whole key: see `whole`.
+    /// With its full key: see `whole`.
     Whole,
-    /// As one of pairs of the same size: see `pairs`.
+    /// As one of several pairs of the same size: see `pairs`.
     Pairs,
 }
 
-/// How restart points are found.
+/// The way to find restart points.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// Offsets of four bytes stand behind the entries.
+    /// Offsets of four bytes come after the entries.
     #[default]
     Behind,
-    /// Offsets of two bytes stand before the entries.
+    /// Offsets of two bytes come before the entries.
     Before,
-    /// They are so many bytes from each other, from the first entry on.
+    /// Restart points have this distance in bytes, from the first entry on.
     Every(u32),
 }
 
-/// What depends on how entries are written; all of it is compiled into the walk over them.
+/// An entry encoding. Its methods are compiled into the code that iterates over entries.
 pub(super) trait EntryCodec {
-    /// The entry at offset `at` of `entries`, which end with the last one; `None` where it does not fit.
+    /// Decodes the lengths of the entry at offset `at` of `entries`, which end with the last one. `None` if it does not
+    /// fit.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Looks for `target` among the entries from `at`, a restart point, to `end`. This one is for entries whose keys stand
-    /// whole.
+    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default is for entries with
+    /// full keys.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -78,20 +80,20 @@ pub(super) trait EntryCodec {
     }
 }
 
-/// The head of an entry, and where its parts lie in the block.
+/// The lengths of an entry, and the places of its parts in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
-    /// The leading bytes shared with the key before.
+    /// The number of leading bytes shared with the key before.
     pub(super) shared: usize,
-    /// Where the rest of the key stands.
+    /// The place of the rest of the key.
     pub(super) suffix: Range<usize>,
-    /// Where the value stands; the next entry begins where it ends.
+    /// The place of the value. The next entry begins at its end.
     pub(super) value: Range<usize>,
     /// Whether the entry is a tombstone.
     pub(super) tombstone: bool,
 }
 
-/// What a block says of a key.
+/// The result of a lookup in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// The key is not in the block.
@@ -105,16 +107,17 @@ pub enum Found {
 /// The part of a block that can have a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// Its restart points, at least one: the last one at or below the key is among them, if there is any in the block.
+    /// The restart points of the part, at least one. If the block has a restart point at or below the key, the last of
+    /// them is in this range.
     pub(super) restarts: Range<usize>,
-    /// Where it begins in the block; 0 if with the entries.
+    /// The offset at which the part begins; 0 if it begins with the entries.
     pub(super) start: usize,
-    /// Where it ends, if not with the entries.
+    /// The offset at which the part ends; `None` if it ends with the entries.
     pub(super) end: Option<usize>,
 }
 
 impl Layout {
-    /// The offset of a restart point, if it lies among the entries.
+    /// Returns the offset of a restart point. `None` if it is not within the entries.
     #[inline]
     pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
         if index >= self.restart_count {
@@ -134,13 +137,14 @@ impl Layout {
         (offset >= self.entries_start && offset < self.entries_end).then_some(offset)
     }
 
-    /// All restart points.
+    /// Returns all restart points.
     #[inline]
     pub(super) fn all_restarts(&self) -> Range<usize> {
         0..self.restart_count
     }
 
-    /// The last of some restart points whose key is at or below `target`, or the first of them.
+    /// Returns the last of some restart points whose key is at or below `target`, or the first of them if there is
+    /// none.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],
@@ -159,7 +163,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks a key up by the index of the block, or by halving, and tells `note` whether the index answered.
+    /// Looks up a key by the index of the block or by a binary search, and reports to `note` whether the index
+    /// answered.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -185,7 +190,7 @@ impl Layout {
         self.find_behind::<E>(block, restart, key.bytes)
     }
 
-    /// Looks a key up in one part of the block.
+    /// Looks up a key in one part of the block.
     #[inline]
     pub(super) fn find_in_part<E: EntryCodec>(
         &self,
@@ -200,14 +205,14 @@ impl Layout {
         self.find_behind::<E>(block, self.seek_among::<E>(block, part.restarts.clone(), target)?, target)
     }
 
-    /// Where a part begins and ends.
+    /// Returns the offsets at which a part begins and ends.
     #[inline]
     pub(super) fn ends(&self, part: &Part) -> (usize, usize) {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
-    /// Looks for a key among entries with its fingerprint, `first` and the others, where every `interval`-th entry
-    /// is a restart point.
+    /// Searches for a key in entries with its fingerprint: `first` and the others. Every `interval`-th entry is a
+    /// restart point.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,
@@ -238,7 +243,7 @@ impl Layout {
         }
     }
 
-    /// Looks for a key among the entries from a restart point to the next one.
+    /// Searches for a key in the entries from a restart point to the next one.
     #[inline]
     fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.restart_count {
@@ -256,8 +261,8 @@ impl EntryHead {
     }
 }
 
-/// Whether a key lies outside the smallest and the largest key that a block names. `None` if the block is too short
-/// to name them.
+/// Whether a key is below the smallest or above the largest key in the block's bounds. `None` if the block is too short
+/// for its bounds.
 fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     let mut reader = Reader::new(block.get(size_of::<u32>()..)?);
     let mut bound = || {
@@ -267,7 +272,7 @@ fn is_outside(block: &[u8], key: &[u8]) -> Option<bool> {
     Some(key < bound()? || bound()? < key)
 }
 
-/// Whether two keys are the same: without the call that `==` of slices is, which takes longer than most keys.
+/// Whether two keys are equal. Unlike `==` of slices this needs no call, which would take longer than most comparisons.
 #[inline]
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && common_prefix(a, b) == a.len()

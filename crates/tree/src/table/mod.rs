@@ -1,8 +1,8 @@
-//! Sorted tables on storage: blocks, the filter, the fence, and how they are written, opened and read.
+//! SSTables: their blocks, filter and fence, and how they are written, opened and read.
 //!
-//! A table file is, from front to back: data blocks, the filter, the fence, the directory, the properties,
-//! and a footer of fixed length. Every part is under a checksum that knows the file and the offset it
-//! belongs to. A block is laid out in one of several formats, which its last bytes name.
+//! An SSTable has, in this order: data blocks, the filter, the fence, the directory, the properties, and a footer of
+//! fixed length. Every part has a checksum that covers the file and the offset too. The last bytes of a block name its
+//! format.
 
 mod block;
 mod block_builder;

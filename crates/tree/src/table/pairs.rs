@@ -1,4 +1,4 @@
-//! Entries that are pairs of keys and values of one size, which stands once before all of them.
+//! Entries that are pairs of keys and values of one size. The sizes are stored once before all of them.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -7,7 +7,7 @@
 
 use super::layout::{EntryCodec, EntryHead};
 
-/// How pairs are read: what they lie in begins with their sizes.
+/// The codec of pairs. The encoded entries begin with the sizes.
 pub(super) struct Pairs;
 
 impl EntryCodec for Pairs {

@@ -1,4 +1,4 @@
-//! What of a table is asked for before it is read: lines of memory, and pages that are not in memory.
+//! Prefetches cache lines of a table, and announces reads of pages that are not in memory.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,27 +11,28 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// So many parts in a row that were in memory, and the system is asked about few of those to come. Its answer takes one or two
-/// microseconds; a part that is not there and was not asked for is waited for page by page, some milliseconds.
+/// After this many consecutive parts that were in memory, only a few of the next parts are checked. A check costs one
+/// or two microseconds of the kernel. A part that is not in memory and was not announced is read page by page, which
+/// takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 
-/// Of how many parts the system is asked about one even then.
+/// Even then, 1 in this many parts is checked.
 const DOUBTED: u64 = 32;
 
-/// Asks for what is about to be read of a table.
+/// Prefetches the parts of a table that are about to be read.
 pub(super) struct Prefetcher {
     stride: Option<EntrySpacing>,
-    /// The parts in a row that were in memory.
+    /// The number of consecutive parts that were in memory.
     in_memory: AtomicU32,
 }
 
 impl Prefetcher {
-    /// For a table of which nothing was read.
+    /// Creates the prefetcher of a newly opened table.
     pub(super) fn new(properties: &Properties, directory: &Directory) -> Self {
         Self { stride: EntrySpacing::of(properties, directory), in_memory: AtomicU32::new(0) }
     }
 
-    /// Asks memory for what a search or a walk reads first of the entries in a block.
+    /// Prefetches the entries of a block that a search or scan reads first.
     #[inline]
     pub(super) fn prefetch(&self, block: &[u8]) {
         match self.stride {
@@ -40,8 +41,8 @@ impl Prefetcher {
         }
     }
 
-    /// Tells storage that a part is about to be read from end to end, unless it is in memory: to look through pages that are
-    /// there takes the system as long as it takes to walk their blocks.
+    /// Announces to the storage that a part is about to be read sequentially, unless it is in memory. For pages in
+    /// memory the announcement takes the kernel as long as a scan of their blocks.
     pub(super) fn expect(&self, file: &dyn ReadFile, offset: u64, len: usize) {
         let is_trusted = self.in_memory.load(Relaxed) >= TRUSTED_PARTS;
         if is_trusted && !is_doubted(offset) {
@@ -56,8 +57,8 @@ impl Prefetcher {
     }
 }
 
-/// Whether a part that begins at `offset` is one of the few that are asked about in any case. A range asks for parts at equal
-/// distances: each is as likely as another, whatever the distance.
+/// Whether a part that begins at `offset` is one of the few that are always checked. A range checks parts at equal
+/// distances, so each part has the same probability at any distance.
 fn is_doubted(offset: u64) -> bool {
     avalanche(offset).is_multiple_of(DOUBTED)
 }
@@ -71,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that counts what it is asked and told.
+    /// A file that counts checks and announcements.
     #[derive(Default)]
     struct Asked {
         is_in_memory: AtomicBool,
@@ -100,7 +101,7 @@ mod tests {
 
     const PAGE_BYTES: u64 = 4 << 10;
 
-    /// Tells `parts` parts at a distance of `pages` pages; the questions and the parts that the file was told of.
+    /// Passes `parts` parts at a distance of `pages` pages. Returns the numbers of checks and of announcements.
     fn tell(ahead: &Prefetcher, file: &Asked, parts: u32, pages: u64) -> (u32, u32) {
         let before = (file.questions.load(Relaxed), file.expected.load(Relaxed));
         (0..u64::from(parts))

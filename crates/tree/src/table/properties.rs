@@ -1,4 +1,4 @@
-//! What a table says of itself, stored in its file.
+//! The properties of a table, stored in its file.
 
 use std::sync::Arc;
 
@@ -7,25 +7,25 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// No table has more entries, or bytes of keys or of values: positions in its file are 32-bit numbers.
+/// The limit of the entries of a table, and of its key and value bytes: positions in the file are 32-bit numbers.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// The bytes of a block before compression at most: a block takes one entry, however large, and more only below
-/// 64 KiB; what stands around an entry takes less than another key.
+/// The largest block before compression, in bytes. A block has one entry of any size, and several only below 64 KiB.
+/// The other bytes of an entry take less than another key.
 const LARGEST_BLOCK_BYTES: u64 = (MAX_VALUE_BYTES + 3 * MAX_KEY_BYTES) as u64;
 
-/// What a table says of itself.
+/// The properties of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Properties {
     /// The number of entries, tombstones included.
     pub(crate) entries: u64,
     /// The number of tombstones.
     pub(crate) tombstones: u64,
-    /// Bytes of all keys.
+    /// The bytes of all keys.
     pub(crate) key_bytes: u64,
-    /// Bytes of all values.
+    /// The bytes of all values.
     pub(crate) value_bytes: u64,
-    /// The bytes of the largest block before compression: no allocation for a block exceeds it.
+    /// The size of the largest block before compression, in bytes. No allocation for a block exceeds it.
     pub(crate) largest_block_bytes: u64,
     /// The smallest key.
     pub(crate) smallest: Arc<[u8]>,
@@ -35,21 +35,21 @@ pub(crate) struct Properties {
     pub(crate) bloom: String,
     /// The label of the fence.
     pub(crate) fence: String,
-    /// The label of the hash function behind filter and hash indexes.
+    /// The label of the hash function of the filter and the hash indexes.
     pub(crate) hash: String,
-    /// The checksum under each block.
+    /// The checksum of each block.
     pub(crate) checksum: Checksum,
-    /// What codecs learnt from the first blocks; empty where they learnt nothing.
+    /// The dictionaries that codecs trained on the first blocks; empty if there are none.
     pub(crate) dictionaries: Vec<u8>,
 }
 
 impl Properties {
-    /// Bytes of all keys and values, with the charge of each entry.
+    /// Returns the bytes of all keys and values, with a fixed charge per entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.key_bytes + self.value_bytes + self.entries * ENTRY_CHARGE_BYTES
     }
 
-    /// Appends the properties to `out`.
+    /// Appends the encoded properties to `out`.
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let numbers =
             [self.entries, self.tombstones, self.key_bytes, self.value_bytes, self.largest_block_bytes];
@@ -63,7 +63,7 @@ impl Properties {
         out.extend_from_slice(&self.dictionaries);
     }
 
-    /// Reads properties; `None` where they are damaged.
+    /// Decodes properties. `None` if they are corrupt.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let properties = Self {
@@ -83,8 +83,8 @@ impl Properties {
         properties.is_sound().then_some(properties)
     }
 
-    /// Whether a table can be like that: no sum of its numbers with those of others overflows, and no block is
-    /// larger than one that holds the largest entry.
+    /// Whether a table can have these properties: no sum of the numbers of several tables overflows, and no block is
+    /// larger than a block with the largest entry.
     fn is_sound(&self) -> bool {
         let numbers = [self.entries, self.key_bytes, self.value_bytes];
         self.smallest <= self.largest

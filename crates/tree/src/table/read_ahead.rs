@@ -1,4 +1,4 @@
-//! How many blocks a range reads from storage at once.
+//! The number of blocks that a range reads from storage at once.
 
 use catalog::ByteSize;
 use types::{Bytes, Direction};
@@ -7,30 +7,32 @@ use super::reader::Table;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The blocks that a range reads at once from a run: first those that the entries it is expected to take should need, then
-/// one, and twice as many each time that it goes on. What is read in vain is then no more than what was of use.
+/// The number of blocks that a range reads from a run at once.
+///
+/// At first it is the number of blocks that the expected entries need. After that it is one, and doubles with each
+/// read. The range therefore reads at most as many blocks in vain as it uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadAhead {
-    /// The most bytes read at once; 0 is one block at a time.
+    /// The most bytes to read at once; 0 means one block at a time.
     bytes: usize,
-    /// The blocks read at once the next time, as far as bytes allow.
+    /// The number of blocks to read at once the next time, within the limit of bytes.
     next: u32,
-    /// Whether those are what the range was expected to need.
+    /// Whether `next` is the number of blocks that the range is expected to need.
     is_expected: bool,
-    /// The blocks of the current table, of those not read yet, that can have keys of the range, once somebody looked.
+    /// The number of unread blocks of the current table that can have keys of the range; `None` until it is computed.
     left: Option<u32>,
 }
 
 impl ReadAhead {
-    /// What a range reads at once that begins in a table like `table`, at most `limit`, and is `expected` to take so many
-    /// entries. Blocks of mapped tables are not read.
+    /// Creates the read-ahead of a range that begins in a table like `table`. It reads at most `limit` bytes at once,
+    /// and expects `expected` entries. Blocks of memory-mapped tables are not read ahead.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();
         }
         let entries =
             expected.map(|entries| entries.saturating_sub(1).saturating_mul(u64::from(table.block_count())));
-        // Where its first entry is in a block, and so where the last one is, is not known.
+        // One block more, because the position of the first entry in its block is unknown.
         let blocks =
             entries.map(|entries| entries.div_ceil(table.properties().entries.max(1)).saturating_add(1));
         Self {
@@ -46,13 +48,13 @@ impl ReadAhead {
         self.bytes > 0
     }
 
-    /// Takes note of another table.
+    /// Resets the read-ahead for the next table.
     pub(super) fn enter_table(&mut self) {
         self.left = None;
     }
 
-    /// The blocks to read at once now, at least one; `left` counts those of the table that can have keys of the range,
-    /// and is asked once for each.
+    /// Returns the number of blocks to read now, at least one. `left` computes the number of blocks of the table that
+    /// can have keys of the range. It is called once per table.
     pub(super) fn wanted(&mut self, left: impl FnOnce() -> u32) -> u32 {
         if self.next <= 1 {
             return 1;
@@ -60,8 +62,8 @@ impl ReadAhead {
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
     }
 
-    /// Reads `most` blocks from `first` on in `direction`, as far as they fit in the limit but at least one; they come in
-    /// that order.
+    /// Reads at most `most` blocks from `first` on in `direction`, at least one, and otherwise as many as the byte
+    /// limit allows. Returns them in that order.
     pub(super) fn read(
         &self,
         table: &Table,
@@ -84,7 +86,7 @@ impl ReadAhead {
             }
             indexes.extend(index);
         }
-        // Storage reads as one what lies one behind the other.
+        // Storage combines the reads of contiguous blocks in ascending order.
         if direction == Direction::Backward {
             indexes.reverse();
         }
@@ -95,7 +97,7 @@ impl ReadAhead {
         Ok(blocks)
     }
 
-    /// Takes note that so many blocks were read.
+    /// Notes that this many blocks were read.
     pub(super) fn took(&mut self, blocks: u32) {
         self.left = self.left.map(|left| left.saturating_sub(blocks));
         if self.is_expected {

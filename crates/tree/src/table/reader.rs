@@ -1,4 +1,4 @@
-//! An open table: its filter and fence in memory, its blocks on storage or in the cache.
+//! An open table: its filter and fence are in memory, its blocks on storage or in the cache.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::stats::Counters;
 
-/// The most bytes of a block that a get asks for from memory before it looks at it.
+/// The most bytes of a block that a get prefetches before it searches the block.
 const SEARCHED_BYTES: usize = 4 << 10;
 
 /// An open table.
@@ -41,14 +41,14 @@ pub(crate) struct Table {
     file: TableFile,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
-    /// The hash function the table was written with, where the tree's is another.
+    /// The hash function that the table was written with, if it is not that of the tree.
     own_hash: Option<Arc<dyn KeyHasher>>,
-    /// Set when no version of the tree names the table any more: the last pin removes the file.
+    /// Set when no version of the tree has the table any more. The last reference then removes the file.
     obsolete: AtomicBool,
 }
 
 impl Table {
-    /// Opens table `id`: reads and checks all but its data blocks.
+    /// Opens table `id`: reads and verifies all parts except the data blocks.
     pub(crate) fn open(context: &Arc<TableContext>, id: u64) -> Result<Self> {
         let (path, seal) = (table_path(&context.directory, id), context.seals.of(id));
         let file = context.storage.open(&path, Purpose::Table)?;
@@ -68,13 +68,12 @@ impl Table {
         };
         let properties = section(footer.properties, "properties block")?;
         let mut properties = Properties::decode(&properties)
-            .ok_or_else(|| damaged(footer.properties.offset, "the properties cannot be read".to_owned()))?;
+            .ok_or_else(|| damaged(footer.properties.offset, "the properties are corrupt".to_owned()))?;
         let decompressor = Decompressor::open(&std::mem::take(&mut properties.dictionaries))
             .map_err(|error| damaged(footer.properties.offset, error.to_string()))?;
         let directory = section(footer.directory, "block directory")?;
-        let (directory, fence_checksums) = decode_directory(&directory, &footer).ok_or_else(|| {
-            damaged(footer.directory.offset, "the block directory cannot be read".to_owned())
-        })?;
+        let (directory, fence_checksums) = decode_directory(&directory, &footer)
+            .ok_or_else(|| damaged(footer.directory.offset, "the block directory is corrupt".to_owned()))?;
         let stored_filter = section(footer.filter, "filter")?;
         let filter = context.bloom.named(&properties.bloom, &bloom::CATALOG);
         let filter = filter.and_then(|policy| policy.open(stored_filter).map_err(|error| error.to_string()));
@@ -115,55 +114,55 @@ impl Table {
         Ok(Self { file, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
     }
 
-    /// The table's number.
+    /// Returns the number of the table.
     pub(crate) fn id(&self) -> u64 {
         self.file.id
     }
 
-    /// What the table says of itself.
+    /// Returns the properties of the table.
     pub(crate) fn properties(&self) -> &Properties {
         &self.file.properties
     }
 
-    /// The bytes of the file.
+    /// Returns the size of the file, in bytes.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.file.file.len()
     }
 
-    /// The number of data blocks.
+    /// Returns the number of data blocks.
     pub(crate) fn block_count(&self) -> u32 {
         self.file.directory.len()
     }
 
-    /// The bytes of all data blocks as they are stored.
+    /// Returns the size of all data blocks as they are stored, in bytes.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.file.directory.data_bytes()
     }
 
-    /// The filter.
+    /// Returns the filter.
     pub(crate) fn filter(&self) -> &dyn Filter {
         &*self.filter
     }
 
-    /// Bytes of memory of the fence and of what it needs.
+    /// Returns the memory of the fence, the block directory and the restart hints, in bytes.
     pub(crate) fn fence_bytes(&self) -> usize {
         let restart_hints = self.file.restart_hints.as_ref().map_or(0, RestartHints::memory_bytes);
         let directory = self.file.directory.memory_bytes() + self.file.fence_checksums.len() * 4;
         self.fence.memory_bytes() + directory + restart_hints
     }
 
-    /// Marks the table as named by no version: its file is removed when the last user lets go of it.
+    /// Marks the table as part of no version. Its file is removed when the last reference is dropped.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// Whether the key lies between the table's smallest and largest.
+    /// Whether the key is between the table's smallest and largest key.
     #[inline]
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
     }
 
-    /// The key with the hash this table was written with.
+    /// Returns the key with the hash function that the table was written with.
     #[inline]
     fn hashed<'a>(&self, key: HashedKey<'a>) -> HashedKey<'a> {
         match &self.own_hash {
@@ -172,7 +171,7 @@ impl Table {
         }
     }
 
-    /// Whether the filter lets the key pass. Counted.
+    /// Whether the filter passes the key. Counts the probe.
     #[inline]
     pub(crate) fn passes_filter(&self, key: HashedKey<'_>, counters: &Counters) -> bool {
         counters.filter_probes.bump();
@@ -183,7 +182,7 @@ impl Table {
         passes
     }
 
-    /// Which of the keys the filter lets pass. Counted.
+    /// Returns for each key whether the filter passes it. Counts the probes.
     pub(crate) fn filter_all(&self, keys: &[HashedKey<'_>], counters: &Counters) -> Vec<bool> {
         let keys: Vec<HashedKey<'_>> = keys.iter().map(|key| self.hashed(*key)).collect();
         let mut passes = vec![false; keys.len()];
@@ -193,7 +192,7 @@ impl Table {
         passes
     }
 
-    /// Whether the filter lets a range between two keys pass; `None` where it does not answer ranges. Counted.
+    /// Whether the filter passes a range between two keys. `None` if it is no range filter. Counts the probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -209,7 +208,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks a key up behind the filter, and appends its value to `value`.
+    /// Looks up a key that has passed the filter, and appends its value to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -232,8 +231,10 @@ impl Table {
         self.find_in(index, &bytes, part.as_ref(), key, value, counters)
     }
 
-    /// Looks keys up behind the filter, and hands `answer` each one's place, what was found, and its value.
-    /// Where storage has several reads under way at a time, it is told of as many blocks at once.
+    /// Looks up keys that have passed the filter. Calls `answer` for each with its index in `keys`, the result and the
+    /// value.
+    ///
+    /// If the storage has a queue depth above 1, as many blocks are requested at once.
     pub(crate) fn find_many(
         &self,
         keys: &[HashedKey<'_>],
@@ -255,7 +256,7 @@ impl Table {
         Ok(())
     }
 
-    /// As [`find_many`](Self::find_many), for as many keys as there can be reads under way.
+    /// Like [`find_many`](Self::find_many), for at most as many keys as the queue depth of the storage.
     fn find_together(
         &self,
         keys: &[HashedKey<'_>],
@@ -277,7 +278,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks a key up in the one block that can have it, in the part that can have it where that is known.
+    /// Looks up a key in the only block that can have it, or in `part` of that block if it is known.
     fn find_in(
         &self,
         index: u32,
@@ -309,46 +310,46 @@ impl Table {
         }
     }
 
-    /// The block where a scan from `key` starts.
+    /// Returns the block in which a scan from `key` starts.
     pub(crate) fn seek(&self, key: &[u8], counters: &Counters) -> Result<u32> {
         let view = View { file: &self.file, counters, is_get: false };
         let index = self.fence.seek(key, &view).map_err(|error| self.file.fence_error(error))?;
         Ok(index.min(self.block_count() - 1))
     }
 
-    /// A data block, from the cache or from storage.
+    /// Returns a data block, from the cache or from storage.
     pub(crate) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         self.file.block(index, counters)
     }
 
-    /// Whether data blocks are used where they lie in a mapped file.
+    /// Whether data blocks are used in place, in a memory-mapped file.
     #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
         self.file.is_in_place
     }
 
-    /// Whether the file stands in memory as a whole, so that blocks take no call to storage.
+    /// Whether the whole file is mapped, so that reading a block needs no call to storage.
     pub(super) fn is_mapped(&self) -> bool {
         self.file.file.mapped().is_some()
     }
 
-    /// The bytes of a data block as it is stored, if there is such a block.
+    /// Returns the size of a data block as it is stored. `None` if there is no such block.
     pub(super) fn stored_len(&self, index: u32) -> Option<usize> {
         self.file.directory.place(index).map(|place| place.len)
     }
 
-    /// The bytes that so many entries take in data blocks, by the average.
+    /// Returns the average size of this many entries in data blocks, in bytes.
     pub(super) fn expected_bytes(&self, entries: u64) -> usize {
         let bytes = entries.saturating_mul(self.block_bytes()) / self.file.properties.entries.max(1);
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Data blocks by their numbers, from the cache or, together, from storage.
+    /// Returns data blocks by their numbers, from the cache or from storage in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
 
-    /// Asks memory for what is read first of a data block, where it is used in place: of its first `bytes`, at most.
+    /// Prefetches at most the first `bytes` bytes of a data block, and its footer, if it is used in place.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place {
@@ -357,8 +358,8 @@ impl Table {
         }
     }
 
-    /// The part of a data block that can have a key, where it is known; and asks memory for what stands behind the entries
-    /// of that block, as whoever looks into it needs it, before what is known is there itself.
+    /// Returns the part of a data block that can have a key, if the restart hints know it. Also prefetches the footer
+    /// of the block, because the search needs it, and this overlaps its cache miss with that of the hints.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let restart_hints = self.file.restart_hints.as_ref()?;
@@ -366,7 +367,7 @@ impl Table {
         restart_hints.part(index, key)
     }
 
-    /// Asks memory for the end of a data block that is used in place: the trailer, and where the parts of the block are.
+    /// Prefetches the footer and the trailer of a data block that is used in place.
     #[inline]
     fn prefetch_tail(&self, index: u32) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
@@ -374,7 +375,7 @@ impl Table {
         }
     }
 
-    /// Asks memory for what is read first of the entries in a part of a data block that is used in place.
+    /// Prefetches entries in a part of a data block that is used in place.
     #[inline]
     pub(super) fn prefetch_entries(&self, index: u32, part: Range<usize>) {
         if let Some(block) = self.file.directory.place(index).and_then(|place| self.file.mapped(place)) {
@@ -383,13 +384,13 @@ impl Table {
         }
     }
 
-    /// Asks memory for what is read first of some entries of a block, or of all.
+    /// Prefetches the bytes of these entries that are read first.
     #[inline]
     pub(super) fn prefetch(&self, entries: &[u8]) {
         self.file.ahead.prefetch(entries);
     }
 
-    /// Tells storage that data blocks are about to be read one after the other, where they are used in place.
+    /// Announces to the storage that data blocks are about to be read sequentially, if they are used in place.
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
@@ -400,13 +401,13 @@ impl Table {
         }
     }
 
-    /// The first data blocks of `range`, as many as fit in `bytes` but at least one, read at once and kept out
-    /// of the cache; and the bytes read.
+    /// Reads the first data blocks of `range` at once, without the cache: as many as fit in `bytes`, and at least one.
+    /// Returns them with the number of bytes read.
     pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
         self.file.stream_blocks(range, bytes)
     }
 
-    /// The first key of a data block, read around the cache; and the bytes read.
+    /// Reads the first key of a data block without the cache. Returns it with the number of bytes read.
     pub(crate) fn first_key(&self, index: u32) -> Result<(Bytes, u64)> {
         let (blocks, bytes) = self.stream_blocks(index..index + 1, 0)?;
         let key = |block: &Bytes| Some(block.slice(layout_of(block)?.first_key(block)?));
@@ -414,12 +415,12 @@ impl Table {
         first.map(|key| (key, bytes)).ok_or_else(|| self.damaged_block(index))
     }
 
-    /// The hash of a key as the tree computes it.
+    /// Returns the hash of a key by the tree's hash function.
     pub(crate) fn hash(&self, key: &[u8]) -> KeyHash {
         self.file.context.hash.component.hash(key)
     }
 
-    /// Checks the padding between the parts of the file, which is all zeros.
+    /// Checks that the padding between the parts of the file is zero.
     pub(super) fn check_padding(&self) -> Result<()> {
         let mut end = self.file.directory.data_bytes();
         for section in self.file.footer.sections() {
@@ -432,12 +433,12 @@ impl Table {
         Ok(())
     }
 
-    /// The error of a block that is damaged inside.
+    /// Returns the error of a block that is corrupt inside.
     pub(crate) fn damaged_block(&self, index: u32) -> Error {
-        self.damage_in_block(index, "the block is damaged inside")
+        self.damage_in_block(index, "the block is corrupt inside")
     }
 
-    /// An error at a block.
+    /// Returns an error with the offset of a block.
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)
@@ -449,20 +450,20 @@ impl Drop for Table {
         if self.obsolete.load(Ordering::Acquire) {
             let context = &self.file.context;
             context.cache.remove_table(context.tree, self.file.id);
-            // A file that cannot be removed now is an orphan that the next open removes.
+            // A file that cannot be removed now is an orphan, and the next open removes it.
             let _ = context.storage.remove(&self.file.path);
         }
     }
 }
 
-/// The codec that the trailer of a table's first block names.
+/// Returns the codec in the trailer of the table's first block.
 fn codec_of_first_block(file: &dyn ReadFile, directory: &Directory) -> Result<Option<u8>> {
     let Some(place) = directory.place(0) else { return Ok(None) };
     let Some(trailer) = place.len.checked_sub(TRAILER_BYTES) else { return Ok(None) };
     Ok(file.read(place.offset + trailer as u64, 1)?.first().copied())
 }
 
-/// The directory of blocks, then the checksums of the fence's pieces.
+/// Decodes the block directory and the checksums of the fence's chunks.
 fn decode_directory(bytes: &[u8], footer: &Footer) -> Option<(Directory, Vec<u32>)> {
     let mut reader = Reader::new(bytes);
     let directory = Directory::decode(&mut reader, footer.filter.offset)?;

@@ -1,4 +1,4 @@
-//! Making the checksums of a changed table right again, so that fuzzing reaches what stands behind them.
+//! Corrects the checksums of a changed table, so that fuzzing reaches the code after the checks.
 
 use super::directory::Directory;
 use super::footer::FENCE_CHUNK_BYTES;
@@ -9,17 +9,17 @@ use crate::codec::Reader;
 
 const SUM_BYTES: usize = size_of::<u32>();
 
-/// Puts right every checksum of a table under `seal` whose place can be told; lengths and all else stay.
+/// Corrects all checksums of a table with `seal` whose places can be determined. Nothing else changes.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
     let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..])) else { return };
-    // From the inside out: the checksums of a fence stand in the directory, that of the directory in the footer.
+    // From the inside out: the directory has the checksums of the fence, and the footer has that of the directory.
     let _ = reseal_blocks(bytes, &footer, seal);
     let _ = reseal_fence(bytes, &footer, seal);
     Footer::reseal(bytes, footer_at, seal);
 }
 
-/// The bytes of a part of the file, if they are there.
+/// Returns a part of the file, if it is within the file.
 fn part(bytes: &[u8], offset: u64, len: u64) -> Option<&[u8]> {
     bytes.get(usize::try_from(offset).ok()?..)?.get(..usize::try_from(len).ok()?)
 }

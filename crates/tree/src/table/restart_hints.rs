@@ -1,9 +1,11 @@
-//! Restart hints: the offsets and the first keys of a few parts of each block, kept in memory and not in the file.
+//! Restart hints: an in-memory index of a few restart points of each block, with their offsets and key prefixes.
 //!
-//! Without hints, a search prefetches the whole block, 64 cache lines for 4 KiB, and searches all restart points. With the
-//! first bytes of a few keys it prefetches the one part that can have the key. The hints of a block are learnt when its
-//! checksum is compared, because that reads the whole block anyway. If keys share more bytes than all keys of the table
-//! do, their first bytes are equal, and the part is most of the block.
+//! Without hints, a search prefetches the whole block, 64 cache lines for 4 KiB, and searches all restart points. With
+//! hints it prefetches only the part that can have the key. The hints of a block are computed when its checksum is
+//! verified, because the verification reads the whole block anyway.
+//!
+//! The prefixes begin after the bytes that all keys of the table share. If the keys of a block share more bytes than
+//! that, their prefixes are equal, and the part is most of the block.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,62 +14,62 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// The most parts of a block that are told apart.
+/// The largest number of parts of a block.
 const MOST_PARTS: usize = 6;
 
-/// The bytes of a key that it is told apart by.
+/// The length of a key prefix, in bytes.
 const HEAD_BYTES: usize = size_of::<u64>();
 
-/// What is known of each block of a table.
+/// The restart hints of the blocks of a table.
 pub(super) struct RestartHints {
-    /// What all keys of the table begin with.
+    /// The common prefix of all keys of the table.
     prefix: Box<[u8]>,
     blocks: u32,
-    /// A row for each block, once there was something to tell of one.
+    /// A row for each block. It is allocated when the first block gets hints.
     rows: OnceLock<Box<[Row]>>,
 }
 
-/// What is known of a block, half a cache line: as numbers of two bytes, the lowest first, four to a word,
+/// The hints of a block, half a cache line: little-endian numbers of two bytes, four to a word.
 ///
 /// ```text
 /// u8 parts, u8 shift
 /// u16 restart points
-/// u16 × 5   where the second to sixth part begin
-/// u16 × 5   by how much the heads of their first keys are above that of the second, shifted to the right
-/// u64       the head of the first key of the second part
+/// u16 × 5   offsets of the second to the sixth part
+/// u16 × 5   differences of the prefixes of their first keys from that of the second, shifted to the right
+/// u64       prefix of the first key of the second part
 /// ```
 ///
-/// Who learns a block again writes the same.
+/// Several threads may store the hints of the same block, because they write the same words.
 #[repr(align(32))]
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
 
-/// The words of a row.
+/// The number of words of a row.
 const WORDS: usize = 4;
 
-/// The number of a row that tells how many parts there are, and how far heads are shifted.
+/// The number in a row with the count of parts and the shift of prefixes.
 const PARTS: usize = 0;
 
-/// The number that tells how many restart points there are.
+/// The number in a row with the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The numbers that tell where parts begin, less one: the first part begins with the entries.
+/// The index of the offsets of parts, less one: the first part begins with the entries and has no offset.
 const STARTS: usize = 1;
 
-/// The numbers that tell of heads, less one.
+/// The index of the prefixes of parts, less one.
 const HEADS: usize = 6;
 
-/// The word that is a head.
+/// The word with the prefix of the second part.
 const BASE: usize = 3;
 
 impl RestartHints {
-    /// Of a table of so many blocks, whose keys lie between two; nothing is known of any block.
+    /// Creates empty hints for a table with this many blocks and these bounds of its keys.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
         Self { prefix, blocks, rows: OnceLock::new() }
     }
 
-    /// Learns a block, where its restart points are what a search goes by.
+    /// Stores the hints of a block, if searches in it use restart points.
     pub(super) fn learn(&self, index: u32, block: &[u8]) {
         if let Some(words) = self.words(block) {
             let rows = self.rows.get_or_init(|| (0..self.blocks).map(|_| Row::default()).collect());
@@ -75,7 +77,7 @@ impl RestartHints {
         }
     }
 
-    /// What a row tells of a block; `None` where there is nothing to tell, or where the block is damaged.
+    /// Computes the row of a block. `None` if the block has no use for hints, or if it is corrupt.
     fn words(&self, block: &[u8]) -> Option<[u64; WORDS]> {
         let layout = layout_of(block)?;
         let restarts = u16::try_from(layout.restart_count).ok()?;
@@ -105,8 +107,8 @@ impl RestartHints {
         Some(words)
     }
 
-    /// The bytes of a key behind what all keys of the table begin with; of a key that does not begin so, no more or no less
-    /// than those of all that do.
+    /// Returns the key prefix after the common prefix of the table. A key without the common prefix gets the lowest or
+    /// the highest number.
     #[inline]
     fn head(&self, key: &[u8]) -> u64 {
         match key.strip_prefix(&*self.prefix) {
@@ -116,7 +118,7 @@ impl RestartHints {
         }
     }
 
-    /// The part of a block that can have `key`; `None` where nothing is known of the block.
+    /// Returns the part of a block that can have `key`. `None` if there are no hints for the block.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let words = self.rows.get()?.get(index as usize)?.load();
@@ -125,7 +127,7 @@ impl RestartHints {
         if parts == 0 {
             return None;
         }
-        // The first part that can have the key, and the last one: of those between nothing but the heads is known.
+        // The first and the last part that can have the key. Parts between them are known only by their prefixes.
         let (mut from, mut to) = (0, 0);
         if let Some(above) = self.head(key).checked_sub(words[BASE]) {
             let above = above >> shift;
@@ -143,7 +145,7 @@ impl RestartHints {
         })
     }
 
-    /// Bytes of memory.
+    /// Returns the memory of the hints, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.rows.get().map_or(0, |rows| size_of_val(&**rows)) + self.prefix.len()
     }
@@ -152,7 +154,7 @@ impl RestartHints {
 impl Row {
     fn store(&self, words: [u64; WORDS]) {
         for (at, word) in words.into_iter().enumerate().rev() {
-            // Who sees the first word sees the others.
+            // The first word is stored last, so a reader that sees it sees the others too.
             self.0[at].store(word, if at == 0 { Ordering::Release } else { Ordering::Relaxed });
         }
     }
@@ -166,14 +168,14 @@ impl Row {
     }
 }
 
-/// The restart point that a part begins with.
+/// Returns the first restart point of a part.
 #[inline]
 fn first_restart(part: usize, parts: usize, restarts: usize) -> usize {
-    // Of 32 bits, whose division takes half as long.
+    // A 32-bit division takes half as long.
     (part as u32 * restarts as u32 / parts as u32) as usize
 }
 
-/// The first bytes of a key as a number, zeros behind its end.
+/// Returns the first bytes of a key as a number, padded with zeros.
 #[inline]
 fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<HEAD_BYTES>() {
@@ -200,7 +202,7 @@ mod tests {
 
     type Keys = std::collections::BTreeSet<Vec<u8>>;
 
-    /// Blocks of `keys` in every format that goes by restart points alone, with their names.
+    /// Returns blocks of `keys` in every format that is searched by restart points only, with the names of the formats.
     fn blocks(keys: &Keys, restart_interval: u32) -> Vec<(String, Bytes)> {
         let options = BlockOptions { restart_interval, ..BlockOptions::default() };
         let block = |(name, format): (String, Box<dyn crate::block::BlockFormat>)| {
@@ -213,7 +215,7 @@ mod tests {
         formats().into_iter().map(block).collect()
     }
 
-    /// Restart hints of a table with one block, which they learnt, among others.
+    /// Returns the hints of a table whose blocks include this one.
     fn restart_hints(keys: &Keys, block: &[u8]) -> RestartHints {
         let (smallest, largest) = (keys.first().unwrap(), keys.last().unwrap());
         let restart_hints = RestartHints::new(3, smallest, largest);
@@ -222,7 +224,7 @@ mod tests {
         restart_hints
     }
 
-    /// Compares what is found in the part for a key with what is found in the block.
+    /// Compares a lookup in the part for a key with a lookup in the whole block.
     fn check(restart_hints: &RestartHints, block: &Bytes, key: &[u8]) {
         let layout = layout_of(block).unwrap();
         let Some(part) = restart_hints.part(1, key) else {
@@ -263,7 +265,7 @@ mod tests {
             targets in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..20), 0..20),
             interval in 1u32..20,
         ) {
-            // Keys that share many bytes, but for the first, have heads that do not tell them apart.
+            // Keys whose first bytes after the common prefix are equal have the same prefix.
             let key = |rest: &Vec<u8>| {
                 let first = rest.first().copied().unwrap_or(0);
                 [&prefix[..], &[first], &vec![7; middle], rest].concat()
@@ -288,7 +290,8 @@ mod tests {
         assert_eq!(name, "delta");
         let restart_hints = restart_hints(&keys, &block);
         let parts: Vec<Part> = keys.iter().map(|key| restart_hints.part(1, key).unwrap()).collect();
-        // Ten restart points are in six parts; the key at one of them may be in the part before, as far as heads tell.
+        // Ten restart points are in six parts. The key at a restart point may also be in the part before, as far as the
+        // prefixes show.
         assert!(parts.iter().all(|part| part.restarts.len() <= 4), "{parts:?}");
         assert!(parts.iter().filter(|part| part.restarts.len() > 2).count() <= MOST_PARTS, "{parts:?}");
         let parts: std::collections::BTreeSet<usize> = parts.iter().map(|part| part.start).collect();
@@ -313,7 +316,7 @@ mod tests {
         }
     }
 
-    /// A part can begin where two bytes just tell it.
+    /// The offset of a part can be the largest number of two bytes.
     #[test]
     fn parts_begin_anywhere_in_a_large_block() {
         let keys: Keys = (0..60u8).map(|at| vec![at; 530]).collect();

@@ -1,4 +1,4 @@
-//! Walking a sorted run: its tables one after the other, their blocks one after the other.
+//! Iterates over a sorted run: over its tables in order, and over the blocks of each.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -16,64 +16,64 @@ use crate::error::{Error, Result};
 use crate::merge::Source;
 use crate::stats::AllCounters;
 
-/// How a cursor gets its blocks.
+/// The way in which a cursor reads its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadMode {
-    /// Through the block cache: for ranges.
+    /// Through the block cache, for ranges.
     Cached,
-    /// Many at once and around the cache: for compactions, forward only.
+    /// Many blocks at once and without the cache, for compactions; forward only.
     Streaming,
 }
 
-/// A range's cursor on the way to its first entry: its block is asked for from memory, and nothing of it was looked at.
-/// So the runs of a range wait for memory together, and not one after the other.
+/// A cursor whose first block is prefetched and not yet searched. The cache misses of all runs of a range therefore
+/// overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
-    /// The block, where it is not used in place.
+    /// The block, if it is not used in place.
     block: Option<BlockBytes<'t>>,
-    /// The part of it that can have the bound, where it is known.
+    /// The part of the block that can have the bound, if it is known.
     part: Option<Part>,
 }
 
-/// The most bytes of a block that are asked for from memory before it is walked.
+/// The most bytes of a block that are prefetched before it is read.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
-/// The blocks in a row after which a range turns out to be a long one, and asks for those ahead.
+/// The number of consecutive blocks after which a range counts as long and announces later blocks.
 const BLOCKS_WALKED: u32 = 4;
 
-/// The blocks that a long range asks for ahead at a time, and after which it asks again.
+/// The number of blocks that a long range announces at once. It announces again after as many blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
-/// The bytes that a streaming cursor reads at once.
+/// The number of bytes that a streaming cursor reads at once.
 const STREAM_BYTES: usize = 512 << 10;
 
-/// A walk over one sorted run.
+/// An iterator over one sorted run.
 pub(crate) struct RunCursor<'t> {
-    /// The tables of the run, in key order; they do not overlap.
+    /// The tables of the run, in key order. They do not overlap.
     tables: &'t [Arc<Table>],
-    /// References of its own to some of them, where a design has a range take these.
+    /// References to some of the tables, if the design lets a range count its own references.
     _references: Vec<Arc<Table>>,
-    /// The blocks of the last table that are walked.
+    /// The number of blocks of the last table to read.
     last_blocks: u32,
     direction: Direction,
     mode: ReadMode,
-    /// The table being walked, or one that is outside at the end.
+    /// The current table; out of bounds or `None` at the end.
     table: Option<usize>,
-    /// The block being walked.
+    /// The number of the current block.
     block: u32,
     cursor: BlockCursor<'t>,
-    /// Readers of tables that are not entered yet, where they were made when the range was opened.
+    /// Readers of tables that are not entered yet, if they were created when the range was opened.
     readers: Option<Readers<'t>>,
-    /// Blocks walked in a row, by a range.
+    /// The number of consecutive blocks that a range has read.
     walked: u32,
-    /// How many blocks a range reads at once.
+    /// The number of blocks that a range reads at once.
     read_ahead: ReadAhead,
-    /// The key that a range which reads several blocks at once does not go beyond, if there is one.
+    /// The end of a range that reads several blocks at once; `None` if it is open.
     read_to: Option<Box<[u8]>>,
-    /// The bytes of the blocks behind the one being walked that a range is expected to need, if that is known: of one that went
-    /// on behind what it was expected to take it is not.
+    /// The bytes after the current block that the range is expected to need, if they are known. Unknown once a range
+    /// reads more than it announced.
     expected_bytes: Option<usize>,
-    /// Blocks read and not yet entered; the first is the one that comes behind `block` in `direction`.
+    /// Blocks that are read and not yet entered, in the order of `direction` after `block`.
     ahead: VecDeque<Bytes>,
 }
 
@@ -102,8 +102,8 @@ impl Source for RunCursor<'_> {
 }
 
 impl<'t> RunCursor<'t> {
-    /// A cursor for a range over what it holds of a run, on its way to the first entry in `direction` that `from`
-    /// allows; it goes on to `to` at most.
+    /// Opens a cursor of a range over a run, and prefetches the block of its first entry in `direction` that `from`
+    /// allows. The range ends at `to`.
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
@@ -136,7 +136,7 @@ impl<'t> RunCursor<'t> {
         if let (true, Bound::Included(key) | Bound::Excluded(key)) = (cursor.read_ahead.is_on(), to) {
             cursor.read_to = Some(key.into());
         }
-        // What is used in place is not looked at before all runs have asked for theirs.
+        // Blocks in place are not read before all runs have prefetched theirs.
         let table: &'t Table = &tables[first];
         if !table.is_in_place() {
             let block = Some(cursor.cached_block(first, counters)?);
@@ -153,7 +153,8 @@ impl<'t> RunCursor<'t> {
         Ok(Approach { cursor, block: None, part })
     }
 
-    /// Asks memory for what a range reads first that begins in a part of a block and takes so many entries, if that is known.
+    /// Prefetches the bytes that a range reads first, from a part of a block on. `expected` is its number of entries,
+    /// if known.
     fn prefetch_from(&mut self, table: &Table, part: &Part, expected: Option<u64>) {
         let expected_bytes = expected.map_or(PREFETCHED_BYTES, |entries| table.expected_bytes(entries));
         let block_bytes = table.stored_len(self.block).unwrap_or(0);
@@ -172,8 +173,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// A cursor for a compaction, at the first entry of the run that is at or above `low`; it ends in the first
-    /// block that has entries at or above `high`. `None` where no block has entries between the two.
+    /// Opens a cursor of a compaction at the first entry of the run at or above `low`. It ends with the last block that
+    /// has entries below `high`. `None` if no block has entries between the two.
     pub(crate) fn stream(
         tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
@@ -212,14 +213,14 @@ impl<'t> RunCursor<'t> {
         Ok(standing.then_some(cursor))
     }
 
-    /// The current entry.
+    /// Returns the current entry.
     #[inline]
     pub(crate) fn entry(&self) -> Entry<'_> {
         self.cursor.entry()
     }
 
-    /// Hands the decoded entries behind the current one, going forward, to `pass`, and moves to each that it lets pass, as far
-    /// as it does.
+    /// Calls `pass` for the decoded entries after the current one, going forward. Moves to each entry for which it
+    /// returns `true`, and stops at the first `false`.
     #[inline]
     pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
         self.cursor.pass(pass);
@@ -264,8 +265,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Asks memory for the next block while the one that the range has just come to is walked, and storage for those
-    /// behind it, where the range turns out to be a long one.
+    /// Prefetches the next block while the range reads the current one. A long range also announces the blocks after it
+    /// to the storage.
     fn expect_blocks(&mut self, at: usize) {
         if self.mode == ReadMode::Streaming {
             return;
@@ -286,7 +287,7 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// The blocks of a table that are walked.
+    /// Returns the number of blocks of a table to read.
     fn blocks_of(&self, at: usize) -> u32 {
         if at + 1 == self.tables.len() { self.last_blocks } else { self.tables[at].block_count() }
     }
@@ -298,12 +299,12 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// The block of a table that is walked first.
+    /// Returns the first block of a table in the direction of the cursor.
     fn first_block(&self, at: usize) -> u32 {
         first_block(&self.tables[at], self.direction)
     }
 
-    /// Stands before the first entry of the current table; `false` where there is none.
+    /// Moves before the first entry of the current table. `false` if there is no table.
     fn enter_table(&mut self, counters: &AllCounters) -> Result<bool> {
         let Some(at) = self.table else { return Ok(false) };
         self.block = match self.readers.as_mut().and_then(|readers| readers.take(at)) {
@@ -328,8 +329,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// The block of a range. What is used in place was asked for from memory when it was known to come; what is not is
-    /// asked for now.
+    /// Returns the current block of a range. A block in place was prefetched earlier; any other block is prefetched
+    /// now.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {
@@ -345,8 +346,10 @@ impl<'t> RunCursor<'t> {
         Ok(block)
     }
 
-    /// Reads the block being walked and those behind it at once, as many as a range is to read. One that cannot be read is
-    /// told when the range gets there: until then they are read one by one.
+    /// Reads the current block and the following ones at once, as many as the read-ahead allows.
+    ///
+    /// Read errors are ignored here. The range then reads block by block, and returns the error when it reaches the bad
+    /// block.
     fn read_on(&mut self, at: usize, counters: &AllCounters) {
         let (table, block, end) = (&self.tables[at], self.block, self.blocks_of(at));
         let (direction, read_to) = (self.direction, self.read_to.as_deref());
@@ -383,7 +386,7 @@ impl<'t> RunCursor<'t> {
         self.seek_in_block(key, None, counters)
     }
 
-    /// Moves to the first entry in direction of the block that is entered, or of the next one, at or behind `key`.
+    /// Moves to the first entry in direction that is not before `key`, in the current block or the next one.
     fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key, part) {
             Some(true) => Ok(true),
@@ -398,7 +401,7 @@ impl<'t> RunCursor<'t> {
 }
 
 impl<'t> Approach<'t> {
-    /// The cursor at the first entry that `from` allows, the bound that it is on its way to; `None` where there is none.
+    /// Returns the cursor at the first entry that `from`, the bound of `approach`, allows. `None` if there is none.
     pub(crate) fn land(
         self,
         from: Bound<&[u8]>,

@@ -1,4 +1,4 @@
-//! What a range takes hold of when it is opened: the tables of a run, and readers of them if they are made at once.
+//! The tables of a run that a range reads, with their readers if these are created in advance.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use super::read_ahead::ReadAhead;
 use super::reader::Table;
 use crate::design::{RangeOptions, TableReaders, TableReferences};
 
-/// The tables of a run that a range walks.
+/// The tables of a run that a range reads.
 pub(crate) struct RunReaders<'t> {
     /// The tables that can have keys of the range, in key order.
     pub(super) tables: &'t [Arc<Table>],
-    /// The number of the table that is walked first.
+    /// The number of the first table to read.
     pub(super) first: usize,
-    /// A reference of its own to each table, where those of the version are not enough.
+    /// Counted references to the tables, if the design requires them in addition to those of the version.
     pub(super) references: Vec<Arc<Table>>,
-    /// Readers of the tables that can have keys of the range, if they are made at once.
+    /// Readers of the tables that can have keys of the range, if they are created in advance.
     pub(super) readers: Option<Readers<'t>>,
-    /// How many blocks are read at once.
+    /// The number of blocks that are read at once.
     pub(super) read_ahead: ReadAhead,
-    /// The entries that the range is expected to take of the run, if it said so.
+    /// The number of entries that the range is expected to read from the run, if it is known.
     pub(super) expected: Option<u64>,
 }
 
 /// A reader for each table, until it is taken.
 pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
-/// What it takes to walk a table from its first block in the direction of the range. No block of it was read.
+/// The state for reading a table from its first block in the direction of the range. No block was read yet.
 pub(super) struct Reader<'t> {
-    /// The block that is walked first.
+    /// The first block to read.
     pub(super) first_block: u32,
-    /// The walk over a block.
+    /// The cursor for the block.
     pub(super) cursor: BlockCursor<'t>,
 }
 
 impl<'t> RunReaders<'t> {
-    /// Takes hold of the tables `inside` of a run, which can have keys of the range and are not none, to be walked in
-    /// `direction`. The range is `expected` to take so many entries, if it said so.
+    /// Creates the state of a range over the tables `inside` of a run, in `direction`. At least one of them must be
+    /// able to have keys of the range. `expected` is the number of entries that the range announced, if it did.
     pub(crate) fn new(
         run: &'t [Arc<Table>],
         inside: Range<usize>,
@@ -73,13 +73,13 @@ impl<'t> Readers<'t> {
         Self(tables.iter().map(reader).collect())
     }
 
-    /// The reader of table number `at`, if it has one that was not taken.
+    /// Returns the reader of table number `at`. `None` if it has none or if it was taken.
     pub(super) fn take(&mut self, at: usize) -> Option<Reader<'t>> {
         self.0.get_mut(at)?.take()
     }
 }
 
-/// The block of a table that is walked first in `direction`.
+/// Returns the first block of a table in `direction`.
 pub(super) fn first_block(table: &Table, direction: Direction) -> u32 {
     match direction {
         Direction::Forward => 0,
@@ -100,7 +100,7 @@ mod tests {
     use crate::assemble::table_context;
     use crate::seals::Seals;
 
-    /// A run of ten tables.
+    /// Returns a run of ten tables.
     fn run() -> Arc<[Arc<Table>]> {
         let (storage, mut seals) = (Arc::new(Memory::default()), Seals::default());
         seals.begin(0, 1);

@@ -1,28 +1,28 @@
-//! The first blocks of a table, held back until its codec has enough of them to learn from.
+//! The first blocks of a table, held back until its codec can train on them.
 
-/// Blocks before compression, one behind the other.
+/// Blocks before compression, concatenated.
 #[derive(Debug)]
 pub(super) struct Samples {
     bytes: Vec<u8>,
-    /// Where each block ends.
+    /// The end of each block.
     ends: Vec<usize>,
     wanted: usize,
 }
 
 impl Samples {
-    /// Room for `wanted` bytes of blocks; `None` where none are wanted.
+    /// Creates a buffer for `wanted` bytes of blocks. `None` if no bytes are wanted.
     pub(super) fn new(wanted: usize) -> Option<Self> {
         (wanted > 0).then(|| Self { bytes: Vec::new(), ends: Vec::new(), wanted })
     }
 
-    /// Holds back a block; whether there are enough now.
+    /// Holds back a block. Returns whether there are enough blocks now.
     pub(super) fn add(&mut self, block: &[u8]) -> bool {
         self.bytes.extend_from_slice(block);
         self.ends.push(self.bytes.len());
         self.bytes.len() >= self.wanted
     }
 
-    /// The blocks, in order.
+    /// Returns the blocks, in order.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(&0).chain(&self.ends);
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[*start..*end])

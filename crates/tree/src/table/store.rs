@@ -1,4 +1,4 @@
-//! The file of a table in the making: blocks are compressed, sealed and appended to it.
+//! The file of a table that is being written: compresses blocks, adds their trailers and appends them.
 
 use std::sync::Arc;
 
@@ -13,33 +13,33 @@ use super::trailer::TRAILER_BYTES;
 use crate::checksum::{block_checksum, checksum};
 use crate::error::Result;
 
-/// Appends go to storage in pieces of at least this size.
+/// The least number of bytes of an append to storage.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// The file of one table, from its front to its end.
+/// The file of one table, written from its start to its end.
 pub(super) struct Store {
     context: Arc<TableContext>,
-    /// What its checksums begin with.
+    /// The seal of the file, which its checksums begin with.
     seal: u64,
-    /// The level the table is written for: codecs may depend on it.
+    /// The level of the table. Codecs may depend on it.
     pub(super) level: usize,
     file: Box<dyn WriteFile>,
-    /// Bytes that are not with the file yet.
+    /// Bytes that are not yet appended to the file.
     buffer: Vec<u8>,
-    /// Where each block lies.
+    /// The places of the blocks.
     pub(super) directory: Directory,
-    /// The bytes of the largest block before compression.
+    /// The size of the largest block before compression, in bytes.
     pub(super) largest_block_bytes: u64,
-    /// The codec of this table, where it learnt from the first blocks.
+    /// The codec of this table, if it was trained on the first blocks.
     learnt: Option<Arc<dyn Compression>>,
-    /// The first blocks, while the codec waits for more of them to learn from.
+    /// The first blocks, while the codec waits for more training data.
     samples: Option<Samples>,
-    /// What the codec learnt.
+    /// The dictionaries of the trained codec.
     pub(super) dictionaries: Dictionaries,
 }
 
 impl Store {
-    /// Begins the file of table `id`, which is meant for `level`.
+    /// Creates the file of table `id` for `level`.
     pub(super) fn new(context: &Arc<TableContext>, id: u64, level: usize) -> Result<Self> {
         let options = context.options.block;
         Ok(Self {
@@ -56,7 +56,7 @@ impl Store {
         })
     }
 
-    /// Appends a block, or holds it back until the codec has learnt.
+    /// Appends a block, or holds it back until the codec is trained.
     pub(super) fn add_block(&mut self, block: &[u8]) -> Result<()> {
         match &mut self.samples {
             None => self.append_block(block),
@@ -67,7 +67,7 @@ impl Store {
         }
     }
 
-    /// Has the codec learn from the blocks that were held back, if there are any, and appends them.
+    /// Trains the codec on the blocks that were held back, if there are any, and appends these blocks.
     pub(super) fn learn(&mut self) -> Result<()> {
         let Some(samples) = self.samples.take() else { return Ok(()) };
         let blocks: Vec<&[u8]> = samples.blocks().collect();
@@ -90,7 +90,7 @@ impl Store {
         self.flush_buffer(WRITE_BUFFER_BYTES)
     }
 
-    /// Appends padding where blocks are aligned, and the trailer.
+    /// Appends padding if blocks are aligned, and the trailer.
     fn seal_block(&mut self, start: usize, offset: u64, codec: u8, raw_len: usize) {
         let options = self.context.options.block;
         let stored_len = self.buffer.len() - start;
@@ -105,7 +105,7 @@ impl Store {
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 
-    /// Appends a part of the file that is no block, at a multiple of `alignment` if it has any bytes.
+    /// Appends a part of the file other than blocks. It begins at a multiple of `alignment` if it has any bytes.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();
@@ -124,7 +124,7 @@ impl Store {
         Ok(self.file.sync()?)
     }
 
-    /// Where the next byte comes to stand in the file.
+    /// Returns the offset of the next byte in the file.
     pub(super) fn offset(&self) -> u64 {
         self.file.len() + self.buffer.len() as u64
     }

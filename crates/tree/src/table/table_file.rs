@@ -1,4 +1,4 @@
-//! The file of an open table: it reads, checks and unpacks blocks.
+//! The file of an open table: reads, verifies and decompresses blocks.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -25,11 +25,11 @@ use crate::codec::Reader;
 use crate::error::{Error, Result};
 use crate::stats::Counters;
 
-/// The parts of a table that reading blocks needs.
+/// The parts of a table that are needed to read blocks.
 pub(super) struct TableFile {
     pub(super) context: Arc<TableContext>,
     pub(super) id: u64,
-    /// What its checksums begin with.
+    /// The seal of the file, which its checksums begin with.
     pub(super) seal: u64,
     pub(super) path: PathBuf,
     pub(super) file: Arc<dyn ReadFile>,
@@ -38,22 +38,22 @@ pub(super) struct TableFile {
     pub(super) directory: Directory,
     pub(super) footer: Footer,
     pub(super) fence_checksums: Vec<u32>,
-    /// Whether blocks are used where they lie in a mapped file: where the first one is not compressed.
+    /// Whether blocks are used in place, in a memory-mapped file. This is so if the first block is not compressed.
     pub(super) is_in_place: bool,
-    /// What is asked for before it is read.
+    /// Prefetches blocks before they are read.
     pub(super) ahead: Prefetcher,
-    /// The blocks whose checksums were compared, where once is enough.
+    /// The blocks whose checksums were verified, if one verification is enough.
     pub(super) checked: Option<CheckedBlocks>,
-    /// Where the restart points of those stand.
+    /// The restart hints of the verified blocks.
     pub(super) restart_hints: Option<RestartHints>,
 }
 
-/// What stands behind a stored block.
+/// The trailer of a stored block.
 pub(super) struct Trailer {
     codec: u8,
     /// The bytes of the block as it is stored.
     stored_len: usize,
-    /// Its bytes before compression.
+    /// The bytes of the block before compression.
     raw_len: usize,
 }
 
@@ -65,7 +65,7 @@ impl TableFile {
     pub(super) fn fence_error(&self, error: FenceError) -> Error {
         match error {
             FenceError::Corrupt(what) => {
-                self.damaged(self.footer.fence.offset, format!("the fence is damaged: {what}"))
+                self.damaged(self.footer.fence.offset, format!("the fence is corrupt: {what}"))
             }
             FenceError::Read(source) => match source.downcast::<Error>() {
                 Ok(error) => *error,
@@ -77,7 +77,7 @@ impl TableFile {
     pub(super) fn place(&self, index: u32) -> Result<BlockPlace> {
         self.directory.place(index).ok_or_else(|| {
             let blocks = self.directory.len();
-            self.damaged(self.footer.fence.offset, format!("the fence names block {index} of {blocks}"))
+            self.damaged(self.footer.fence.offset, format!("the fence refers to block {index} of {blocks}"))
         })
     }
 
@@ -85,7 +85,7 @@ impl TableFile {
         BlockId { tree: self.context.tree, table: self.id, offset }
     }
 
-    /// A data block, from the cache or from storage.
+    /// Returns a data block, from the cache or from storage.
     pub(super) fn block(&self, index: u32, counters: &Counters) -> Result<BlockBytes<'_>> {
         let place = self.place(index)?;
         if self.is_in_place
@@ -101,8 +101,8 @@ impl TableFile {
         self.take_in(&stored, place, counters).map(BlockBytes::Own)
     }
 
-    /// A data block where it lies in a mapped file; `None` where it is compressed. It stays out of the cache, where it
-    /// would only be found by a longer way.
+    /// Returns a data block in place, in a memory-mapped file. `None` if it is compressed. The block stays out of the
+    /// cache, where finding it would take longer.
     pub(super) fn block_in_place(
         &self,
         index: u32,
@@ -127,13 +127,13 @@ impl TableFile {
         Ok(Some(&stored[..trailer.stored_len]))
     }
 
-    /// A stored block where it lies in a mapped file, if it lies in one.
+    /// Returns a stored block in place, if its file is memory-mapped.
     #[inline]
     pub(super) fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
     }
 
-    /// Data blocks by their numbers, as [`blocks_together`](Self::blocks_together).
+    /// Returns data blocks by their numbers, like [`blocks_together`](Self::blocks_together).
     pub(super) fn blocks_by_number(
         &self,
         indexes: &[u32],
@@ -146,7 +146,7 @@ impl TableFile {
         Ok(indexes.into_iter().zip(blocks).collect())
     }
 
-    /// Data blocks, each from the cache or from storage; what is missing is read together.
+    /// Returns data blocks from the cache or from storage. Missing blocks are read in one request.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         let mut blocks = Vec::with_capacity(indexes.len());
         let (mut missing, mut parts) = (Vec::new(), Vec::new());
@@ -166,7 +166,7 @@ impl TableFile {
         Ok(blocks.into_iter().map(|block| block.expect("storage answers for every part")).collect())
     }
 
-    /// Checks and unpacks a block that was read, and offers it to the cache.
+    /// Verifies and decompresses a block that was read, and offers it to the cache.
     pub(super) fn take_in(&self, stored: &Bytes, place: BlockPlace, counters: &Counters) -> Result<Bytes> {
         counters.blocks_read.bump();
         counters.blocks_read_bytes.add(place.len as u64);
@@ -197,7 +197,7 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Compares a stored block with a checksum of this kind and decompresses it.
+    /// Verifies a stored block with a checksum of this kind, and decompresses it.
     pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
         if codec == RAW {
@@ -208,7 +208,7 @@ impl TableFile {
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
-    /// Compares a stored block with a checksum of this kind, and reads what stands behind it.
+    /// Verifies a stored block with a checksum of this kind, and decodes its trailer.
     pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =

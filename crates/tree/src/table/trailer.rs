@@ -1,4 +1,4 @@
-//! The trailer behind each stored block.
+//! The trailer after each stored block.
 
-/// The bytes of a trailer: codec, stored length, length before compression, checksum.
+/// The length of a trailer, in bytes: codec, stored length, length before compression, checksum.
 pub const TRAILER_BYTES: usize = 1 + 4 + 4 + 4;

@@ -1,4 +1,4 @@
-//! Entries with their whole keys and numbers of fixed width: what formats without delta coding share.
+//! Entries with full keys and numbers of fixed width, shared by the formats without delta encoding.
 //!
 //! ```text
 //! entry   u32 key length, u32 (value length << 1 | tombstone), key, value
@@ -8,10 +8,10 @@ use types::Entry;
 
 use super::layout::{EntryCodec, EntryHead};
 
-/// The bytes before the key of an entry.
+/// The number of bytes before the key of an entry.
 pub(super) const HEAD_BYTES: usize = 8;
 
-/// How such entries are read.
+/// The codec of such entries.
 pub(super) struct Whole;
 
 /// Appends an entry to a block whose entries are [`Entries::Whole`](super::layout::Entries::Whole).

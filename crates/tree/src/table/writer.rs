@@ -1,4 +1,4 @@
-//! Writing one table, from its first entry to its footer.
+//! Writes one table, from its first entry to its footer.
 
 use std::sync::Arc;
 
@@ -19,31 +19,31 @@ use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::error::{Error, Result};
 
-/// Writes one table. Entries come in key order; nothing is durable before [`finish`](Self::finish).
+/// Writes one table. Entries must come in key order. Nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// What its filter may spend, where an allocation says.
+    /// The memory budget of the filter, if the design has an allocation for it.
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
     separators: Separators,
     hashes: Vec<KeyHash>,
-    /// Copies of keys, where something asks for them.
+    /// Copies of keys, if the filter or the table's bounds need them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The last key of the block before the one being built.
+    /// The last key of the block before the current one.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
     properties: Properties,
 }
 
-/// The bits that the filter of a table may spend.
+/// The memory budget of a filter, in bits.
 #[derive(Clone, Copy)]
 pub(crate) enum FilterBudget {
-    /// So many for each key.
+    /// Bits per key.
     PerKey(f64),
-    /// So many for all keys together, whose number is known at the end.
+    /// Bits for all keys together. Their number is known at the end.
     PerTable(f64),
 }
 
@@ -57,7 +57,7 @@ impl FilterBudget {
 }
 
 impl TableWriter {
-    /// Begins table `id`, which is meant for `level` and whose filter may spend so much.
+    /// Begins table `id` for `level`, with a budget for its filter.
     pub(crate) fn new(
         context: &Arc<TableContext>,
         id: u64,
@@ -94,10 +94,10 @@ impl TableWriter {
         })
     }
 
-    /// Appends an entry; its key is above the last one.
+    /// Appends an entry. Its key must be above the last one.
     ///
     /// # Errors
-    /// Also if it is not: a merge hands on the keys of its tables in the order in which they stand there.
+    /// If the key is not above the last one, because the inputs of a compaction can be corrupt; or if writing fails.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if !self.is_empty() && self.block.last_key() >= entry.key {
             return Err(Error::OutOfOrder(self.context.directory.clone()));
@@ -122,7 +122,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Key and value bytes so far, with the charge of each entry: what table capacities are counted in.
+    /// Returns the key and value bytes so far, with a fixed charge per entry. Table capacities use this measure.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.properties.charged_bytes()
     }
@@ -132,8 +132,8 @@ impl TableWriter {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens it. Its name is durable once the directory is
-    /// synced too.
+    /// Completes the table, makes its bytes durable and opens it. Its name becomes durable when the directory is
+    /// synced.
     ///
     /// # Panics
     /// If no entry was added.
@@ -154,7 +154,7 @@ impl TableWriter {
             self.first_key = key.to_vec();
             self.separators.push(key);
         } else {
-            // The shortest prefix of the key that is still above the block before.
+            // The shortest prefix of the key that is above the last key of the block before.
             let len = common_prefix(&self.previous_last_key, key) + 1;
             self.separators.push(&key[..len]);
         }
@@ -167,7 +167,7 @@ impl TableWriter {
         self.block.finish(|block| self.store.add_block(block))
     }
 
-    /// Writes all that stands behind the blocks but the footer, which it returns.
+    /// Writes all parts after the blocks except the footer, and returns the encoded footer.
     fn write_sections(&mut self) -> Result<Vec<u8>> {
         let input = FilterInput {
             hashes: &self.hashes,

@@ -16,12 +16,12 @@ use catalog::laws::{self, Invariant, ensure};
 use super::{CATALOG, WalPolicy};
 use crate::conformance::check_in_tree;
 
-/// What a variant builds.
+/// A WAL mode under test.
 struct Subject(Box<dyn WalPolicy>);
 
 /// All invariants, by name.
 const INVARIANTS: &[Invariant<Subject>] = &[
-    ("the decisions go together", |subject| subject.0.mode().check()),
+    ("the decisions are consistent", |subject| subject.0.mode().check()),
     ("the decisions are the same at every call", |subject| {
         let [once, again] = [(); 2].map(|()| subject.0.mode());
         ensure(once == again, || format!("{once:?}, then {again:?}"))

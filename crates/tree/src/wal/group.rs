@@ -1,31 +1,17 @@
-//! A log whose syncs are shared by commits that wait at the same time (group commit).
+//! A WAL with group commit: commits that wait at the same time share a sync.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::Variant;
 
 use super::mode::{WalMode, WalPolicy};
 
-pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Group>(
+pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     "group",
     "commits that wait together, or soon will, share one sync: survives power loss",
-    "",
+    || Box::new(Group),
 );
 
 /// The mode has no state.
 struct Group;
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn WalPolicy> for Group {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn WalPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl WalPolicy for Group {
     fn mode(&self) -> WalMode {

@@ -1,4 +1,4 @@
-//! A log that is synced in the background after each period: power loss costs at most the writes of one period.
+//! A WAL that is synced in the background at an interval. Power loss costs at most the writes since the last sync.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Interval>(
     "interval",
-    "logged to the operating system and synced at a period: power loss costs at most that",
+    "written to the operating system and synced at an interval: power loss costs at most that",
     "# Time between two syncs.\nperiod = \"100ms\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -34,7 +34,7 @@ impl Build<dyn WalPolicy> for Interval {
 
     fn build(params: Params) -> Result<Box<dyn WalPolicy>, String> {
         if params.period.0 == 0 {
-            return Err("period is 0; say wal = \"sync\" to sync every commit".to_owned());
+            return Err("period is 0; use wal = \"sync\" to sync every commit".to_owned());
         }
         Ok(Box::new(Self(params.period.0)))
     }

@@ -1,4 +1,4 @@
-//! A log being written.
+//! A WAL file that is being written.
 
 use std::path::Path;
 
@@ -8,13 +8,14 @@ use super::record::header;
 use super::{WalMode, log_path};
 use crate::error::Result;
 
-/// A log open for appending; without a log there is no file and nothing happens.
+/// A WAL file that is open for appending. In mode `none` there is no file, and every call does nothing.
 pub(crate) struct LogFile {
     file: Option<Box<dyn WriteFile>>,
 }
 
 impl LogFile {
-    /// Begins log `number` under `seal`. Where acknowledged writes must survive power loss, so does the log's name.
+    /// Creates WAL file `number` with `seal`. Its directory entry is made durable if acknowledged writes must survive
+    /// power loss.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,
@@ -34,12 +35,12 @@ impl LogFile {
         Ok(Self { file: Some(file) })
     }
 
-    /// The bytes written so far.
+    /// Returns the number of bytes written; 0 without a WAL.
     pub(crate) fn len(&self) -> u64 {
         self.bytes().unwrap_or(0)
     }
 
-    /// The bytes of the log, if there is one.
+    /// Returns the number of bytes written; `None` without a WAL.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.file.as_ref().map(|file| file.len())
     }
@@ -52,7 +53,7 @@ impl LogFile {
         }
     }
 
-    /// Makes everything appended durable.
+    /// Makes all appended records durable.
     pub(crate) fn sync(&mut self) -> Result<()> {
         match &mut self.file {
             Some(file) => Ok(file.sync()?),

@@ -1,6 +1,6 @@
-//! The write-ahead log: what a write survives before its memtable is flushed.
+//! The write-ahead log (WAL), which makes writes survive a crash before their memtable is flushed.
 //!
-//! One log covers one memtable. A record holds one commit, whole: a batch is replayed entirely or not.
+//! One WAL file covers one memtable. A record has one commit, so a batch is replayed as a whole or not at all.
 
 mod buffered;
 pub mod conformance;
@@ -26,21 +26,21 @@ pub(crate) use replay::{LogContent, replay};
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",
-    "when a write is acknowledged, and so what it survives",
+    "when a write is acknowledged, and which crashes it survives",
     &[none::VARIANT, buffered::VARIANT, sync::VARIANT, group::VARIANT, interval::VARIANT],
 );
 
-/// The durable length of a new log, in bytes.
+/// Returns the durable length of a new WAL file, in bytes.
 pub(crate) fn synced_when_new(mode: WalMode) -> u64 {
     if mode.syncs_at_rotation { HEADER_BYTES as u64 } else { 0 }
 }
 
-/// Puts the checksums of log `number` right: see [`crate::reseal`].
+/// Corrects the checksums of a WAL: see [`crate::reseal`].
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
     record::reseal(bytes, seal);
 }
 
-/// The file of a log.
+/// Returns the path of a WAL file.
 pub(crate) fn log_path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number:08}.wal"))
 }

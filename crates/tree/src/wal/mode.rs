@@ -16,14 +16,14 @@ pub trait WalPolicy: Send + Sync {
 /// Invariant: a mode without a log neither syncs commits nor rotations and has no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalMode {
-    /// Whether there is a log. Without one, a crash of the process loses the writes that are not flushed.
+    /// Whether there is a WAL. Without one, a crash of the process loses the writes that are not flushed.
     pub has_log: bool,
     /// Which commits are synced before they are acknowledged.
     pub commit_sync: CommitSync,
-    /// Whether a log and its name are durable before the first write goes to it, and whole before the first write goes
-    /// to the next log.
+    /// Whether a new WAL file and its directory entry are durable before its first record, and the whole old file
+    /// before the first record of the next.
     pub syncs_at_rotation: bool,
-    /// The time between two syncs in the background, in timed mode. `None` if there are no such syncs.
+    /// The time between two background syncs, in timed mode; `None` if there are none.
     pub period: Option<Duration>,
 }
 

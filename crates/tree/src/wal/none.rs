@@ -1,28 +1,14 @@
-//! No log: only flushed writes survive a crash of the process.
+//! No WAL: only flushed writes survive a crash of the process.
 
-use catalog::{Build, Variant};
-use serde::{Deserialize, Serialize};
+use catalog::Variant;
 
 use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> =
-    Variant::new::<NoWal>("none", "no log: a crash of the process loses what was not flushed", "");
+    Variant::plain("none", "no log: a crash of the process loses what was not flushed", || Box::new(NoWal));
 
 /// The mode has no state.
 struct NoWal;
-
-/// There is nothing to set.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Params {}
-
-impl Build<dyn WalPolicy> for NoWal {
-    type Params = Params;
-
-    fn build(_: Params) -> Result<Box<dyn WalPolicy>, String> {
-        Ok(Box::new(Self))
-    }
-}
 
 impl WalPolicy for NoWal {
     fn mode(&self) -> WalMode {

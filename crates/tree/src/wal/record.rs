@@ -1,4 +1,4 @@
-//! The bytes of a log: a header that says which log it is, then one framed record per commit.
+//! The format of a WAL file: a header with its number, and then one framed record per commit.
 //!
 //! ```text
 //! log      header record*
@@ -7,29 +7,29 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the length of the log that was known to be durable when the record was framed. It tells a log
-//! that a crash cut off, of whose unsynced end any part may be missing, from one that was damaged: a head
-//! whose `synced` lies behind a broken record was written when that record was safe. It has a checksum of its
-//! own so that it can be looked for among bytes that are no records.
+//! `synced` is the length of the WAL that was known to be durable when the record was framed. It distinguishes a crash
+//! from corruption. A crash may lose any part of the unsynced end. If a record after a broken one has a `synced` beyond
+//! the broken record, that record was durable, and it is corrupt now. The head has its own checksum, so that it can be
+//! found among other bytes.
 
 use types::SequenceNumber;
 
 use crate::checksum::checksum;
 use crate::codec::{Reader, put_varint};
 
-/// The bytes of a header.
+/// The length of a header, in bytes.
 pub(crate) const HEADER_BYTES: usize = MAGIC.len() + 8 + 4;
 
-/// The bytes of the two checksums before each head.
+/// The length of the two checksums before each head, in bytes.
 const SUMS_BYTES: usize = 4 + 4;
 
-/// The bytes of the length that each head begins with.
+/// The length of the number that each head begins with, in bytes.
 const LENGTH_BYTES: usize = 4;
 
-/// What the file is, and the version of its format.
+/// The kind of file, and the version of its format.
 const MAGIC: [u8; 8] = *b"lsmlog\x001";
 
-/// The header of log `number`, whose checksums begin with `seal`.
+/// Returns the header of WAL `number`, whose checksums begin with `seal`.
 pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&number.to_le_bytes());
@@ -38,29 +38,29 @@ pub(super) fn header(number: u64, seal: u64) -> Vec<u8> {
     bytes
 }
 
-/// Whether `bytes` begin with the header of log `number` under `seal`.
+/// Whether `bytes` begin with the header of WAL `number` with `seal`.
 pub(super) fn has_header(bytes: &[u8], number: u64, seal: u64) -> bool {
     bytes.starts_with(&header(number, seal))
 }
 
-/// The version of the format, where the bytes are those of a log of another one. A crash leaves no such.
+/// Returns the format version of a WAL of another version, which no crash leaves. `None` for all other bytes.
 pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     let (version, magic) = bytes.get(..MAGIC.len())?.split_last()?;
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// Where in a log a record is framed.
+/// The place of a record in a WAL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
-    /// The seal of the log.
+    /// The seal of the WAL.
     pub(crate) seal: u64,
-    /// Where in the log the buffer begins to which the record is appended.
+    /// The offset in the WAL of the buffer to which the record is appended.
     pub(crate) base: u64,
-    /// The length of the log that is known to be durable.
+    /// The length of the WAL that is known to be durable.
     pub(crate) synced: u64,
 }
 
-/// Appends one record to `out`, which stands at `place`. `write` appends the operations.
+/// Appends one record to `out`, which begins at `place`. `write` appends the operations.
 #[inline]
 pub(crate) fn frame(
     out: &mut Vec<u8>,
@@ -84,17 +84,17 @@ pub(crate) fn frame(
     out[start..head].copy_from_slice(sums.as_flattened());
 }
 
-/// A record as it was read.
+/// A record that was read.
 pub(super) struct Record<'a> {
     /// The sequence number of the first operation.
     pub(super) first_sequence: SequenceNumber,
-    /// The operations.
+    /// The encoded operations.
     pub(super) operations: &'a [u8],
-    /// Where the next record begins.
+    /// The offset of the next record.
     pub(super) end: usize,
 }
 
-/// The record at offset `at` of the log under `seal`; `None` where none is intact.
+/// Reads the record at offset `at` of the WAL with `seal`. `None` if it is not intact.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;
@@ -103,14 +103,14 @@ pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     is_intact.then_some(Record { first_sequence: head.first_sequence, operations, end })
 }
 
-/// The length of the log that was durable when the record at offset `at` of the log under `seal` was framed;
-/// `None` where no record has an intact head, whatever its operations.
+/// Returns the length of the WAL that was durable when the record at offset `at` was framed. `None` if no record with
+/// an intact head begins there. The operations of the record need not be intact.
 pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Puts right every checksum of the log under `seal` whose place can be told, so that fuzzing reaches what stands behind
-/// them; lengths and all else stay.
+/// Corrects all checksums of a WAL with `seal` whose places can be determined, so that fuzzing reaches the code after
+/// the checks. Nothing else changes.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {
@@ -138,13 +138,13 @@ fn reseal_record(bytes: &mut [u8], seal: u64, at: usize) -> Option<usize> {
     Some(end)
 }
 
-/// What a record says of itself.
+/// The head of a record.
 struct Head {
     operations_sum: u32,
     length: usize,
     first_sequence: SequenceNumber,
     synced: u64,
-    /// Where it ends, in the log.
+    /// The offset in the WAL at which the head ends.
     end: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a log back after a crash.
+//! Replays a WAL after a crash.
 
 use std::path::Path;
 
@@ -11,35 +11,37 @@ use crate::batch::operations;
 use crate::error::{Error, Result};
 use crate::manifest::State;
 
-/// What a log turned out to hold.
+/// The result of replaying a WAL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogContent {
-    /// Commits replayed.
+    /// The number of replayed commits.
     pub(crate) records: u64,
-    /// Operations replayed.
+    /// The number of replayed operations.
     pub(crate) operations: u64,
-    /// The last sequence number replayed, or the one that was to be followed where there was none.
+    /// The last replayed sequence number, or the number before the WAL if nothing was replayed.
     pub(crate) last_sequence: SequenceNumber,
-    /// Bytes that were not replayed: a commit that a crash cut off, and what followed it; or all, where
+    /// The bytes that were not replayed: a commit that a crash cut off and all bytes after it, or the whole WAL if
     /// there is a gap.
     pub(crate) dropped_bytes: u64,
-    /// The write that the log begins with, where that is not the one that was to follow: writes before it
-    /// are missing, and none of the log may come back, or the order of writes would have a hole.
+    /// The first sequence number of the WAL, if it does not follow the number before. The writes between are missing.
+    /// The WAL must not be replayed then, because the writes would have a gap.
     pub(crate) gap: Option<SequenceNumber>,
-    /// The bytes of the log, without zeros that follow its last record.
+    /// The bytes of the WAL, without zeros after its last record.
     pub(crate) file_bytes: u64,
-    /// Whether the file begins as this log does.
+    /// Whether the file has the header of this WAL.
     pub(crate) has_header: bool,
 }
 
 impl LogContent {
-    /// Refuses a log `number` that no crash can leave under a manifest that says `state`, where `after` is the
-    /// last write before it:
+    /// Rejects a WAL `number` that no crash can leave under a manifest with `state`. `after` is the last write before
+    /// the WAL.
     ///
-    /// * one that does not follow that write, where logs are synced before the next is written to;
-    /// * one without its header, where that was synced before the manifest came to name the log. Of the logs
-    ///   behind that one the last may have been begun when the power failed;
-    /// * one that is not whole, where the store was closed.
+    /// Rejected are:
+    ///
+    /// * a WAL that does not follow that write, if each WAL is synced before the next one is written;
+    /// * a WAL without its header, if the header was synced before the manifest named the WAL. Of the later WALs, the
+    ///   last one may have been begun when the power failed;
+    /// * a WAL that is not complete, if the store was closed.
     pub(crate) fn check(
         &self,
         directory: &Path,
@@ -51,11 +53,11 @@ impl LogContent {
         if let Some(first) = self.gap.filter(|_| state.log_is_synced) {
             return Err(damaged(
                 HEADER_BYTES as u64,
-                format!("the log begins with write {first}, and what was synced before ends with {after}"),
+                format!("the WAL begins with write {first}, and the synced writes before end with {after}"),
             ));
         }
         if !self.has_header && state.log_is_synced && state.log == Some(number) {
-            return Err(damaged(0, "the header is damaged, or the log is one of another store".to_owned()));
+            return Err(damaged(0, "the header is corrupt, or the WAL is one of another store".to_owned()));
         }
         match state.closed_log {
             Some((closed, bytes))
@@ -63,7 +65,7 @@ impl LogContent {
             {
                 Err(damaged(
                     self.file_bytes - self.dropped_bytes,
-                    format!("the log had {bytes} bytes, all of them intact, when the store was closed"),
+                    format!("the WAL had {bytes} intact bytes when the store was closed"),
                 ))
             }
             _ => Ok(()),
@@ -71,12 +73,12 @@ impl LogContent {
     }
 }
 
-/// Hands every operation of log `number`, which is sealed with `seal`, with its sequence number to `apply`, in
-/// order; the first one must follow write `after`.
+/// Calls `apply` for every operation of WAL `number` with `seal`, in the order of the sequence numbers. The first
+/// operation must follow write `after`.
 ///
-/// Replay ends at the first record that is not intact: what follows was never acknowledged as durable, or
-/// the order of writes would have a hole. Where a later record tells that the log was durable up to
-/// behind it, that cannot come from a crash: it is damage, and an error.
+/// Replay ends at the first record that is not intact. Later records were never acknowledged as durable, or replaying
+/// them would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken one. This
+/// is no effect of a crash but corruption, and an error.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -89,7 +91,7 @@ pub(crate) fn replay(
     let file = storage.open(&path, Purpose::Log)?;
     let bytes = file.read(0, file.len() as usize)?;
     if let Some(version) = other_version(&bytes) {
-        let what = format!("the log is of version {version}; this program reads another");
+        let what = format!("the WAL has format version {version}; this program reads another one");
         return Err(Error::damaged(&path, 0, what));
     }
     let mut content = LogContent {
@@ -97,7 +99,7 @@ pub(crate) fn replay(
         has_header: has_header(&bytes, number, seal),
         ..LogContent::default()
     };
-    // A log may end with zeros that are no part of it: space that was reserved and not used.
+    // A WAL may end with zeros that are not part of it: reserved space that was not used.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut at = 0;
     if content.has_header {
@@ -109,7 +111,7 @@ pub(crate) fn replay(
             }
             for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
                 let entry = entry.ok_or_else(|| {
-                    Error::damaged(&path, at as u64, "the record's operations cannot be read")
+                    Error::damaged(&path, at as u64, "the operations of the record are corrupt")
                 })?;
                 apply(sequence, entry);
                 content.last_sequence = sequence;
@@ -125,13 +127,13 @@ pub(crate) fn replay(
         return Err(Error::damaged(
             &path,
             at as u64,
-            "what was synced is damaged, and intact records follow",
+            "synced records are corrupt, and intact records follow",
         ));
     }
     Ok(content)
 }
 
-/// Whether the head of a record behind offset `at` tells that the log was durable up to behind `at`.
+/// Whether the head of a record after offset `at` shows that the WAL was durable beyond `at`.
 fn was_durable(bytes: &[u8], seal: u64, at: usize) -> bool {
     (at + 1..bytes.len()).any(|next| {
         let synced = synced_before(bytes, seal, next);
@@ -148,8 +150,8 @@ mod tests {
 
     const SEAL: u64 = 0x5ea1;
 
-    /// A log of three commits of one, two and one operations, each synced before the next or none at all;
-    /// returns it and where each commit ends.
+    /// A WAL of three commits of one, two and one operations. Each is synced before the next, or none is. Returns the
+    /// WAL and the end of each commit.
     fn sample(is_synced: bool) -> (Vec<u8>, Vec<usize>) {
         let mut bytes = header(7, SEAL);
         let mut ends = vec![bytes.len()];
@@ -187,7 +189,7 @@ mod tests {
             assert_eq!(seen, all[..operations], "cut at {cut}");
             assert_eq!(content.last_sequence, operations as u64);
             let intact = if cut < ends[0] { 0 } else { ends[whole] };
-            // Zeros at the end may be space that was reserved, and are nobody's loss.
+            // Zeros at the end may be reserved space, so they do not count as lost.
             let written = bytes[..cut].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             assert_eq!(content.dropped_bytes, written.saturating_sub(intact) as u64, "cut at {cut}");
         }
@@ -213,7 +215,7 @@ mod tests {
     #[test]
     fn a_torn_end_is_no_damage_whatever_of_it_was_kept() {
         let (mut bytes, ends) = sample(true);
-        // Two more commits that share one sync, of which the power failure kept only the second.
+        // Two more commits that share a sync. The power failure kept only the second one.
         let synced = ends[3] as u64;
         for first in [5, 6] {
             frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced }, first, |out| {
@@ -229,7 +231,7 @@ mod tests {
     fn zeros_behind_the_end_are_no_part_of_the_log() {
         let (mut bytes, _) = sample(false);
         let len = bytes.len() as u64;
-        // A record whose value ends with zeros is whole all the same.
+        // A record whose value ends with zeros is complete.
         frame(&mut bytes, LogPlace { seal: SEAL, base: 0, synced: 0 }, 5, |out| {
             encode_operation(out, &Entry { key: b"e", value: Some(&[0; 50]) });
         });

@@ -74,10 +74,7 @@ fn what_is_no_codec_library_is_refused_with_a_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |library: &Path| CATALOG.choose(&label(library)).unwrap_err().to_string();
     let error = refused(&folder.path().join("no-such.so"));
-    assert!(
-        error.starts_with("compression: library: ") && error.contains("there is no such file"),
-        "{error}"
-    );
+    assert!(error.starts_with("compression: library: ") && error.contains("no such file"), "{error}");
     let Some(library) = compiled(&folder, "int nothing;\n") else { return };
     let error = refused(&library);
     assert!(

@@ -52,9 +52,13 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
         return "`true` or `false`".to_owned();
     }
     let expected = expected(axis, kind, key);
-    let names = expected.as_deref().and_then(|text| text.split_once("; there are "));
+    let names = expected.as_deref().and_then(|text| text.split_once(". Valid: "));
     if let Some((_, names)) = names {
-        return names.split(", ").map(|name| code(&format!("\"{name}\""))).collect::<Vec<_>>().join(", ");
+        return names
+            .split(", ")
+            .map(|name| code(&format!("\"{}\"", name.trim_matches('"'))))
+            .collect::<Vec<_>>()
+            .join(", ");
     }
     match (expected.as_deref(), default) {
         (Some(text), _) if text.starts_with("a whole number") => "whole number".to_owned(),

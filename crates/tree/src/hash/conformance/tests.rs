@@ -1,4 +1,4 @@
-//! A hash function that breaks an invariant is caught.
+//! Tests that each invariant catches a wrong hash function.
 
 use types::KeyHash;
 

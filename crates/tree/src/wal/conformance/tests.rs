@@ -1,4 +1,4 @@
-//! A WAL mode that breaks an invariant is caught.
+//! Tests that each invariant catches a wrong WAL mode.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,7 +14,7 @@ impl WalPolicy for Impossible {
     }
 }
 
-/// A mode that syncs at every other call.
+/// A mode whose decisions differ from call to call.
 #[derive(Default)]
 struct Moody(AtomicBool);
 

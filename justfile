@@ -62,10 +62,9 @@ fuzz *arguments:
 bench crate *arguments:
     cargo bench -p lsmbench-{{crate}} -- {{arguments}}
 
-# Write the generated documentation again: variants and columns.
+# Write the generated reference again: all pages of docs/reference.
 docs:
-    cargo run --release --quiet -- list --markdown > docs/variants.md
-    cargo run --release --quiet -- list --columns > docs/results.md
+    cargo run --release --quiet -- list --reference docs/reference
 
 # The tests under the address and the thread sanitizer, with a nightly toolchain.
 sanitize *which:

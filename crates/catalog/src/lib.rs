@@ -7,6 +7,7 @@
 mod axis;
 mod catalog;
 mod choice;
+mod entry;
 mod error;
 mod handle;
 mod label;
@@ -22,6 +23,7 @@ mod variant;
 pub use axis::{Axis, VariantInfo};
 pub use catalog::Catalog;
 pub use choice::Choice;
+pub use entry::{KeyEntry, KeyTable};
 pub use error::{AdditionError, ChoiceError, suggestion};
 pub use handle::CatalogHandle;
 pub use origin::Origin;

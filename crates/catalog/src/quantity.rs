@@ -1,7 +1,9 @@
 //! Parameters with a unit: sizes, counts and times, each with the spellings that TOML accepts.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use types::quantity;
@@ -71,6 +73,31 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(Duration).map(Self)
     }
+}
+
+/// Describes a quantity in a schema: text, in the format of this name.
+macro_rules! schemas {
+    ($($quantity:ident = $format:literal;)+) => {
+        $(impl JsonSchema for $quantity {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($quantity).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "format": $format })
+            }
+        })+
+    };
+}
+
+schemas! {
+    ByteSize = "size";
+    Count = "count";
+    Time = "time";
 }
 
 /// Reads an integer, or a string that `parse` accepts.

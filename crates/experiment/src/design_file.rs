@@ -9,10 +9,8 @@ use types::{Outcome, Problem};
 
 use super::file::SourceFile;
 use super::overrides::split_set;
+use super::reference::{DESIGN_FILE, names};
 use super::{paths, wording};
-
-/// The keys of a design file.
-const KEYS: [&str; 3] = ["about", "extends", "design"];
 
 /// Reads the design of a design file.
 pub fn read_design(path: &Path) -> Outcome<Design> {
@@ -21,8 +19,9 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
 
 /// The design of a file that is extended by the files in `above`, given by their identities.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
-    if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        return Err(file.problem(&[key], wording::unknown("key of a design file", key, KEYS)));
+    let keys = names(&DESIGN_FILE);
+    if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
+        return Err(file.problem(&[key], wording::unknown("key of a design file", key, keys)));
     }
     let base = match file.table.get("extends") {
         None => Design::default(),

@@ -25,6 +25,7 @@ mod overrides;
 mod paths;
 mod presentation;
 mod reading;
+pub mod reference;
 mod resolved;
 mod sweep;
 mod trials;

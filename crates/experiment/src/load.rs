@@ -23,33 +23,12 @@ use super::expand::Base;
 use super::file::SourceFile;
 use super::overrides::{Overrides, Sets};
 use super::presentation::read_charts;
+use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, paths, reading, wording};
-
-/// The keys of an experiment file.
-const KEYS: [&str; 18] = [
-    "question",
-    "extends",
-    ENGINE,
-    "workload",
-    "key",
-    "design",
-    "phase",
-    "subject",
-    "component",
-    "set",
-    "quick",
-    "sweep",
-    "trials",
-    "verdict",
-    "chart",
-    "style",
-    "source",
-    "claim",
-];
 
 /// The most trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -76,8 +55,9 @@ struct Loader<'a> {
 impl<'a> Loader<'a> {
     fn new(path: &Path, overrides: &'a Overrides) -> Outcome<Self> {
         let file = SourceFile::read(path)?;
-        if let Some(key) = file.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
-            return Err(file.problem(&[key], wording::unknown("key of an experiment", key, KEYS)));
+        let keys = names(&FILE);
+        if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
+            return Err(file.problem(&[key], wording::unknown("key of an experiment", key, keys)));
         }
         if answers::is_computed(&file) {
             let message = "nothing in this file runs; `lsmbench report` computes its claims";

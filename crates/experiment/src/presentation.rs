@@ -17,7 +17,7 @@ use super::verdict_spec::VerdictSpec;
 use super::wording;
 
 /// The keys of a `[[chart]]`.
-const CHART_KEYS: [&str; 11] =
+pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {

@@ -3,37 +3,39 @@
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
 use results::RunMode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: the number of trials, their seed, and the recorded data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// `[trials]`: how often every cell runs and what is recorded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {
-    /// How often every cell runs, at most; trials of different cells are interleaved.
+    /// Most trials of each configuration, 1 to 1000. Trials of different configurations are interleaved.
     pub count: u64,
-    /// The seed of all operation streams: every cell and every trial does the same operations.
+    /// Seed of all operation streams. Every configuration and every trial runs the same operations.
     pub seed: u64,
-    /// Whether time is measured.
+    /// Whether the run measures time or only counters.
     pub mode: RunMode,
-    /// Every how many operations one is timed.
+    /// Interval between timed operations: 1 times every operation, 100 times one in 100.
     pub sampling: u64,
-    /// Every how many operations the answer is kept, to be checked after the phase; 0 checks none.
+    /// Interval between operations whose answers are checked after the phase. 0 checks none; `counted` mode checks all.
     pub check: u64,
-    /// Whether baselines run twice in every round of a timed experiment, to measure the noise.
+    /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// Blocks end early when every interval of a verdict reaches no further than this relative difference to
-    /// either side: 0.01 for 1 %.
+    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
+    /// than 1. Without it, all trials run.
     pub precision: Option<f64>,
-    /// The phase up to which the workload is a fixture: built once, and cloned for every trial.
+    /// Last phase of the fixture: the store after this phase is built once, and every trial starts from a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
-    /// The most memory that the process of a trial may use, page cache included.
+    /// Memory limit of a trial process, with its page cache, at least `"16MiB"`. Without it, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
-    /// How much free memory is written and given up before every phase, so that new pages are at hand.
+    /// Free memory that is touched and released before each phase, so that new pages are ready.
+    /// Linux only, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
-    /// The length of an interval of `timeline.csv`; a second where nothing is said.
+    /// Length of an interval of `timeline.csv`: an even part of a second, from `"10ms"` to the default `"1s"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
 }

@@ -1,23 +1,26 @@
 //! The table `[verdict]`: the deciding metric and the baseline.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[verdict]`: the deciding metric and the baseline.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// `[verdict]`: which number decides, and against what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// The column; by default that of the first chart if one side of it is better, else the throughput.
+    /// Column that decides. By default, the `y` column of the first chart if it has a better direction, else
+    /// `ops_per_second`.
     pub(crate) metric: Option<String>,
-    /// Further columns that are judged too.
+    /// Further columns that are judged.
     pub(crate) also: Vec<String>,
-    /// The phase; the last one by default.
+    /// Phase that is compared. By default, the last phase.
     pub(crate) phase: Option<String>,
-    /// The kind of operation; all by default.
+    /// Kind of operation that is compared. By default, all together.
     pub(crate) operation: Option<String>,
-    /// The configuration that the others are compared with, by its label or a swept value; the first one by default.
+    /// Configuration that the others are compared with: its label, or the swept values that set it apart. By default,
+    /// the first one.
     pub(crate) baseline: Option<String>,
-    /// The swept paths in whose values cells that are compared agree; by default all are compared, and components
-    /// where all but their kind is the same.
+    /// Swept paths whose values compared configurations share. By default, all configurations are compared; in a
+    /// component experiment, those that differ only in their kind.
     pub(crate) within: Option<Vec<String>>,
 }
 

@@ -347,18 +347,21 @@ pub(crate) struct OverrideArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Axis: memtable, bloom, fence ...; or "subject" for microbenchmarks
-    #[arg(value_name = "AXIS")]
-    pub(crate) axis: Option<String>,
+    /// Catalog to list with parameters: bloom, keys, mix, engine, chart …
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// Print Markdown
+    /// Print Markdown: tables of variants and of their parameters
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// List the columns of results instead
-    #[arg(long, conflicts_with_all = ["axis", "json"])]
+    /// Print the columns of results as Markdown instead of the catalogs
+    #[arg(long, conflicts_with_all = ["name", "json"])]
     pub(crate) columns: bool,
+    /// Write all pages of the reference into this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["name", "json", "markdown", "columns"])]
+    pub(crate) reference: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -4,50 +4,52 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use results::Folder;
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::kind::{ChartKind, Form, KINDS};
 
 /// The tables that a chart may be made of besides `runs.csv`; a `timeline` has its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChartFile {
-    /// `levels.csv`: a row per level of the tree.
+    /// `levels.csv`: one row per level of the tree.
     Levels,
 }
 
 /// One `[[chart]]`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChartSpec {
-    /// Its kind, one of [`KINDS`].
+    /// Name of a chart kind.
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
+    #[schemars(with = "String")]
     pub kind: catalog::Choice,
-    /// The table it is made of; `runs.csv` by default.
+    /// File of results that the chart draws. By default, `runs.csv`, and `timeline.csv` for a `timeline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ChartFile>,
-    /// The name of its files, without ending. Without it one is made of the columns: see
-    /// [`file_stem`](Self::file_stem).
+    /// Name of the chart files, without the extension. By default, it consists of the column names:
+    /// `fpr-by-bits_per_key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The title; by default one made of the columns, such as `Throughput by compaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The column across. A `timeline` has `second`; a `cdf` may say `response` instead of `service` time.
+    /// Column on the horizontal axis. A `timeline` uses `second`; a `cdf` takes `service` or `response` time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<String>,
-    /// The column upwards; the colour in a heat map. A `cdf` has none.
+    /// Column on the vertical axis, and the colour in a `heatmap`. A `cdf` has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub y: Option<String>,
-    /// The column whose values are told apart by colour. Swept columns that vary besides are told apart too.
+    /// Column with one colour per value. Other swept columns that vary also separate the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// Which rows count: a value, or several, per column. Without one, `operation` is `all` and `phase` the
-    /// last one, unless they are `x` or `series`.
+    /// Rows to draw: one value or a list of values per column. By default, `operation` is `all` and `phase` is the
+    /// last phase, unless they are `x` or `series`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub filter: BTreeMap<String, Choice>,
-    /// Whether equal distances across are equal factors.
+    /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
     /// Whether equal distances upwards (shades in a heat map) are equal factors; in a `cdf`, whether each nine (90 %, 99 %,
@@ -60,7 +62,7 @@ pub struct ChartSpec {
 }
 
 /// The values of a column that count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Choice {
     /// This value.
@@ -70,7 +72,7 @@ pub enum Choice {
 }
 
 /// A value as TOML writes it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Scalar {
     /// A whole number.

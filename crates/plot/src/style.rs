@@ -3,19 +3,22 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The look of the figures of an experiment: its `[style]` table. A key that is absent has its default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureStyle {
     /// The file formats, as `"svg,png"` or a list. Default: SVG and PNG.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub format: Option<Formats>,
     /// The width in print: a length such as `"3.3in"`, `"84mm"` or `"240pt"`, or `"column"` (3.33 in) or `"page"` (7 in).
     /// Text is 8 pt high then. Default: 800 pixels for a screen.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub width: Option<Length>,
     /// The typeface: the name of an installed family, or a font file. Default: the embedded DejaVu Sans Condensed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,9 +28,11 @@ pub struct FigureStyle {
     pub title: Option<String>,
     /// The text below the chart. Default: `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub caption: Option<Caption>,
     /// The interval that whiskers and bands show. Default: `ci`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub whiskers: Option<Whiskers>,
 }
 

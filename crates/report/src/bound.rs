@@ -1,9 +1,10 @@
 //! The side on which a result bounds a claim.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What the result of a computation bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 pub enum Bound {
     /// The claim is at least the result.
     #[serde(rename = "at least")]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::compute::{Nothing, known};
@@ -9,7 +10,7 @@ use crate::judge::compute;
 use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 
 /// A place where a document contradicts itself, or what must be.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contradiction {
     /// Its name: `S1`.
@@ -30,7 +31,7 @@ pub struct Contradiction {
 }
 
 /// What is wrong with what a document says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ContradictionKind {
     /// Impossible by arithmetic or theory.
@@ -59,7 +60,7 @@ impl ContradictionKind {
 }
 
 /// One side of a contradiction, held to a computation.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// What is claimed, of what.
@@ -83,7 +84,7 @@ pub struct Check {
 }
 
 /// The number of a side.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a claim")]
 pub enum Claimed {
     /// Itself.

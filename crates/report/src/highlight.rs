@@ -1,12 +1,13 @@
 //! What readers ask first: a few questions, each with the claims that answer it.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
 /// A question with the claims that answer it, as `highlights.toml` has it.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {
     /// What people argue about.

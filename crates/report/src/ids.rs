@@ -1,9 +1,10 @@
 //! The claims that one table answers, by their names.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The names of claims, in the order given: `cs265-020..cs265-021, cs265-204`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Ids(Vec<String>);
 

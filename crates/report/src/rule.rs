@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::bound::Bound;
@@ -9,7 +10,7 @@ use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
 /// How some claims are looked up and compared, or computed, or why they cannot be.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
     /// The claims.
@@ -62,7 +63,7 @@ pub struct Rule {
 }
 
 /// How a claim and a measurement are compared. `m` is the measurement, `r` that of the other side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
     /// The claim stands for `m`.
@@ -90,7 +91,7 @@ pub enum Compare {
 }
 
 /// Where a crossing lies: at a value of the column, or where a subject leads by a share.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
     /// The column.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Texts;
@@ -9,7 +10,7 @@ use crate::Texts;
 pub use results::columns::ENGINE;
 
 /// A column of `runs.csv`, or the quotient of two: `user_bytes_written / seconds`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Quantity {
     /// The column, or the one above the line.
@@ -41,7 +42,7 @@ impl TryFrom<String> for Quantity {
 }
 
 /// The column that a parameter of a claim selects in.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
     deny_unknown_fields,
@@ -69,7 +70,7 @@ impl ParamColumn {
 }
 
 /// The other side of a comparison.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a subject, or a table of parameters and columns that differ")]
 pub enum Other {
     /// Another subject.
@@ -79,7 +80,7 @@ pub enum Other {
 }
 
 /// What multiplies a measurement.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a parameter")]
 pub enum Scale {
     /// A number.
@@ -89,7 +90,7 @@ pub enum Scale {
 }
 
 /// How many cores a claim takes.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
 pub enum Cores {
     /// So many.

@@ -1,9 +1,10 @@
 //! The figure or table of a document that an experiment stands for: `[source]`.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The figure or table of a document that an experiment stands for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureSource {
     /// The document, by the name of its folder: `cs265`.

@@ -1,10 +1,11 @@
 //! One value or several, as a CSV writes them.
 
 use plot::Choice;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One value or several, as a CSV writes them; `""` is an empty cell.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "Choice")]
 pub struct Texts(Vec<String>);
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::Argument;
@@ -9,7 +10,7 @@ use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
 
 /// What theory says of some claims, or that it says nothing.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
     /// The computation; nothing where theory says nothing.

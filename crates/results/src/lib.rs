@@ -3,7 +3,7 @@
 //!
 //! Everything that writes, reads, checks, compares or draws results walks the one list in [`columns`]:
 //! the CSV header, the axes of charts with their units and arrows, the verdicts' sense of better, and
-//! `docs/results.md`.
+//! `docs/reference/columns.md`.
 
 pub mod columns;
 pub mod counters;

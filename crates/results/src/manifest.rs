@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -17,7 +18,7 @@ use crate::{Folder, ResultsError, Seal};
 pub const MANIFEST_VERSION: u64 = 1;
 
 /// `manifest.json`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
     /// The version of this layout: [`MANIFEST_VERSION`].
@@ -88,7 +89,7 @@ pub struct Manifest {
 }
 
 /// A store that trials started from clones of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
     /// Its name: a hash of what was to be built, and by which program.
@@ -104,7 +105,7 @@ pub struct FixtureInfo {
 }
 
 /// A file of a fixture.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureFile {
     /// Its name.
@@ -116,7 +117,7 @@ pub struct FixtureFile {
 }
 
 /// A variant that ran, and the crate that it comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentInfo {
     /// Its axis: `bloom`.
@@ -130,7 +131,7 @@ pub struct ComponentInfo {
 }
 
 /// One cell of the sweep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
     /// Its number.
@@ -152,7 +153,7 @@ pub struct CellInfo {
 pub const UNEQUAL: &str = "not equal: ";
 
 /// Another engine that ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineInfo {
     /// What it is called in the results.
@@ -168,7 +169,7 @@ pub struct EngineInfo {
 }
 
 /// The operations of one phase: what was meant beside what came out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// The name of the phase.
@@ -182,7 +183,7 @@ pub struct Stream {
 }
 
 /// The operations of a phase in a few figures. What does not occur, or has no closed form, is `null`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Operations, a batch or multi-get as one.
@@ -206,7 +207,7 @@ pub struct Profile {
 }
 
 /// A combination that was not run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// The label of the combination.
@@ -216,7 +217,7 @@ pub struct LeftOut {
 }
 
 /// The program that measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuildInfo {
     /// The version of lsmbench.
@@ -238,7 +239,7 @@ pub struct BuildInfo {
 }
 
 /// The machine that it ran on.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineInfo {
     /// The processor's model.
@@ -265,7 +266,7 @@ pub struct MachineInfo {
 }
 
 /// One thing of a machine that may disturb times.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFinding {
     /// What was looked at.
@@ -277,7 +278,7 @@ pub struct MachineFinding {
 }
 
 /// What the harness adds to every operation, measured before the run against a store that does nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessCost {
     /// The clock: `time stamp counter` or `operating system`.
@@ -291,7 +292,7 @@ pub struct HarnessCost {
 }
 
 /// What measuring adds to an operation at one sampling of latencies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
     /// Every how many operations one is timed; 1 times all.
@@ -302,7 +303,7 @@ pub struct OperationCost {
 
 /// What a call to a component in another language or process costs beyond a direct call, measured before the run with
 /// a component that does the same work on both sides.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
     /// The axis.

@@ -1,15 +1,16 @@
 //! Whether a run measures time or counts alone.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Whether time is measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunMode {
     /// Real threads and real time.
     #[default]
     Timed,
-    /// One thread, no time: every counter is the same on every machine and every run.
+    /// One thread and no times: every counter is the same on every machine and in every run.
     Counted,
 }
 

@@ -17,11 +17,11 @@ pub(crate) fn known(name: &str) -> Option<&'static Metric> {
     IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
 }
 
-/// The reference of all columns as Markdown: `docs/results.md`.
+/// The reference of all columns as Markdown: `docs/reference/columns.md`.
 pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\
-         As `lsmbench list --columns` prints them. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
+         `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
          Counters count what happened within the phase; those of the store as a whole stand in the rows of \
          operation `all` only. **An empty cell was not measured; it is never 0.** \
          *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\

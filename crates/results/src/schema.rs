@@ -198,7 +198,7 @@ impl Schema {
             };
             let hint = match close {
                 Some(close) => format!("did you mean \"{close}\"? {swept}"),
-                None => format!("{swept}; `docs/results.md` lists the measured columns"),
+                None => format!("{swept}; `docs/reference/columns.md` lists the measured columns"),
             };
             ResultsError::UnknownColumn { name: name.to_owned(), hint }
         })

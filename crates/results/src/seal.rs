@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -11,7 +12,7 @@ use crate::ResultsError;
 
 /// The rows of a file as of the end of the last measurement. What stands behind them was written by a run that
 /// was killed before it could say so.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
     /// The lines, the header included.

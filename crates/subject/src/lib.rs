@@ -24,7 +24,7 @@ mod seam;
 mod storage;
 mod task;
 
-use catalog::{Catalog, Choice, ChoiceError, suggestion};
+use catalog::{Axis, Catalog, Choice, ChoiceError, suggestion};
 use toml::{Table, Value};
 
 pub use bench::{Answers, Bench, PhaseResult, Slice, Timing};
@@ -55,6 +55,10 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
         hash::VARIANT,
     ],
 );
+
+/// The catalogs that parameters of subjects choose from, besides those of workloads: the contents of blocks, and the
+/// requests to a cache.
+pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key that names the subject of an experiment.
 pub const SUBJECT: &str = "subject";

@@ -28,7 +28,7 @@ pub(crate) trait Requests: Send + Sync {
 }
 
 /// The streams that are no distribution of keys.
-static STREAMS: Catalog<dyn Requests> = Catalog::new(
+pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
     "which blocks a cache is asked for",

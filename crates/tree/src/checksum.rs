@@ -4,11 +4,12 @@
 //! offset is therefore detected.
 
 use crc_fast::{CrcAlgorithm, Digest};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 /// The checksum of each block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksum {
     /// No checksum: corruption inside a block may go undetected. For measuring the cost of checksums.

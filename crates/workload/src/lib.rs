@@ -43,6 +43,7 @@ mod profile;
 mod random;
 mod range;
 mod rate;
+pub mod reference;
 pub mod replay;
 mod shadow;
 mod spelling;

@@ -1,115 +1,105 @@
-//! `lsmbench list`: what there is to choose from.
+//! `lsmbench list`: all catalogs, the variants of one, the columns of results, and the reference pages.
+
+mod catalogs;
+mod command_line;
+mod markdown;
+mod pages;
+mod parameters;
+mod schema;
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use catalog::{Axis, VariantInfo, suggestion};
+use catalog::suggestion;
 use serde_json::json;
 use types::{Outcome, Problem};
 
 use crate::cli::ListArguments;
 use crate::output::print;
-use crate::workbench::AXES;
+use catalogs::{Group, Listed, ListedVariant, catalogs};
 
-/// Prints the variants of one axis or of all.
+/// Prints all catalogs, the variants of one of them, or a page of the reference.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
+    if let Some(folder) = &arguments.reference {
+        return write_pages(folder);
+    }
     if arguments.columns {
         return print(&results::reference::markdown());
     }
-    let axes = match &arguments.axis {
-        None => AXES.iter().map(|(_, axis)| *axis).collect(),
-        Some(name) => vec![axis(name)?],
-    };
-    let text = match (arguments.json, arguments.markdown) {
-        (true, _) => as_json(&axes),
-        (_, true) => as_markdown(&axes),
-        _ => as_text(&axes, arguments.axis.is_some()),
+    let all = catalogs();
+    let one = arguments.name.as_ref().map(|name| find(&all, name)).transpose()?;
+    let chosen: Vec<&Listed> = one.map_or_else(|| all.iter().collect(), |listed| vec![listed]);
+    let text = match (arguments.json, one) {
+        (true, _) => as_json(&chosen),
+        _ if arguments.markdown => pages::variants(&chosen),
+        (_, Some(listed)) => variants_as_text(listed),
+        _ => overview(&chosen),
     };
     print(&text)
 }
 
-/// The axis of this name.
-fn axis(name: &str) -> Outcome<&'static dyn Axis> {
-    let found = AXES.iter().find(|(axis, _)| *axis == name).map(|(_, axis)| *axis);
-    found.ok_or_else(|| {
-        let names: Vec<&str> = AXES.iter().map(|(axis, _)| *axis).collect();
-        let hint = suggestion(name, names.iter().copied());
-        Problem::new(format!("there is no axis \"{name}\"; {hint}there are {}", names.join(", ")))
+/// Writes all pages of the reference into a folder, which is created if it does not exist.
+fn write_pages(folder: &Path) -> Outcome<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))?;
+    for (name, text) in pages::all() {
+        let path = folder.join(name);
+        std::fs::write(&path, text)
+            .map_err(|error| Problem::doing(format!("write {}", path.display()), error))?;
+    }
+    Ok(())
+}
+
+/// The catalog of this name.
+fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
+    all.iter().find(|listed| listed.name == name).ok_or_else(|| {
+        let names = || all.iter().map(|listed| listed.name);
+        let hint = suggestion(name, names());
+        let valid: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
+        Problem::new(format!("there is no catalog \"{name}\"; {hint}Valid: {}", valid.join(", ")))
     })
 }
 
-fn as_text(axes: &[&dyn Axis], with_reference: bool) -> String {
+/// One line for each catalog.
+fn overview(all: &[&Listed]) -> String {
     let mut text = String::new();
-    for axis in axes {
-        let _ = writeln!(text, "{}: {}", axis.name(), axis.summary());
-        let variants = axis.variants();
-        let width = variants.iter().map(|variant| variant.kind.len()).max().unwrap_or(0);
-        for variant in &variants {
-            let _ = writeln!(text, "  {:<width$}  {}{}", variant.kind, variant.summary, remarks(variant));
-            if with_reference {
-                variant.reference.lines().for_each(|line| {
-                    let _ = writeln!(text, "  {:width$}    {line}", "");
-                });
-            }
+    for group in Group::ALL {
+        let _ = writeln!(text, "{}", group.title());
+        for listed in all.iter().filter(|listed| listed.group == group) {
+            let _ = writeln!(text, "  {}: {} ({})", listed.name, listed.summary, listed.variants.len());
         }
         text.push('\n');
+    }
+    text + "Run `lsmbench list NAME` for the variants of a catalog with their parameters.\n"
+}
+
+/// The variants of a catalog with their parameters as commented TOML.
+fn variants_as_text(listed: &Listed) -> String {
+    let mut text = format!("{}: {}\n", listed.name, listed.summary);
+    let width = listed.variants.iter().map(|variant| variant.kind.len()).max().unwrap_or(0);
+    for variant in &listed.variants {
+        let _ = writeln!(text, "  {:<width$}  {}{}", variant.kind, variant.summary, variant.remarks());
+        for line in variant.reference.lines() {
+            let _ = writeln!(text, "  {:width$}    {line}", "");
+        }
     }
     text
 }
 
-/// What sets a variant apart, in brackets.
-fn remarks(variant: &VariantInfo) -> String {
-    let oracle = variant.oracle.then(|| "oracle".to_owned());
-    let remarks: Vec<String> =
-        oracle.into_iter().chain(variant.limits.iter().map(ToString::to_string)).collect();
-    if remarks.is_empty() { String::new() } else { format!(" [{}]", remarks.join("; ")) }
-}
-
-fn as_json(axes: &[&dyn Axis]) -> String {
-    let variant = |variant: &VariantInfo| {
+fn as_json(all: &[&Listed]) -> String {
+    let variant = |variant: &ListedVariant| {
         json!({
             "kind": variant.kind,
             "summary": variant.summary,
             "parameters": variant.defaults,
             "oracle": variant.oracle,
-            "crate": variant.origin.to_string(),
+            "crate": variant.origin,
             "limits": variant.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     };
-    let axes: Vec<_> = axes
-        .iter()
-        .map(|axis| {
-            let variants: Vec<_> = axis.variants().iter().map(variant).collect();
-            json!({ "axis": axis.name(), "summary": axis.summary(), "variants": variants })
-        })
-        .collect();
-    format!("{:#}\n", json!(axes))
-}
-
-fn as_markdown(axes: &[&dyn Axis]) -> String {
-    let mut text = String::from(
-        "# Variants\n\nWhat there is to choose from on each axis, in catalog order, as \
-         `lsmbench list --markdown` prints it.\n",
-    );
-    for axis in axes {
-        let _ = writeln!(text, "\n## {}\n\n{}.\n", axis.name(), capitalised(axis.summary()));
-        text.push_str("| variant | what it is | parameters |\n| --- | --- | --- |\n");
-        for variant in axis.variants() {
-            let parameters: Vec<String> =
-                variant.defaults.iter().map(|(key, value)| format!("`{key} = {value}`")).collect();
-            let _ = writeln!(
-                text,
-                "| `{}` | {}{} | {} |",
-                variant.kind,
-                variant.summary,
-                remarks(&variant),
-                parameters.join("<br>")
-            );
-        }
-    }
-    text
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+    let catalog = |listed: &&Listed| {
+        let variants: Vec<_> = listed.variants.iter().map(variant).collect();
+        json!({ "axis": listed.axis, "summary": listed.summary, "variants": variants })
+    };
+    format!("{:#}\n", json!(all.iter().map(catalog).collect::<Vec<_>>()))
 }

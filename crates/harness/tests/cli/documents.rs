@@ -5,35 +5,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use tree::Design;
 
-use crate::bench::Bench;
-
 /// A file of the repository.
 fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
-#[track_caller]
-fn is_what_the_program_prints(page: &str, arguments: &[&str]) {
-    let printed = Bench::new().ok(arguments);
-    let written = std::fs::read_to_string(in_repository(page)).unwrap_or_default();
-    let differs = written.lines().zip(printed.lines()).position(|(written, printed)| written != printed);
-    let line = differs.unwrap_or_else(|| written.lines().count().min(printed.lines().count())) + 1;
-    assert!(
-        written == printed,
-        "{page} differs from what the program prints, from line {line} on; write it anew with\n  \
-         cargo run --release -- {} > {page}",
-        arguments.join(" ")
-    );
-}
-
-#[test]
-fn the_page_of_variants_is_what_the_program_lists() {
-    is_what_the_program_prints("docs/variants.md", &["list", "--markdown"]);
-}
-
-#[test]
-fn the_page_of_results_is_what_the_program_lists() {
-    is_what_the_program_prints("docs/results.md", &["list", "--columns"]);
 }
 
 /// `configs/designs/default.toml` is there to be read and extended: it spells out the design that a tree has

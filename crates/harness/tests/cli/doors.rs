@@ -5,7 +5,7 @@ use std::fs;
 use crate::bench::{Bench, SMALL};
 
 #[test]
-fn list_shows_axes_variants_and_parameters() {
+fn list_shows_catalogs_variants_and_parameters() {
     let bench = Bench::new();
     let all = bench.ok(&["list"]);
     for axis in tree::AXES {
@@ -16,12 +16,22 @@ fn list_shows_axes_variants_and_parameters() {
             assert!(variant.defaults.keys().all(|key| one.contains(key.as_str())), "{}", variant.kind);
         }
     }
+    for line in [
+        "Workload",
+        "Charts",
+        "  mix: the kinds of operation of a phase, by weight (8)",
+        "Run `lsmbench list NAME`",
+    ] {
+        assert!(all.contains(line), "no {line:?} in\n{all}");
+    }
+    assert!(bench.ok(&["list", "mix"]).contains("rmw        reads the value of one key"));
+    assert!(bench.ok(&["list", "requests"]).contains("scan-mixed"));
     let json: serde_json::Value = serde_json::from_str(&bench.ok(&["list", "bloom", "--json"])).unwrap();
     assert_eq!(json[0]["axis"], "bloom");
     assert_eq!(json[0]["variants"][1]["parameters"]["bits_per_key"], 10.0);
     let error = bench.run(&["list", "blom"]).refusal();
     assert!(
-        error.contains("there is no axis \"blom\"; did you mean \"bloom\"? there are memtable"),
+        error.contains("there is no catalog \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", "),
         "{error}"
     );
     assert_eq!(bench.run(&["list", "--columns", "--json"]).expect(2).out, "");

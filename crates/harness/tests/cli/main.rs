@@ -20,6 +20,7 @@ mod oracles;
 mod pages;
 mod parts;
 mod peers;
+mod reference;
 mod refusals;
 mod replay;
 mod report;

@@ -17,4 +17,4 @@ pub use options::{
     StallOptions, TableOptions, TableReaders, TableReferences, ThreadOptions, Verify,
 };
 pub use overlay::SECOND_NAMES;
-pub use own_keys::own_keys;
+pub use own_keys::{own_key_entries, own_keys};

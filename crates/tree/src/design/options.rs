@@ -1,13 +1,14 @@
 //! The plain options of a design: blocks, tables, ranges, merges, stalls, threads and the memory limit.
 
 use catalog::ByteSize;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::checksum::Checksum;
 
 /// The plain options of a design, which belong to no axis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
     /// Options of data blocks.
@@ -29,7 +30,7 @@ pub struct Options {
 }
 
 /// Options of data blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
     /// The size at which a block is closed, before compression: 512 B to 64 KiB.
@@ -55,7 +56,7 @@ pub struct BlockOptions {
 }
 
 /// How uncompressed blocks of memory-mapped tables are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
     /// In place, without the cache, which would hold a second copy: `LevelDB`'s way.
@@ -66,7 +67,7 @@ pub enum Mapped {
 }
 
 /// When the checksum of a block is verified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
     /// At every read from storage.
@@ -78,7 +79,7 @@ pub enum Verify {
 }
 
 /// The index inside a block, which finds a key without a search.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockIndex {
     /// No index: a binary search over restart points.
@@ -96,7 +97,7 @@ impl BlockIndex {
 }
 
 /// Options of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
     /// The bytes of keys and values at which a table is closed and the next one begun.
@@ -107,7 +108,7 @@ pub struct TableOptions {
 
 /// The source of the largest key of a table. The tables are the same, byte for byte. Source of the option: Fjall 2.1,
 /// "Less cloning in segment writer".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
     /// The last block, when the table is closed.
@@ -119,7 +120,7 @@ pub enum LastKey {
 
 /// Options of opening a range scan. The results are the same. Source: Fjall 2.1, "Reducing large range scan
 /// initialization costs".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
     /// The references that a range holds to tables.
@@ -134,7 +135,7 @@ pub struct RangeOptions {
 
 /// The references that a range holds to tables, in addition to its reference to the whole view, which keeps the tables
 /// open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
     /// None. Runs are immutable, and the range borrows their tables.
@@ -145,7 +146,7 @@ pub enum TableReferences {
 }
 
 /// When the readers of a run's tables are created.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
     /// One reader for the run, which moves from table to table.
@@ -157,7 +158,7 @@ pub enum TableReaders {
 }
 
 /// Options of merging in compactions. The tables are the same, byte for byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
     /// The algorithm that merges the sources of a compaction. Ranges always use the loser tree.
@@ -165,7 +166,7 @@ pub struct MergeOptions {
 }
 
 /// The algorithm that merges the sources of a compaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeKernel {
     /// A loser tree: one comparison per level of the tree.
@@ -176,7 +177,7 @@ pub enum MergeKernel {
 }
 
 /// Limits at which writers stall.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StallOptions {
     /// The number of immutable memtables waiting for their flush at which writers stall.
@@ -186,7 +187,7 @@ pub struct StallOptions {
 }
 
 /// Options of threads.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
     /// The most subcompactions of a compaction, 1 to 64, each on its own thread: `RocksDB`'s option of that name. In
@@ -199,7 +200,7 @@ pub struct ThreadOptions {
 
 /// The work that the write that fills a memtable runs before it returns, in `timed` mode. In `counted` mode it runs all
 /// work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
     /// None. Flushes and compactions have their own threads.

@@ -1,7 +1,7 @@
 //! Keys in the table of an axis that are no parameters of its variants. They belong to the axis and are independent of
 //! the choice on it.
 
-use catalog::{ByteSize, read_value};
+use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};
 
 use super::assembly::Design;
@@ -10,8 +10,8 @@ use super::error::DesignError;
 
 /// A key of the memtable axis.
 pub(super) struct OwnKey {
-    /// Its name in TOML.
-    name: &'static str,
+    /// Its name in TOML, and its entry in the reference.
+    entry: KeyEntry,
     /// Sets the value in a design. The error is a description of the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
     /// Returns the value of a design. `None` if it is the value of a missing key.
@@ -27,7 +27,8 @@ pub(super) const FILTER: &str = "filter";
 /// All keys. All code that reads, writes, sweeps or compares them uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
-        name: CAPACITY,
+        entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Bytes of keys and values, plus 8 per entry, at which a memtable becomes immutable.")
+            .or("\"16MiB\""),
         read: |design, value| {
             design.memtable_capacity = read_value(value, Value::try_into::<ByteSize>)?;
             Ok(())
@@ -35,7 +36,12 @@ static OWN_KEYS: [OwnKey; 4] = [
         write: |design| Some(Value::String(design.memtable_capacity.to_string())),
     },
     OwnKey {
-        name: "entries",
+        entry: KeyEntry::new(
+            "entries",
+            "count; 0 is no limit",
+            "Writes after which a memtable becomes immutable, if it has not reached its capacity before.",
+        )
+        .or("0"),
         read: |design, value| {
             let entries = value.as_integer().and_then(|entries| u64::try_from(entries).ok());
             let wrong = || format!("must be a number of entries, or 0 for no limit, not {value}");
@@ -45,7 +51,12 @@ static OWN_KEYS: [OwnKey; 4] = [
         write: |design| design.memtable_entries.map(|entries| Value::Integer(entries.cast_signed())),
     },
     OwnKey {
-        name: FILTER,
+        entry: KeyEntry::new(
+            FILTER,
+            "size up to `memtable.capacity`; 0 is no filter",
+            "Size of the Bloom filter in front of each memtable.",
+        )
+        .or("\"0B\""),
         read: |design, value| {
             let filter = read_value(value, Value::try_into::<ByteSize>)?;
             design.memtable_filter = Some(filter).filter(|filter| filter.0 > 0);
@@ -54,7 +65,12 @@ static OWN_KEYS: [OwnKey; 4] = [
         write: |design| design.memtable_filter.map(|filter| Value::String(filter.to_string())),
     },
     OwnKey {
-        name: "key_range",
+        entry: KeyEntry::new(
+            "key_range",
+            "`true` or `false`",
+            "Whether each memtable keeps its smallest and largest key, so that gets outside that range skip it.",
+        )
+        .or("false"),
         read: |design, value| {
             let wrong = || format!("must be true or false, not {value}");
             design.memtable_key_range = value.as_bool().ok_or_else(wrong)?;
@@ -67,16 +83,21 @@ static OWN_KEYS: [OwnKey; 4] = [
 /// Returns the keys in the table of an axis that belong to the axis itself. Only `memtable` has such keys.
 pub fn own_keys(axis: &str) -> impl Iterator<Item = &'static str> + Clone + use<> {
     let own = if axis == MEMTABLE { &OWN_KEYS[..] } else { &[] };
-    own.iter().map(|key| key.name)
+    own.iter().map(|key| key.entry.key)
+}
+
+/// The entries of the reference for the keys of the memtable axis.
+pub fn own_key_entries() -> impl Iterator<Item = KeyEntry> {
+    OWN_KEYS.iter().map(|key| key.entry)
 }
 
 /// Moves the keys of the memtable axis from its table into the design.
 pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignError> {
     for key in &OWN_KEYS {
-        let Some(value) = table.remove(key.name) else { continue };
+        let Some(value) = table.remove(key.entry.key) else { continue };
         (key.read)(design, &value).map_err(|message| {
-            let message = format!("{MEMTABLE}.{}: {message}", key.name);
-            DesignError::at(MEMTABLE, Some(key.name.to_owned()), message)
+            let message = format!("{MEMTABLE}.{}: {message}", key.entry.key);
+            DesignError::at(MEMTABLE, Some(key.entry.key.to_owned()), message)
         })?;
     }
     Ok(())
@@ -84,5 +105,5 @@ pub(super) fn take(design: &mut Design, table: &mut Table) -> Result<(), DesignE
 
 /// Inserts the keys of the memtable axis and their values into its table.
 pub(super) fn put(design: &Design, table: &mut Table) {
-    table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.name.to_owned(), (key.write)(design)?))));
+    table.extend(OWN_KEYS.iter().filter_map(|key| Some((key.entry.key.to_owned(), (key.write)(design)?))));
 }

@@ -1,0 +1,38 @@
+//! Entries of the reference for keys of TOML that are read by hand.
+
+/// A key of a table in TOML, as the reference describes it. Keys that serde reads have their doc comment instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyEntry {
+    /// The key: `threads`.
+    pub key: &'static str,
+    /// The values that it takes, with their unit, in Markdown.
+    pub values: &'static str,
+    /// The default in TOML; empty where the key has none.
+    pub default: &'static str,
+    /// One or two sentences: the meaning of the key.
+    pub about: &'static str,
+}
+
+/// A table in TOML with an entry for each of its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyTable {
+    /// The path of the table: `phase.rate`.
+    pub name: &'static str,
+    /// A sentence: the purpose of the table.
+    pub about: &'static str,
+    /// Its keys, in the order in which they are listed.
+    pub keys: &'static [KeyEntry],
+}
+
+impl KeyEntry {
+    /// An entry without a default.
+    pub const fn new(key: &'static str, values: &'static str, about: &'static str) -> Self {
+        Self { key, values, default: "", about }
+    }
+
+    /// The same entry with a default, in TOML.
+    #[must_use]
+    pub const fn or(self, default: &'static str) -> Self {
+        Self { default, ..self }
+    }
+}

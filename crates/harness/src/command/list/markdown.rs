@@ -1,0 +1,116 @@
+//! Sections of the reference in Markdown: a table with an entry for each key.
+
+use std::fmt::Write as _;
+
+use catalog::{KeyEntry, KeyTable};
+
+/// A key with its values, its default and its meaning, in Markdown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) values: String,
+    /// The default in TOML; empty where the key has none.
+    pub(super) default: String,
+    pub(super) about: String,
+}
+
+/// The entries of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    /// The path of the table: `phase.rate`.
+    pub(super) name: String,
+    pub(super) about: String,
+    pub(super) entries: Vec<Entry>,
+}
+
+impl From<KeyEntry> for Entry {
+    fn from(entry: KeyEntry) -> Self {
+        let KeyEntry { key, values, default, about } = entry;
+        Self {
+            key: key.to_owned(),
+            values: values.to_owned(),
+            default: default.to_owned(),
+            about: about.to_owned(),
+        }
+    }
+}
+
+impl From<&KeyTable> for Section {
+    fn from(table: &KeyTable) -> Self {
+        Self {
+            name: table.name.to_owned(),
+            about: table.about.to_owned(),
+            entries: table.keys.iter().copied().map(Entry::from).collect(),
+        }
+    }
+}
+
+impl Section {
+    /// The section under a heading of this level, with `title` as its name.
+    pub(super) fn write(&self, page: &mut String, level: usize, title: &str) {
+        let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(level), self.about);
+        table(page, &["Key", "Values", "Default", "Meaning"], self.entries.iter().map(Entry::cells));
+    }
+}
+
+impl Entry {
+    /// The cells of its row.
+    pub(super) fn cells(&self) -> Vec<String> {
+        vec![code(&self.key), self.values.clone(), code(&self.default), self.about.clone()]
+    }
+}
+
+/// Writes a table.
+pub(super) fn table(page: &mut String, heads: &[&str], rows: impl Iterator<Item = Vec<String>>) {
+    let _ = writeln!(page, "| {} |\n|{}", heads.join(" | "), "---|".repeat(heads.len()));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        let _ = writeln!(page, "| {} |", cells.join(" | "));
+    }
+}
+
+/// Text as code; nothing of nothing.
+pub(super) fn code(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("`{text}`") }
+}
+
+/// A doc comment as plain Markdown: in one line, without links to items of the program.
+pub(super) fn plain(doc: &str) -> String {
+    let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = String::new();
+    let mut rest = line.as_str();
+    while let Some((before, link)) = rest.split_once("[`") {
+        let Some((name, after)) = link.split_once("`]") else { break };
+        let _ = write!(text, "{before}`{name}`");
+        let target = after.strip_prefix('(').and_then(|after| after.split_once(')'));
+        rest = target.map_or(after, |(_, after)| after);
+    }
+    text + rest
+}
+
+/// Text with its first letter in upper case.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().collect::<String>() + chars.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doc_comments_lose_their_links() {
+        assert_eq!(
+            plain("One of [`KINDS`],\n see [`stem`](Self::stem) too."),
+            "One of `KINDS`, see `stem` too."
+        );
+        assert_eq!(plain("bits [0, 1]"), "bits [0, 1]");
+    }
+
+    #[test]
+    fn cells_keep_the_table_whole() {
+        let mut page = String::new();
+        table(&mut page, &["a", "b"], std::iter::once(vec![code("x|y"), code("")]));
+        assert_eq!(page, "| a | b |\n|---|---|\n| `x\\|y` |  |\n");
+    }
+}

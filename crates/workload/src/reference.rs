@@ -1,0 +1,334 @@
+//! The entries of the reference for keys of a workload, which its types read by hand.
+
+use catalog::{KeyEntry, KeyTable};
+
+use crate::operation::Kind;
+
+/// The keys of a workload, outside its phases.
+const WORKLOAD: &[KeyEntry] = &[
+    KeyEntry::new(
+        "key",
+        "name of a key format, or a table with `format` and its parameters",
+        "Format of the keys.",
+    )
+    .or("\"u64\""),
+    KeyEntry::new(
+        "phase",
+        "list of tables `[[phase]]`, at least 1",
+        "Phases, in the order in which they run.",
+    ),
+];
+
+/// The keys of the table `key`.
+const KEY: &[KeyEntry] = &[KeyEntry::new(
+    "format",
+    "name of a key format",
+    "Key format. Its parameters stand next to it in the table.",
+)
+.or("\"u64\"")];
+
+/// The keys of a phase.
+const PHASE: &[KeyEntry] = &[
+    KeyEntry::new(
+        "name",
+        "text of letters, digits, `-` and `_`",
+        "Name of the phase, unique in the workload. Results, charts and paths such as `phase.load.threads` use it.",
+    ),
+    KeyEntry::new(
+        "insert",
+        "count from 1, or `\"all\"`",
+        "Makes the phase a load that inserts this many new keys, each once. `\"all\"` inserts every key of the \
+         replayed trace.",
+    ),
+    KeyEntry::new(
+        "order",
+        "`\"random\"`, `\"sequential\"`, `\"reverse\"`",
+        "Order in which a load inserts keys: a seeded permutation, from the first key to the last, or from the last \
+         key to the first.",
+    )
+    .or("\"random\""),
+    KeyEntry::new(
+        "operations",
+        "count from 1",
+        "Number of operations of the phase, over all threads. Without `operations` and `seconds`, a replayed trace runs \
+         to its end.",
+    ),
+    KeyEntry::new(
+        "seconds",
+        "time such as `\"30s\"`, or a number of seconds",
+        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first.",
+    ),
+    KeyEntry::new(
+        "mix",
+        "name of an operation kind, or a table of weights by kind",
+        "Share of each kind of operation. Weights are relative: they need not sum to 1.",
+    ),
+    KeyEntry::new(
+        "keys",
+        "name of a key distribution, or a table with `kind` and its parameters",
+        "Distribution from which the keys of operations are drawn.",
+    )
+    .or("\"uniform\""),
+    KeyEntry::new(
+        "absent",
+        "share from 0 to 1",
+        "Share of gets for keys that the store never had. It also applies to scans with a `range.span` above 0.",
+    )
+    .or("0.0"),
+    KeyEntry::new(
+        "value",
+        "name of a value distribution, or a table with `kind` and its parameters",
+        "Size and compressibility of the values that are written.",
+    )
+    .or("{ kind = \"fixed\", bytes = 100 }"),
+    KeyEntry::new(
+        "range",
+        "name of a scan-length distribution, or a table with `kind` and its parameters",
+        "Length and direction of scans.",
+    )
+    .or("{ kind = \"fixed\", entries = 100 }"),
+    KeyEntry::new(
+        "batch",
+        "count from 1 to 65536",
+        "Operations in one write batch or multi-get. In a load, keys are inserted in write batches of this size; \
+         without it, each key is one put.",
+    )
+    .or("100"),
+    KeyEntry::new("threads", "count from 1 to 1024", "Number of client threads.").or("1"),
+    KeyEntry::new(
+        "rate",
+        "`\"closed\"`, operations per second, or a table",
+        "Arrival of operations. `\"closed\"` is a closed loop: a thread issues its next operation when the last one is \
+         answered. A number is an open loop at that rate over all threads, from 0.0001 to 1e9. A table searches the \
+         highest sustained rate.",
+    )
+    .or("\"closed\""),
+    KeyEntry::new(
+        "replay",
+        "table with `kind` and `file`",
+        "Replays a recorded trace, or the commands of a text file, instead of drawing keys.",
+    ),
+    KeyEntry::new(
+        "cache",
+        "`\"as-is\"`, `\"warm\"`, `\"cold\"`",
+        "State of the caches when the clock starts: unchanged, filled by one scan over all entries, or emptied by \
+         reopening the store and dropping its files from the page cache.",
+    )
+    .or("\"as-is\""),
+    KeyEntry::new(
+        "warm_up",
+        "time such as `\"10s\"`, a number of operations, or a table",
+        "Operations of the phase that run first and are not measured. A table runs them until the store is steady.",
+    ),
+];
+
+/// The keys of the table `phase.value` besides the parameters of its kind.
+const VALUE: &[KeyEntry] = &[
+    KeyEntry::new("kind", "name of a value distribution", "Distribution of value sizes.").or("\"fixed\""),
+    KeyEntry::new(
+        "compressible",
+        "share from 0 to below 1",
+        "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, because 8 \
+         bytes of each value are unique.",
+    )
+    .or("0.5"),
+];
+
+/// The keys of the table `phase.range` besides the parameters of its kind.
+const RANGE: &[KeyEntry] = &[
+    KeyEntry::new("kind", "name of a scan-length distribution", "Distribution of the number of entries per scan.")
+        .or("\"fixed\""),
+    KeyEntry::new("backward", "share from 0 to 1", "Share of scans that read from larger keys to smaller ones.")
+        .or("0.0"),
+    KeyEntry::new(
+        "span",
+        "count from 0 to 4294967295",
+        "Key numbers that a scan covers: it ends before the key whose number is larger by `span`, and may be empty. 0 is \
+         no end but the number of entries. Key formats that keep the order write key i as number 2i.",
+    )
+    .or("0"),
+];
+
+/// The keys of the table `phase.keys` besides the parameters of its kind.
+const KEYS: &[KeyEntry] = &[KeyEntry::new(
+    "kind",
+    "name of a key distribution",
+    "Distribution of keys. Its parameters stand next to it in the table.",
+)
+.or("\"uniform\"")];
+
+/// The keys of the table `phase.rate`, which searches the highest sustained rate.
+const RATE: &[KeyEntry] = &[
+    KeyEntry::new("p99", "time above 0, such as `\"1ms\"`", "Highest 99th percentile of the response time at a sustained rate."),
+    KeyEntry::new("from", "operations per second from 1", "Lowest rate that is tried.").or("1000"),
+    KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that is tried.").or("10000000"),
+    KeyEntry::new(
+        "within",
+        "share from 0.001 to below 1",
+        "Precision of the search: the relative distance between the rate that is found and the next rate that fails.",
+    )
+    .or("0.05"),
+    KeyEntry::new("stalls", "time such as `\"0s\"`", "Longest time that writers may stall in one probe. Without it, stalls do not matter."),
+    KeyEntry::new(
+        "level0_runs",
+        "count",
+        "Largest number of sorted runs at level 0 at any time. Without it, their number does not matter.",
+    ),
+];
+
+/// The keys of the table `phase.replay` besides the parameters of the trace reader.
+const REPLAY: &[KeyEntry] = &[
+    KeyEntry::new(
+        "kind",
+        "name of a trace reader, or `\"text\"`",
+        "Format of the file. `\"text\"` is a file of commands, one a line, as `lsmbench workload` prints them.",
+    ),
+    KeyEntry::new("file", "path, relative to the file that names it", "File to replay."),
+];
+
+/// The keys of the table `phase.warm_up`.
+const WARM_UP: &[KeyEntry] = &[
+    KeyEntry::new("until", "`\"steady\"`", "End of the warm-up: when the last rounds are alike."),
+    KeyEntry::new("rounds", "count from 2 to 100", "Number of rounds that are compared.").or("5"),
+    KeyEntry::new("round", "time such as `\"1s\"`", "Length of a round.").or("\"1s\""),
+    KeyEntry::new("at_most", "time such as `\"60s\"`", "Time after which the warm-up ends, steady or not.")
+        .or("\"60s\""),
+];
+
+/// The kinds of operation, as keys of the table `phase.mix`.
+pub const MIX: [KeyEntry; Kind::ALL.len()] = {
+    const WEIGHT: &str = "weight from 0";
+    [
+        KeyEntry::new("get", WEIGHT, "Reads the value of one key.").or("0.0"),
+        KeyEntry::new(
+            "put",
+            WEIGHT,
+            "Overwrites the value of an existing key, or inserts it again after a delete.",
+        )
+        .or("0.0"),
+        KeyEntry::new("insert", WEIGHT, "Inserts a key that the store never had.").or("0.0"),
+        KeyEntry::new("delete", WEIGHT, "Deletes a key.").or("0.0"),
+        KeyEntry::new("range", WEIGHT, "Scans entries in key order from a key on.").or("0.0"),
+        KeyEntry::new(
+            "rmw",
+            WEIGHT,
+            "Reads the value of one key and then overwrites it (read-modify-write).",
+        )
+        .or("0.0"),
+        KeyEntry::new("batch", WEIGHT, "Writes many keys in one atomic write batch.").or("0.0"),
+        KeyEntry::new("multi_get", WEIGHT, "Reads the values of many keys in one call.").or("0.0"),
+    ]
+};
+
+/// The tables of a workload with an entry for each key that they take. Parameters of variants are not among them: the
+/// catalogs describe those.
+pub static TABLES: &[KeyTable] = &[
+    KeyTable { name: "", about: "The workload of an experiment, or of a file of its own.", keys: WORKLOAD },
+    KeyTable { name: "key", about: "The format of keys.", keys: KEY },
+    KeyTable { name: "phase", about: "A phase: a load, a mix of operations, or a replay.", keys: PHASE },
+    KeyTable {
+        name: "phase.mix",
+        about: "The kinds of operation of a phase, with their weights.",
+        keys: &MIX,
+    },
+    KeyTable { name: "phase.keys", about: "The keys that operations access.", keys: KEYS },
+    KeyTable { name: "phase.value", about: "The values that are written.", keys: VALUE },
+    KeyTable { name: "phase.range", about: "The scans of a phase.", keys: RANGE },
+    KeyTable { name: "phase.rate", about: "A search for the highest sustained rate.", keys: RATE },
+    KeyTable { name: "phase.replay", about: "A recorded trace, or a file of commands.", keys: REPLAY },
+    KeyTable {
+        name: "phase.warm_up",
+        about: "A warm-up that lasts until the store is steady.",
+        keys: WARM_UP,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use toml::Table;
+
+    use super::*;
+    use crate::Workload;
+
+    /// The keys that the reader of the table at `path` lists when it gets one that it does not know, over all phases
+    /// that begin so.
+    fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
+        let listed = |phase: &&str| {
+            let text = format!("[[phase]]\nname = \"x\"\n{phase}");
+            let error = Workload::from_toml(&text.parse::<Table>().unwrap()).unwrap_err();
+            let (_, list) =
+                error.message.split_once("it takes ").unwrap_or_else(|| panic!("{path}: {error}"));
+            list.split(", ").map(str::to_owned).collect::<Vec<_>>()
+        };
+        phases.iter().flat_map(listed).collect()
+    }
+
+    #[test]
+    fn every_key_that_a_reader_takes_has_an_entry_and_no_other() {
+        let mixed = "operations = 1\nmix = \"get\"\n";
+        let phases = |rest: &str| format!("{mixed}{rest}");
+        for (path, texts) in [
+            (
+                "phase",
+                vec![
+                    "insert = 1\nunknown_key = 1".to_owned(),
+                    phases("unknown_key = 1"),
+                    "replay = { kind = \"raw\", file = \"x\" }\nunknown_key = 1".to_owned(),
+                ],
+            ),
+            ("phase.mix", vec!["operations = 1\nmix = { unknown_key = 1 }".to_owned()]),
+            ("phase.rate", vec![phases("rate = { p99 = \"1ms\", unknown_key = 1 }")]),
+            ("phase.warm_up", vec![phases("warm_up = { until = \"steady\", unknown_key = 1 }")]),
+            ("phase.replay", vec!["replay = { kind = \"text\", file = \"x\", unknown_key = 1 }".to_owned()]),
+        ] {
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let table = TABLES.iter().find(|table| table.name == path).unwrap();
+            let entries: BTreeSet<String> = table.keys.iter().map(|entry| entry.key.to_owned()).collect();
+            assert_eq!(accepted(path, &texts), entries, "{path}");
+        }
+        let workload = Workload::from_toml(
+            &"unknown_key = 1\n[[phase]]\nname = \"x\"\ninsert = 1".parse::<Table>().unwrap(),
+        );
+        assert!(workload.unwrap_err().message.ends_with("it takes key, phase"));
+    }
+
+    #[test]
+    fn kinds_of_operation_have_their_names_in_order() {
+        assert_eq!(MIX.map(|entry| entry.key), Kind::ALL.map(Kind::name));
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_readers() {
+        let read = |text: &str| Workload::from_toml(&text.parse::<Table>().unwrap()).unwrap();
+        for (table, text) in [
+            ("phase", "insert = 1"),
+            ("phase", "operations = 1\nmix = { get = 1, range = 1, multi_get = 1 }"),
+            ("phase.value", "insert = 1\nvalue = {}"),
+            ("phase.range", "operations = 1\nmix = \"range\"\nrange = {}"),
+            ("phase.rate", "operations = 1\nmix = \"get\"\nrate = { p99 = \"1ms\" }"),
+            ("phase.warm_up", "operations = 1\nmix = \"get\"\nwarm_up = { until = \"steady\" }"),
+        ] {
+            let short = read(&format!("[[phase]]\nname = \"x\"\n{text}"));
+            let mut spelt: Table = format!("[[phase]]\nname = \"x\"\n{text}").parse().unwrap();
+            let phase = spelt["phase"][0].as_table_mut().unwrap();
+            let inner = table.strip_prefix("phase.");
+            let place = match inner {
+                Some(inner) => phase[inner].as_table_mut().unwrap(),
+                None => phase,
+            };
+            let is_load = place.contains_key("insert");
+            let table = TABLES.iter().find(|found| found.name == table).unwrap();
+            for entry in table.keys.iter().filter(|entry| !entry.default.is_empty()) {
+                let of_load = matches!(entry.key, "order" | "value" | "threads" | "rate" | "cache");
+                let of_mix = !matches!(entry.key, "order");
+                if inner.is_some() || (if is_load { of_load } else { of_mix }) {
+                    let value = format!("x = {}", entry.default).parse::<Table>().unwrap()["x"].clone();
+                    place.entry(entry.key).or_insert(value);
+                }
+            }
+            assert_eq!(Workload::from_toml(&spelt), Ok(short), "{spelt}");
+        }
+    }
+}

@@ -155,7 +155,6 @@ mod tests {
     /// A table.
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(default)]
-    #[expect(dead_code, reason = "only its schema is used")]
     struct Outer {
         /// How large
         /// it is.

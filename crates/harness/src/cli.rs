@@ -344,7 +344,7 @@ pub(crate) struct OverrideArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Axis: memtable, bloom, fence ...; or "subject" for microbenchmarks
+    /// Axis, such as memtable or bloom; "subject" for microbenchmarks
     #[arg(value_name = "AXIS")]
     pub(crate) axis: Option<String>,
     /// Print JSON
@@ -369,7 +369,7 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// Axis of the component: memtable, bloom, engine ...
+    /// Axis of the component, such as memtable, bloom or engine
     #[arg(value_name = "AXIS")]
     pub(crate) axis: String,
     /// Name of the component, its crate and its folder

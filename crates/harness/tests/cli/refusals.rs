@@ -51,7 +51,7 @@ fn folders_that_cannot_be_written_are_named() {
         (&["run", "small.toml", "--out", "/sys/x"], "/sys/x"),
         (&["torture", "kill", "--design", "default", "--dir", "file"], "cannot make a folder in file: "),
         (&["torture", "sweep", "--dir", "/proc"], "cannot make a folder in /proc: No such file or directory"),
-        (&["verify", "file"], "there is no directory file"),
+        (&["verify", "file"], "no such directory: file"),
         (&["plot", "file"], "file is not a results folder"),
     ] {
         let error = bench.run(arguments).refusal();
@@ -86,7 +86,7 @@ fn targets_are_looked_at_before_anything_runs() {
         ([&gallery[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),
         ([&gallery[..], &["--out", "shown"]].concat(), "cannot write shown/small.svg: is a directory"),
         (vec!["gallery", "small.toml", "--page", "aside.md"], "cannot write aside.md.new: is a directory"),
-        (vec!["gallery", "small.toml", "--page", "no-page"], "it has no place for the gallery"),
+        (vec!["gallery", "small.toml", "--page", "no-page"], "there is no place for the gallery"),
         ([&update[..], &["--baseline", "file/x"]].concat(), "cannot write to file/x: file: not a directory"),
         ([&report[..], &["--keep", "file"]].concat(), "cannot write to file: not a directory"),
         ([&report[..], &["--out", "file"]].concat(), "cannot write to file: not a directory"),

@@ -375,7 +375,7 @@ pub(crate) struct DescribeArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct NewArguments {
-    /// Axis of the component: memtable, bloom, engine ...
+    /// Axis of the component, such as memtable, bloom or engine
     #[arg(value_name = "AXIS")]
     pub(crate) axis: String,
     /// Name of the component, its crate and its folder

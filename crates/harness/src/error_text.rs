@@ -16,7 +16,7 @@ const KEPT: usize = 60;
 ///   valid: "none", "standard", "blocked"
 /// ```
 pub(crate) fn error_text(problem: &Problem) -> String {
-    let text = shortened(&problem.to_string());
+    let text = problem.to_string();
     let (text, valid) = match text.rsplit_once("Valid: ") {
         Some((before, valid)) => (before.trim_end_matches([' ', ';', '.']), Some(valid)),
         None => (text.as_str(), None),
@@ -25,12 +25,12 @@ pub(crate) fn error_text(problem: &Problem) -> String {
         Some((before, suggestion)) => (before, Some(suggestion)),
         None => (text, None),
     };
-    let mut lines = format!("error: {text}");
+    let mut lines = format!("error: {}", shortened(text));
     if let Some(suggestion) = help {
-        lines += &format!("\n  help: did you mean {suggestion}");
+        lines += &format!("\n  help: did you mean {}", shortened(suggestion));
     }
     if let Some(valid) = valid {
-        lines += &format!("\n  valid: {valid}");
+        lines += &format!("\n  valid: {}", shortened(valid));
     }
     lines
 }

@@ -125,7 +125,7 @@ fn engine_tables_are_of_engines() {
         assert!(error.contains("twice") || error.contains("the same folder as results/x"), "{error}");
     }
     let error = bench.run(&["engines", "results/x", "--baseline", "nobody"]).refusal();
-    assert!(error.contains("there is no row \"nobody\"; there are lsmbench"), "{error}");
+    assert!(error.contains("there is no row \"nobody\" Valid: \"lsmbench\""), "{error}");
     bench.write("y.toml", EXPERIMENT);
     bench.run(&["run", "y.toml", "--allow-debug"]).expect(0);
     let error = bench.run(&["engines", "results/y"]).refusal();

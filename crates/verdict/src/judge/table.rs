@@ -13,7 +13,7 @@ use crate::words::counted;
 const LONGEST_NAME: usize = 16;
 
 /// The longest title of a metric that stands in the head of a column.
-const LONGEST_TITLE: usize = 20;
+const LONGEST_TITLE: usize = 18;
 
 /// A column: its head, and whether it is aligned to the right.
 type Head = (String, bool);

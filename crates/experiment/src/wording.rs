@@ -29,7 +29,9 @@ where
     I: IntoIterator<Item = &'a str, IntoIter: Clone>,
 {
     let names = names.into_iter();
-    format!("unknown {noun} \"{name}\"; {}{}", suggestion(name, names.clone()), valid(names))
+    let suggestion = suggestion(name, names.clone());
+    let end = if suggestion.is_empty() { ". " } else { "; " };
+    format!("unknown {noun} \"{name}\"{end}{suggestion}{}", valid(names))
 }
 
 /// Valid names: `Valid: "a", "b"`.
@@ -66,6 +68,7 @@ mod tests {
             unknown("key", "cuont", ["count", "seed"]),
             "unknown key \"cuont\"; did you mean \"count\"? Valid: \"count\", \"seed\""
         );
+        assert_eq!(unknown("key", "zzz", ["count"]), "unknown key \"zzz\". Valid: \"count\"");
         let names = vec!["x"; MOST_NAMES + 3];
         assert!(valid(names).ends_with("\"x\" and 3 more"));
     }

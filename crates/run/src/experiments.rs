@@ -521,8 +521,10 @@ impl<'a> Run<'a> {
         if !absent.is_empty() {
             let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
             let names = names.join(", ");
-            let _ =
-                writeln!(text, "Skipped: {names} (not installed; see the message at the start of the run)");
+            let _ = writeln!(
+                text,
+                "Skipped: {names} (not installed; see the message at the start of the run or docs/how-to/compare-engines.md)"
+            );
         }
         (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();

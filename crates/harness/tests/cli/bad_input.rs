@@ -130,7 +130,7 @@ const UNKNOWN: &[Case<'_>] = &[
         "metric = \"fpr\"",
         "metric = \"frp\"",
         23,
-        &["verdict.metric: there is no column \"frp\"; did you mean \"fpr\"?"],
+        &["verdict.metric: no column \"frp\"; did you mean \"fpr\"?"],
     ),
     ("metric = \"fpr\"", "phase = \"lok\"", 23, &["unknown phase \"lok\"; did you mean \"look\"?"]),
     (
@@ -190,7 +190,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         &["trials.mode: expected a name, not true. Valid: timed, counted"],
     ),
     ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
-    ("\"bar\"", "{}", 25, &["chart.kind: chart: the table has no kind; write { kind = \"line\", "]),
+    ("\"bar\"", "{}", 25, &["chart.kind: the table has no kind; write { kind = \"line\", "]),
     ("x    = \"design.cache\"\n", "x = nan\n", 26, &["chart.x: expected a text in quotes, not NaN"]),
     (
         "insert = 3000",
@@ -270,7 +270,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ("count = 1", "count = 0", 20, &["trials.count: 0 is too small; every configuration runs at least once"]),
     ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: 0 is too small"]),
     ("name       = \"look\"", "name = \"load\"", 8, &["two phases are called \"load\""]),
-    ("[trials]", "[trials]\n[extra]", 20, &["no \"extra\""]),
+    ("[trials]", "[trials]\n[extra]", 20, &["unknown key of an experiment \"extra\". Valid: "]),
 ];
 
 const SWEEPS: &[Case<'_>] = &[
@@ -482,7 +482,7 @@ fn files_that_are_no_experiments_are_named() {
             "empty.toml",
             "empty.toml: question: the question of the experiment is missing, as question = \"Which …?\"",
         ),
-        ("silent.toml", "silent.toml: a workload has at least one [[phase]]"),
+        ("silent.toml", "silent.toml: phase: a workload has at least one [[phase]]"),
     ] {
         let before = bench.content();
         let error = bench.run(&["run", file]).refusal();

@@ -302,7 +302,7 @@ count = 1
         "{killed}"
     );
     bench.write("tiny.toml", format!("{experiment}memory_limit = \"1MiB\"\n"));
-    assert!(bench.run(&["run", "tiny.toml"]).refusal().contains("16MiB is the least"));
+    assert!(bench.run(&["run", "tiny.toml"]).refusal().contains("the minimum is 16MiB"));
 }
 
 #[cfg(target_os = "linux")]

@@ -294,7 +294,7 @@ fn nobody_removes_a_fixture_that_a_run_may_take() {
     wait_for("a fixture", find);
     for which in ["all", "stale"] {
         let error = bench.run(&["fixtures", "--remove", which]).refusal();
-        assert!(error.contains("fixtures in results are in use by a run, process "), "{error}");
+        assert!(error.contains("fixtures in results are in use by another run (process "), "{error}");
     }
     run.kill().unwrap();
     run.wait().unwrap();

@@ -299,7 +299,7 @@ fn what_is_set_must_be_read() {
     assert!(error.contains("there are no operations to print"), "{error}");
     bench.write("small.toml", crate::bench::SMALL);
     let error = bench.run(&["run", "small.toml", "--set", "component.entries=3"]).refusal();
-    assert!(error.contains("[component] needs a subject"), "{error}");
+    assert!(error.contains("the subject of the experiment is missing"), "{error}");
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn blocks_end_when_the_intervals_are_narrow_enough() {
     bench.ok(&["run", "x.toml", "--allow-debug", "--resume"]);
     assert_eq!(trials(), before, "what was precise enough stays so");
     let error = bench.run(&["run", "x.toml", "--allow-debug", "--set", "trials.precision=2.0"]).refusal();
-    assert!(error.contains("precision is the relative half-width"), "{error}");
+    assert!(error.contains("trials.precision: expected the relative half-width"), "{error}");
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn a_sweep_of_thousands_is_described_soon() {
     };
     bench.write("most.toml", format!("{BASE}{}", sweep(50)));
     let start = Instant::now();
-    assert!(bench.ok(&["describe", "most.toml"]).contains("estimate: 2500 cells"));
+    assert!(bench.ok(&["describe", "most.toml"]).contains("estimate: 2500 configurations"));
     assert!(start.elapsed() < MOST_TIME, "it took {:?}", start.elapsed());
     bench.write("more.toml", format!("{BASE}{}", sweep(101)));
     assert!(bench.run(&["describe", "more.toml"]).refusal().contains("more than 10000 configurations"));

@@ -394,7 +394,7 @@ pub(crate) struct PlotArguments {
     /// Folder for charts, one per experiment inside [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Experiment file with the charts [default: the one that ran, if it is there]
+    /// Experiment file with the charts [default: the one that ran]
     #[arg(long, value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Set a value of the charts or the style, as chart.NAME.title="…" (repeatable)

@@ -46,7 +46,9 @@ fn shortened(message: String) -> String {
     }
     let words = message.split(' ').map(|word| match word.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) if word.len() > LONGEST_WORD => {
-            format!("{}… ({} characters)", &word[..end], word.chars().count())
+            // The punctuation at the end belongs to the sentence around the word.
+            let tail = &word[word.trim_end_matches([';', ',', ':', '.', '"']).len()..];
+            format!("{}… ({} characters){tail}", &word[..end], word.chars().count() - tail.len())
         }
         _ => word.to_owned(),
     });
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn long_words_are_shortened() {
         let message = format!("count is {}; use less", "9".repeat(300));
-        let expected = format!("count is {}… (301 characters) use less", "9".repeat(40));
+        let expected = format!("count is {}… (300 characters); use less", "9".repeat(40));
         assert_eq!(Problem::new(message).to_string(), expected);
         let path = format!("cannot read /{}", "x".repeat(200));
         assert_eq!(Problem::new(path.clone()).to_string(), path);

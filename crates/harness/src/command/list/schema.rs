@@ -202,6 +202,6 @@ mod tests {
             ]
         );
         assert_eq!((&*sections[1].name, &*sections[1].about), ("outer.inner", "Inside."));
-        assert_eq!(sections[1].entries[0].cells().join(" | "), "`share` | number | `0.0` | A share.");
+        assert_eq!(sections[1].entries[0].cells().join(" | "), "`share` | number |  | A share.");
     }
 }

@@ -87,13 +87,13 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under
-/// child i; a page holds those of its children but the first.
+/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under child i;
+/// a page stores those of its children except the first.
 ///
-/// A page is filled up to `unit_bytes`. It has two children at least, where there are two left, so that
-/// every layer is at most half as wide as the one below; where the separator between them is longer than
-/// that, the page is filled up to the next multiple. A long separator is not left to the layer above, where
-/// more lookups would come by it: the page before it ends one child early.
+/// A page is filled up to `unit_bytes`. It has at least two children if two are left, so that every layer is at most
+/// half as wide as the next lower one. If the separator between the two is longer than `unit_bytes`, the page is
+/// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass
+/// it; instead the previous page ends one child early.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;

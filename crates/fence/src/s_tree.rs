@@ -2,7 +2,7 @@
 //! layers of nodes with nine children each.
 //!
 //! A node is searched by one comparison of eight lanes and a bit count, without a branch to mispredict. A search
-//! touches one cache line per layer, and the upper layers stay in the L1 cache. 16 K separators have 5 layers; 4 M
+//! touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have 5 layers; 4 M
 //! have 7, of which two are outside of a cache of 1 MiB. A single search enters below the uppermost layers, through
 //! four adjacent cache lines. Children follow from numbers, without pointers. In a batch the searches run
 //! interleaved, and each prefetches the line of the next layer before its turn. Sources: Slotin, "Algorithms for

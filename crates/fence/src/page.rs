@@ -33,7 +33,7 @@ pub(crate) fn is_page_length(bytes: u64) -> bool {
 /// Rejects an invalid length of a page.
 ///
 /// # Errors
-/// A sentence that names the length and the valid ones.
+/// A sentence that names the length and the valid lengths.
 pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     match is_page_length(page_bytes.0) {
         true => Ok(()),

@@ -2,12 +2,12 @@
 //! layers of nodes with nine children each.
 //!
 //! A node is searched by one comparison of eight lanes and a bit count, without a branch to mispredict. A search
-//! touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have 5 layers; 4 M
-//! have 7, of which two are outside of a cache of 1 MiB. A single search enters below the uppermost layers, through
-//! four adjacent cache lines. Children follow from numbers, without pointers. In a batch the searches run
-//! interleaved, and each prefetches the line of the next layer before its turn. Sources: Slotin, "Algorithms for
-//! Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster than binary
-//! search" (2024).
+//! touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have 5
+//! layers; 4 M have 7, of which two are outside of a cache of 1 MiB. A single search enters below the uppermost
+//! layers, through four adjacent cache lines. The positions of children follow from numbers, without pointers. In a
+//! batch the searches run interleaved, and each prefetches the line of the next layer before its turn. Sources:
+//! Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees:
+//! 40x faster than binary search" (2024).
 //!
 //! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above. If the bytes after the common
 //! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. They are read

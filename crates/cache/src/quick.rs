@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
 );
 
 /// The maximum number of shards with a lock each. The crate's default is four times the number of CPUs, and hits
-/// would then differ between machines. The crate makes fewer shards if one would have less than 32 blocks.
+/// would then differ between machines. The crate makes fewer shards if one would have fewer than 32 blocks.
 const SHARDS: u64 = 16;
 
 /// The block size from which the crate estimates the number of blocks.

@@ -7,8 +7,8 @@
 //! | common prefix | suffixes, end to end | padding
 //! ```
 //! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i −
-//! 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i is between the children i and i
-//! + 1: a key at or above it belongs to the right. The common prefix of the separators is stored once (Bayer &
+//! 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i is between child i and child i +
+//! 1: a key at or above it belongs to the right. The common prefix of the separators is stored once (Bayer &
 //! Unterauer, "Prefix B-trees", 1977).
 
 use std::ops::Range;

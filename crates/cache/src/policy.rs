@@ -10,9 +10,9 @@ pub(crate) type Slot = u32;
 /// A block that is not cached and is about to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
-    /// The hash of its name, by which policies remember evicted blocks.
+    /// The hash of the block's name, by which policies remember evicted blocks.
     pub(crate) hash: u64,
-    /// Its length in bytes, at least 1 and at most the shard's share.
+    /// The length of the block in bytes, at least 1 and at most the shard's share.
     pub(crate) weight: u64,
 }
 

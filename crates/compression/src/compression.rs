@@ -52,9 +52,9 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// The bytes of memory, invisible to Rust allocators because a library in another language allocates them, that
-    /// the codec has kept from the blocks compressed so far or takes for each block. A selector counts all codecs
-    /// that blocks of `level` may get, and no other.
+    /// The memory of the codec that Rust allocators do not see, in bytes, because a library in another language
+    /// allocates it. It counts the memory kept from the blocks compressed so far, and the memory taken for each
+    /// block. A selector counts all codecs that blocks of `level` may get, and no other.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }

@@ -5,9 +5,9 @@
 //! around the codec `lz4`, which isolates the cost of the ABI.
 //!
 //! Blocks are decompressed by their tag only, and all libraries share one tag. So each block begins with the name of
-//! its library, as one byte of length and the text, and [`decompress`](crate::decompress()) looks up that name among
-//! the libraries that this process has loaded. A table stores no path of a library, because opening a table must not
-//! run code from a path in the table. The design of the store loads the library.
+//! its library, as one byte of length and the text. [`decompress`](crate::decompress()) looks up that name among the
+//! libraries that this process has loaded. A table stores no path of a library, because opening a table must not run
+//! code from a path in the table. The design of the store loads the library.
 
 mod identity;
 mod table;

@@ -1,9 +1,9 @@
-//! The ideal bound: returns the block of every stored key without a search, at no cost in memory.
+//! The ideal bound of fences: returns the block of every stored key without a search, at no cost in memory.
 //!
-//! It bounds the possible gain of any fence. A present key is looked up by its hash. An absent key, a key whose hash
-//! collides with that of a key in another block, and every scan take an exact search, so that the same blocks are
-//! read as with an exact fence. By the convention for ideal bounds its memory counts as zero. The bytes that it
-//! stores, eight per key, count as stored.
+//! It bounds the possible gain of any fence. A present key is looked up by its hash. Every scan takes an exact
+//! search, and so does an absent key or a key whose hash collides with that of a key in another block. So the same
+//! blocks are read as with an exact fence. By the convention for ideal bounds its memory counts as zero. The bytes
+//! that it stores, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -28,8 +28,8 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
 /// them.
 ///
 /// # Errors
-/// If another fence wrote it, the number of separators is not that of the blocks, they do not increase, a length is
-/// outside of the bytes, or reading fails.
+/// If another fence wrote it, the number of separators is not the number of blocks, the separators do not increase, a
+/// length is outside of the bytes, or reading fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;

@@ -1,5 +1,5 @@
-//! Every cache of the catalog: hits alone, and get-or-insert under Zipf(0.99), by one thread and by two.
-//! Blocks weigh 64 bytes, so that what is measured is the cache and not the copying of blocks.
+//! Benchmarks of every cache in the catalog: hits only, and get-or-insert under Zipf(0.99), with one thread and with
+//! two. Blocks weigh 64 bytes, so that the benchmark measures the cache and not the copying of blocks.
 
 use std::hint::black_box;
 use std::thread;
@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use toml::Value;
 use types::Bytes;
 
-/// Blocks there are, and blocks a cache holds.
+/// The number of blocks in the workload, and the number of blocks that fit a cache.
 const BLOCKS: u64 = 65_536;
 const HELD: u64 = BLOCKS / 8;
 const BLOCK_BYTES: u64 = 64;
@@ -41,7 +41,7 @@ fn block() -> Bytes {
     Bytes::copy_from(&[1; BLOCK_BYTES as usize])
 }
 
-/// The time for `iterations` gets by each of `threads` threads; what is missed is inserted.
+/// Measures the time of `iterations` gets by each of `threads` threads; a missed block is inserted.
 fn time(cache: &dyn Cache, requests: &[BlockId], threads: usize, iterations: u64) -> Duration {
     let work = |thread: usize| {
         let (behind, first) = requests.split_at(thread * requests.len() / threads);
@@ -73,7 +73,7 @@ fn bench(criterion: &mut Criterion, name: &str, requests: &[BlockId]) {
     }
 }
 
-/// A quarter of what fits, so that every get is a hit wherever there is a cache.
+/// Benchmarks hits only: a quarter of the blocks that fit the cache, so that every get of a real cache is a hit.
 fn hits(criterion: &mut Criterion) {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(1);
     let requests: Vec<BlockId> = (0..REQUESTS).map(|_| id(random.random_range(0..HELD / 4))).collect();

@@ -1,12 +1,12 @@
-//! ARC: one LRU for what was used once, one for what was used more, and a border between them that moves
-//! towards whichever would have hit had it been larger.
+//! ARC: an LRU list for blocks used once, an LRU list for blocks used more often, and an adaptive split between them.
+//! The split moves towards the list that would have hit if it had been larger.
 //!
-//! The paper's `T1` and `T2` hold blocks, `B1` and `B2` remember what left them; a hit in a memory moves
-//! the target for `T1`. There is nothing to tune. Entries that the paper counts are bytes here, and where it
-//! says one entry, this says the weight of the block that comes in.
+//! `T1` and `T2` of the paper hold blocks; `B1` and `B2` are ghost lists of the blocks evicted from them. A ghost hit
+//! moves the target size of `T1`. The policy has no parameters. The paper counts entries; this implementation counts
+//! bytes. Where the paper says one entry, it uses the weight of the incoming block.
 //!
-//! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit writes four nodes. Source: Megiddo
-//! and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
+//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit writes four nodes.
+//! Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 
 use catalog::Variant;
 
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     sharded_reference!(""),
 );
 
-/// The four lists, and the target weight of the first.
+/// The four lists of ARC, and the target weight of the first.
 #[derive(Default)]
 pub(crate) struct Arc {
     links: Links,
@@ -41,14 +41,15 @@ pub(crate) struct Arc {
 enum GhostHit {
     #[default]
     Nowhere,
-    /// In neither ghost list, and T1 alone fills the capacity without ghosts (case IV.A of the paper).
+    /// In neither ghost list, and T1 fills the capacity without ghosts (case IV.A of the paper).
     NowhereAndOnceIsFull,
     InOnceGhosts,
     InOftenGhosts,
 }
 
 impl Arc {
-    /// Case IV of the paper: keeps both lists within the capacity, and all four within twice of it.
+    /// Case IV of the paper: keeps T1 with B1, and T2 with B2, within the capacity, and all four lists within twice
+    /// the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
         while over(self.once.weight() + self.once_ghosts.weight(), self.share) {
@@ -106,7 +107,7 @@ impl Policy for Arc {
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
         let once = self.once.weight() as f64;
-        // The paper's REPLACE: on the border it is the second list that asks for room.
+        // The paper's REPLACE: at the exact target, T1 counts as too large only if the second list asks for room.
         let is_once_over =
             once > self.once_target || (self.found == GhostHit::InOftenGhosts && once >= self.once_target);
         if self.found == GhostHit::NowhereAndOnceIsFull

@@ -1,34 +1,33 @@
-//! The seam of the cache axis: blocks in, blocks out, never more than the capacity.
+//! The interface of block caches: insertions and lookups of blocks within a capacity in bytes.
 
 use types::Bytes;
 
-/// The name of a block: which tree, which table, where in its file. Several trees can share one cache.
+/// The name of a block: its tree, its table and its offset in the table's file. Several trees can share one cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
-    /// The tree, by a number that is unique in the process.
+    /// The number of the tree, unique in the process.
     pub tree: u64,
-    /// The table, by its file number in that tree.
+    /// The file number of the table in that tree.
     pub table: u64,
     /// The byte offset of the block in the table's file.
     pub offset: u64,
 }
 
-/// A cache of blocks.
+/// A cache of data blocks.
 ///
-/// Laws:
-/// 1. What [`get`](Self::get) returns, and [`read`](Self::read) shows, is what was last inserted under that
-///    name.
+/// Invariants:
+/// 1. [`get`](Self::get) returns, and [`read`](Self::read) shows, the block that was last inserted under that name.
 /// 2. [`weight_bytes`](Self::weight_bytes) never exceeds the capacity once concurrent calls have returned.
 /// 3. A single thread that makes the same calls in the same order gets the same hits: nothing depends on
 ///    time, addresses or random state.
 pub trait Cache: Send + Sync {
-    /// The block, if it is held. Counts as a use of it.
+    /// Returns the block if it is cached. Counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
-    /// Shows the block to `look`, if it is held, and says whether it was. Counts as a use of it.
+    /// Shows the block to `look` if it is cached, and returns whether it was. Counts as a use of the block.
     ///
-    /// For a look that ends soon: a cache may let go of no memory meanwhile, and spare the reference that
-    /// [`get`](Self::get) counts, whose count is a word that all readers of a block write.
+    /// `look` must be short, because a cache may defer freeing memory until it returns. In exchange the cache may
+    /// skip the reference count that [`get`](Self::get) increments, a word that all readers of a block write.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }
@@ -39,12 +38,12 @@ pub trait Cache: Send + Sync {
     /// Drops every block of a table whose file is gone.
     fn remove_table(&self, tree: u64, table: u64);
 
-    /// Changes the capacity in bytes, evicting at once what no longer fits.
+    /// Changes the capacity in bytes, and immediately evicts blocks until the rest fits.
     fn set_capacity(&self, bytes: u64);
 
-    /// The capacity in bytes; `u64::MAX` where there is no bound.
+    /// The capacity in bytes; `u64::MAX` if the cache is unbounded.
     fn capacity(&self) -> u64;
 
-    /// The sum of the lengths of all blocks held, in bytes.
+    /// The sum of the lengths of all cached blocks, in bytes.
     fn weight_bytes(&self) -> u64;
 }

@@ -1,10 +1,11 @@
-//! CLOCK, or second chance: arrivals in a circle, and a hand that spares each block once per use.
+//! CLOCK, also called second chance: blocks in a circle in order of arrival, and a hand that spares each block once
+//! per use.
 //!
-//! A hit sets the block's counter, at most to `uses`, and moves nothing. The hand stands at the oldest
-//! block: while that has uses left it takes one away and goes on, which is the same as putting the block
-//! back as the newest. Per block 16 bytes of links and 1 of counter; a hit touches one line beside the
-//! shell's. Source: Corbató, "A Paging Experiment with the Multics System" (MIT, 1968); with more than
-//! one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
+//! A hit increments the block's counter, at most to `uses`, and moves no block. The hand points to the oldest block.
+//! While that block has uses left, the hand takes one use away and advances, which is the same as moving the block to
+//! the newest end. Memory per block: 16 bytes of links and 1 byte of counter. A hit touches one cache line in
+//! addition to those of the sharded cache. Source: Corbató, "A Paging Experiment with the Multics System" (MIT,
+//! 1968); with more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ impl Default for Params {
     }
 }
 
-/// The circle, from the block under the hand to the one behind it.
+/// The circle of blocks, starting with the block under the hand.
 pub(crate) struct Clock {
     links: Links,
     circle: Queue,

@@ -1,4 +1,4 @@
-//! The invariants of the cache axis as a check that any crate's tests can call.
+//! The invariants of block caches as a check that the tests of any crate can call.
 //!
 //! ```
 //! let sieve = lsmbench_cache::CATALOG.variant("sieve")?;
@@ -15,10 +15,10 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, Cache};
 
-/// The capacities at which a cache is checked, besides its own.
+/// The capacities at which a cache is checked, in addition to its default.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
-/// Checks that a cache keeps every invariant of the axis: a block comes back as it was inserted, the weight stays
+/// Checks that a cache keeps every invariant of [`Cache`]: a block is returned as it was inserted, the weight stays
 /// within the capacity, equal calls give equal hits, and so on.
 ///
 /// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
@@ -36,13 +36,13 @@ pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// The variant with this capacity; `None` where it does not take it.
+/// Returns the variant with this capacity; `None` if the variant has no such parameter.
 fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice> {
     let given = [("capacity".to_owned(), capacity.into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Caches of this choice, which exists, so that it builds.
+/// Builds caches of this choice, which is known to be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
     let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
     invariants::Subject(Box::new(build))

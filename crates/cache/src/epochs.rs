@@ -1,14 +1,13 @@
-//! When it is safe to free what readers without a lock may still look at: once every one of them that began
-//! before it was taken out is done.
+//! Epoch-based reclamation: an object taken out of a shared structure is freed once all lock-free readers that began
+//! before its removal have finished.
 //!
-//! A reader writes the present epoch into a cell of its thread's own when it begins, and zero when it is
-//! done: two plain stores, no atomic instruction and no word that threads share. Whoever throws things away
-//! gathers them; with [`COLLECTED`] of them together it ends the epoch, and frees what was thrown away in an
-//! epoch that no cell holds, nor an older one. What keeps a reader's loads from overtaking its own store is
-//! paid then: a barrier in all threads of the process (`membarrier(2)`); where the system has none, readers
-//! pay with a fence each. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; the
-//! barrier that is paid by the other side is that of Desnoyers et al., "User-Level Implementations of
-//! Read-Copy Update" (IEEE TPDS 23(2), 2012).
+//! A reader writes the current epoch into a cell of its own thread when it begins, and zero when it ends. These are
+//! two plain stores, without an atomic instruction and without a word that threads share. A writer gathers the
+//! removed objects. With [`COLLECTED`] of them it ends the epoch, and frees the objects that were removed in an epoch
+//! older than every epoch in the cells. Only then does it pay for keeping a reader's loads from overtaking its store,
+//! by a barrier in all threads of the process (`membarrier(2)`). If the kernel has no such barrier, each reader pays
+//! with a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al.,
+//! "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -18,25 +17,25 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// Pieces of garbage that are gathered before they are freed together: the barrier costs a third of a
-/// microsecond.
+/// The number of removed objects that are gathered before they are freed together, because the barrier costs a third
+/// of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
-/// What a cell holds while its thread does not read. Epochs begin after it.
+/// The content of a cell while its thread does not read. Epochs are larger.
 const IDLE: u64 = 0;
 
-/// The present epoch, and who reads since when.
+/// The current epoch, and the epoch in which each reader began.
 pub(crate) struct Epochs {
     present: AtomicU64,
     cells: PerThread<CachePadded<AtomicU64>>,
     has_process_barrier: bool,
 }
 
-/// What one writer threw away and readers may still see, oldest first.
+/// Removed objects of one writer that readers may still see, oldest first.
 pub(crate) struct Garbage<G> {
-    /// Pieces of epochs that have ended, with these.
+    /// Objects that were removed in past epochs, with these epochs.
     past: VecDeque<(u64, G)>,
-    /// Pieces of the present epoch.
+    /// Objects that were removed in the current epoch.
     fresh: Vec<G>,
 }
 
@@ -46,29 +45,29 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A reader, until it is dropped. Where a thread has several of the same epochs, the one that began last
+/// A read in progress, until it is dropped. If a thread has several reads of the same epochs, the one that began last
 /// ends first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
-    /// What the cell held before: the epoch of the reader around this one, or that there is none.
+    /// The previous content of the cell: the epoch of the enclosing read of this thread, or [`IDLE`].
     before: u64,
 }
 
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
-        // Who sees the cell idle sees all that was read before.
+        // A thread that sees the idle cell also sees that all loads before are done.
         self.cell.store(self.before, Ordering::Release);
     }
 }
 
 impl Epochs {
-    /// Epochs without readers.
+    /// Creates epochs without readers.
     pub(crate) fn new() -> Self {
         let (present, cells) = (AtomicU64::new(IDLE + 1), PerThread::new());
         Self { present, cells, has_process_barrier: *HAS_PROCESS_BARRIER }
     }
 
-    /// Begins to read: what is reachable from now on stays until the result is dropped.
+    /// Begins a read: every object reachable from now on stays allocated until the result is dropped.
     #[inline]
     pub(crate) fn read(&self) -> Reading<'_> {
         let cell = &**self.cells.get_or_default();
@@ -76,8 +75,8 @@ impl Epochs {
         if before != IDLE {
             return Reading { cell, before };
         }
-        // Who sees an epoch ended sees what was taken out before; and who sees this reader sees that the
-        // thread's last one is done.
+        // A thread that sees the new epoch also sees the removals before it. A thread that sees this reader also sees
+        // that the previous read of this thread is done.
         cell.store(self.present.load(Ordering::Acquire), Ordering::Release);
         if self.has_process_barrier {
             compiler_fence(Ordering::SeqCst);
@@ -87,8 +86,8 @@ impl Epochs {
         Reading { cell, before }
     }
 
-    /// Drops `piece`, which nobody who begins to read now can reach, once nobody who could have reached it
-    /// reads any more; until then it is among the `garbage`.
+    /// Drops `piece`, which new readers can no longer reach, after all readers that could have reached it have
+    /// finished. Until then it is in `garbage`.
     pub(crate) fn throw_away<G>(&self, garbage: &mut Garbage<G>, piece: G) {
         garbage.fresh.push(piece);
         if garbage.fresh.len() >= COLLECTED {
@@ -96,11 +95,11 @@ impl Epochs {
         }
     }
 
-    /// Ends the epoch and frees the garbage that nobody can see any more.
+    /// Ends the epoch and frees the garbage that no reader can see any more.
     fn collect<G>(&self, garbage: &mut Garbage<G>) {
         let ended = self.present.fetch_add(1, Ordering::AcqRel);
         garbage.past.extend(garbage.fresh.drain(..).map(|piece| (ended, piece)));
-        // Behind it, a reader either shows in its cell, or has not yet looked at anything.
+        // After the barrier, each reader is either visible in its cell or has not loaded anything yet.
         if self.has_process_barrier {
             process_barrier();
         } else {
@@ -112,7 +111,7 @@ impl Epochs {
     }
 }
 
-/// Whether the system can put a barrier into all threads of the process, which is asked for once.
+/// Whether the kernel can run a barrier in all threads of the process; queried once.
 static HAS_PROCESS_BARRIER: LazyLock<bool> = LazyLock::new(register_process_barrier);
 
 #[cfg(test)]
@@ -122,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// A piece that counts those of its kind that are gone.
+    /// An object that counts its drops.
     struct Piece(Arc<AtomicU64>);
 
     impl Drop for Piece {

@@ -1,7 +1,7 @@
-//! First in, first out: the block that entered first goes first, whatever its use.
+//! FIFO (first in, first out): evicts the block that was inserted first, regardless of its uses.
 //!
-//! The floor for every policy that looks at hits, and the fastest to hit: nothing moves, nothing is
-//! counted. Per block 16 bytes of links; a hit touches none of them. Source: the page replacement that
+//! The lower bound for every policy that considers hits, and the one with the fastest hits, because a hit moves and
+//! counts nothing. Memory per block: 16 bytes of links; a hit touches none of them. Source: the page replacement that
 //! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that bears his name.
 
 use catalog::Variant;
@@ -17,7 +17,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     sharded_reference!(""),
 );
 
-/// The order of arrival.
+/// The order of arrival of the blocks.
 #[derive(Default)]
 pub(crate) struct Fifo {
     links: Links,

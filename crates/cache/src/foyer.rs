@@ -1,12 +1,12 @@
-//! `foyer`: the cache of `RisingWave`, its part in memory: a record per block with a count of its users, in the
+//! `foyer`: the in-memory part of the cache of `RisingWave`. It keeps a reference-counted record per block, in the
 //! queues of one of five policies.
 //!
-//! A hit hands out a record that it counts, and counts it back when it is done; whether it takes a read or a write
-//! lock of its shard is up to the policy: `s3-fifo`, `sieve` and `fifo` take the first, `lru` and `lfu` the second.
-//! The crate cannot say what it holds, so that the offsets of each table that were offered are noted beside it
-//! until the table goes: eight bytes and what a hash set takes per block, and a lock at each insertion.
+//! A hit hands out a counted reference to a record, and decrements the count when it is done. The policy decides
+//! which lock of its shard a hit takes: `s3-fifo`, `sieve` and `fifo` take a read lock, `lru` and `lfu` a write lock.
+//! The crate cannot list its blocks, so this module records the offsets that were offered for each table until the
+//! table is removed. This costs eight bytes and the overhead of a hash set per block, and a lock at each insertion.
 //!
-//! Only with the feature `foyer`: the crate brings some forty others. Source: the crate's documents.
+//! Only with the feature `foyer`: the crate adds some forty others. Source: the documentation of the crate.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
@@ -33,8 +33,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     ),
 );
 
-/// The most parts with a lock each, and the blocks of 4 KiB that each has room for at least: a block that does not
-/// fit its part is not held.
+/// The maximum number of shards with a lock each, and the minimum number of 4-KiB blocks per shard. A block that does
+/// not fit its shard is not cached.
 const SHARDS: u64 = 16;
 const SHARD_BYTES: u64 = 32 << 12;
 
@@ -46,7 +46,7 @@ struct Params {
     hasher: HasherKind,
 }
 
-/// The policies of the crate.
+/// The eviction policies of the crate.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Eviction {
@@ -59,7 +59,7 @@ enum Eviction {
 }
 
 impl Eviction {
-    /// The policy as the crate sets it up itself.
+    /// The configuration of the policy with the crate's own defaults.
     fn config(self) -> EvictionConfig {
         match self {
             Self::Lru => LruConfig::default().into(),
@@ -107,13 +107,13 @@ fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// The crate's cache, the capacity that was asked for, and what was offered.
+/// The cache of the crate, the requested capacity, and the offered blocks.
 struct Foyer<S: BuildHasher + Send + Sync + 'static> {
     blocks: FoyerCache<BlockId, Bytes, S>,
     shards: u64,
-    /// Locked while it changes, so that two changes at once leave the crate's cache agreed.
+    /// Locked during a change, so that concurrent changes leave one capacity in the crate's cache.
     capacity: Mutex<u64>,
-    /// By tree and table the offsets of blocks that may be held.
+    /// The offsets of blocks that may be cached, by tree and table.
     offered: Mutex<HashMap<(u64, u64), HashSet<u64>>>,
 }
 
@@ -127,14 +127,14 @@ impl<S: BuildHasher + Send + Sync + 'static> Cache for Foyer<S> {
     }
 
     fn insert(&self, id: BlockId, block: Bytes) {
-        // The crate holds what is larger than a shard, and an empty block weighs nothing, so that nothing would bound
-        // the number of them.
+        // The crate would cache a block larger than a shard. An empty block weighs nothing, so the number of empty
+        // blocks would be unbounded.
         if block.is_empty() || block.len() as u64 > self.capacity() / self.shards {
             self.blocks.remove(&id);
             return;
         }
         self.blocks.insert(id, block);
-        // Afterwards, so that whoever removes the table meanwhile leaves nothing that is not noted.
+        // After the insertion, so that a concurrent removal of the table leaves no block without a record.
         self.offered.lock().entry((id.tree, id.table)).or_default().insert(id.offset);
     }
 

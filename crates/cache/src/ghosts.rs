@@ -1,12 +1,12 @@
-//! The names of blocks that were evicted, oldest first, within a budget of the bytes they weighed: how a
-//! policy knows that a block it lets in was here before.
+//! A ghost list: names of evicted blocks, oldest first, within a budget of the bytes that they weighed. A policy uses
+//! it to recognize a block that returns.
 
 use hashbrown::HashTable;
 
 use crate::policy::Slot;
 use crate::queue::{Links, PerSlot, Queue};
 
-/// A queue of hashes: about 30 bytes each. Two names with the same 64-bit hash are taken for one.
+/// A queue of hashes with about 30 bytes each. Two names with the same 64-bit hash count as one.
 #[derive(Default)]
 pub(crate) struct Ghosts {
     index: HashTable<Slot>,
@@ -18,7 +18,7 @@ pub(crate) struct Ghosts {
 }
 
 impl Ghosts {
-    /// Remembers a block as the newest, in the place of an older memory of it.
+    /// Adds a block as the newest ghost, and replaces an older ghost of it.
     pub(crate) fn push(&mut self, hash: u64, weight: u64) {
         self.take(hash);
         let slot = self.vacant.pop().unwrap_or_else(|| {
@@ -31,7 +31,7 @@ impl Ghosts {
         self.index.insert_unique(hash, slot, |slot| *hashes.get(*slot));
     }
 
-    /// Forgets a block; says whether it was remembered.
+    /// Removes a block from the ghosts, and returns whether it was there.
     pub(crate) fn take(&mut self, hash: u64) -> bool {
         let hashes = &self.hashes;
         let Ok(entry) = self.index.find_entry(hash, |slot| *hashes.get(*slot) == hash) else {
@@ -43,7 +43,7 @@ impl Ghosts {
         true
     }
 
-    /// Forgets the oldest block, if there is one.
+    /// Removes the oldest ghost, if there is one; returns whether there was.
     pub(crate) fn forget_oldest(&mut self) -> bool {
         match self.queue.oldest() {
             Some(slot) => self.take(*self.hashes.get(slot)),
@@ -51,14 +51,14 @@ impl Ghosts {
         }
     }
 
-    /// Forgets the oldest blocks until those left weighed no more than `bytes`.
+    /// Removes the oldest ghosts until the others weighed no more than `bytes`.
     pub(crate) fn trim(&mut self, bytes: u64) {
         while self.queue.weight() > bytes {
             self.forget_oldest();
         }
     }
 
-    /// What the blocks that are remembered weighed, in bytes.
+    /// The sum of the weights of the remembered blocks, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         self.queue.weight()
     }

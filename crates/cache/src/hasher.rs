@@ -1,5 +1,5 @@
-//! The hash functions that a cache may find its blocks by, each with a fixed seed: a cache that is given
-//! the same calls makes the same decisions, in every run.
+//! Hash functions of caches, each with a fixed seed. A cache that gets the same calls makes the same decisions in
+//! every run.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::cache::Cache;
 
-/// What the parameter `hasher` may be, for the reference text of the variants.
+/// The values of the parameter `hasher`, for the reference text of the variants.
 macro_rules! hasher_reference {
     () => {
         "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\", \"ahash\", \"rustc-hash\" or \"sip\" (std's).\n\
@@ -18,9 +18,9 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. `xxh3` is the default since its values are fixed by its specification:
-/// which blocks collide in a shard, and so every counter, is the same on every machine. The others are as
-/// fixed on one machine; `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. The collisions of
+/// blocks in a shard, and so every counter, are the same on every machine. The other functions are as fixed on one
+/// machine; `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
@@ -37,14 +37,14 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A cache that is made once its hash function is known, so that hashing is inlined into it.
+/// A builder of a cache that gets its hash function last, so that hashing is inlined into the cache.
 pub trait WithHasher {
-    /// Makes the cache.
+    /// Builds the cache with this hasher.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
 }
 
 impl HasherKind {
-    /// Makes `cache` with this hash function.
+    /// Builds `cache` with this hash function.
     pub fn build(self, cache: impl WithHasher) -> Box<dyn Cache> {
         match self {
             Self::Xxh3 => cache.with_hasher(BuildHasherDefault::<Xxh3>::default()),
@@ -56,18 +56,18 @@ impl HasherKind {
     }
 }
 
-/// The share of `shards` that a hash falls into, from bits that hash tables inside a shard do not use:
-/// they take the lowest and the seven highest.
+/// Maps a hash to one of `shards` shards, by bits that hash tables inside a shard do not use. Hash tables use the
+/// lowest and the seven highest bits.
 pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     let bits = u64::from((hash >> 16) as u32);
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// The bytes that are gathered before they are hashed: all of a block's name.
+/// The number of bytes that are gathered before they are hashed: the length of a block's name.
 const GATHERED_BYTES: usize = 24;
 
-/// XXH3-64 of what is written, gathered and hashed at once: the streaming form costs ten times as much
-/// for so few bytes. Longer input is hashed piece by piece, each piece seeded by the ones before.
+/// XXH3-64 of the written bytes, gathered and hashed at once, because the streaming form costs ten times as much for
+/// so few bytes. Longer input is hashed piece by piece, and each piece is seeded by the ones before.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Xxh3 {
     gathered: [u8; GATHERED_BYTES],
@@ -89,8 +89,8 @@ impl Hasher for Xxh3 {
         self.len += bytes.len();
     }
 
-    /// Little-endian, so that machines agree.
-    // Inlined for sure: what is gathered then stays in registers, and a block's name costs a third.
+    /// Little-endian, so that all machines give the same hash.
+    // Always inlined: the gathered bytes then stay in registers, and hashing a block's name costs a third.
     #[allow(clippy::inline_always)]
     #[inline(always)]
     fn write_u64(&mut self, number: u64) {
@@ -108,7 +108,7 @@ impl Hasher for Xxh3 {
     #[inline(always)]
     fn finish(&self) -> u64 {
         if self.len == GATHERED_BYTES {
-            // Of a length that the compiler knows: one of the function's five paths is left.
+            // With a length that the compiler knows, only one of the function's five paths remains.
             return xxh3_64_with_seed(&self.gathered, self.seed);
         }
         xxh3_64_with_seed(&self.gathered[..self.len], self.seed)

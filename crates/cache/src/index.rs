@@ -1,11 +1,10 @@
-//! A hash table of blocks that readers search without a lock, while one writer at a time changes it.
+//! A hash table of blocks with lock-free reads and one writer at a time.
 //!
-//! Open addressing with linear probing, at most three quarters full, 8 bytes per place: a pointer to the
-//! block's entry with six bits to spare, since entries are 64 bytes at addresses that are multiples of 64.
-//! Four of these are bits of the hash, so that readers seldom look at the wrong entry; two count the block's
-//! uses. A hit touches two cache lines and, once three uses are counted, writes neither: the place and the
-//! entry. Entries that were taken out, and tables that were outgrown, are freed when no reader can still see
-//! them, by [`Epochs`].
+//! Open addressing with linear probing, at most three quarters full, 8 bytes per place. A place is a pointer to the
+//! block's entry with six spare bits, because entries are 64 bytes at addresses that are multiples of 64. Four of
+//! these bits are bits of the hash, so that readers seldom read the wrong entry; two count the block's uses. A hit
+//! touches two cache lines, the place and the entry. Once three uses are counted it writes neither. Removed entries
+//! and outgrown tables are freed by [`Epochs`] when no reader can still see them.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -20,7 +19,7 @@ use crate::epochs::{Epochs, Garbage, Reading};
 use crate::policy::Slot;
 use crate::s3_fifo::{MAX_USES, Uses};
 
-/// A block and its name: one cache line.
+/// A cached block and its name: one cache line.
 #[repr(align(64))]
 struct Entry {
     id: BlockId,
@@ -30,19 +29,19 @@ struct Entry {
 /// A place of a table: null, or an entry's address with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses, and those that hold the tag: all below the alignment of an entry.
+/// The bits of a word that count uses, and the bits of the tag: all below the alignment of an entry.
 const USES: usize = 0b11;
 const TAG: usize = 0b11_1100;
 
-/// What stands where an entry was taken out and readers must search on. Its tag is 0, which no entry has.
+/// The tombstone of a removed entry, past which readers must continue the search. Its tag is 0, which no entry has.
 const GONE: usize = align_of::<Entry>();
 
-/// The least places of a table.
+/// The minimum number of places of a table.
 const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// The tag of a hash: 1 to 15, from bits that choose neither shard nor place.
+/// The tag of a hash: 1 to 15, from bits that select neither shard nor place.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
@@ -52,7 +51,7 @@ fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// Places: a power of two.
+/// The places of a hash table; their number is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -66,36 +65,36 @@ impl Table {
         self.places.len() - 1
     }
 
-    /// The places to search for a hash, in order. At least one of all is null, so that a search ends.
+    /// The places to search for a hash, in order. At least one place of the table is null, so that a search ends.
     fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (mask, first) = (self.mask(), hash as usize);
         (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)
     }
 }
 
-/// The table, its writer's books, and a state of the writer's own, `T`.
+/// The hash table, the writer's metadata, and the writer's own state `T`.
 pub(crate) struct Index<T> {
     table: AtomicPtr<Table>,
     epochs: Arc<Epochs>,
     writer: Mutex<Books<T>>,
 }
 
-/// What only the writer knows: where the block of each slot is, and which slot each place belongs to.
+/// The metadata that only the writer uses: the place of each slot's block, and the slot of each place.
 struct Books<T> {
     hashes: Vec<u64>,
     places: Vec<usize>,
     slots: Vec<Slot>,
     vacant: Vec<Slot>,
-    /// Places that are not null.
+    /// The number of places that are not null.
     used: usize,
-    /// Places with an entry.
+    /// The number of places with an entry.
     live: usize,
     garbage: Garbage<Outworn>,
     state: T,
 }
 
 impl<T> Index<T> {
-    /// An empty table. Several may share epochs, so that a thread reads in one of them at a time.
+    /// Creates an empty table. Several tables may share epochs if a thread reads in one of them at a time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
@@ -111,11 +110,11 @@ impl<T> Index<T> {
         Self { table, epochs, writer: Mutex::new(books) }
     }
 
-    /// Shows the block of this name, which hashes to `hash`, to `look`; counts a use of it. Takes no lock.
+    /// Shows the block of this name, which hashes to `hash`, to `look`, and counts a use. Takes no lock.
     #[inline]
     pub(crate) fn read<R>(&self, hash: u64, id: &BlockId, look: impl FnOnce(&Bytes) -> R) -> Option<R> {
         let _reading: Reading<'_> = self.epochs.read();
-        // SAFETY: the table was made by `Box::into_raw` and is never null. Who takes it out of `self.table`
+        // SAFETY: the table was made by `Box::into_raw` and is never null. A writer that takes it out of `self.table`
         // throws it away in the same epochs, which drop it after `_reading`.
         let table = unsafe { &*self.table.load(Ordering::Acquire) };
         for place in table.path(hash) {
@@ -127,9 +126,9 @@ impl<T> Index<T> {
                 }
                 continue;
             }
-            // SAFETY: only words of entries have a tag. The entry was made by `Box::into_raw` and is not
-            // changed while it is shared; who takes the word out of its place throws the entry away in the
-            // same epochs, which drop it after `_reading`.
+            // SAFETY: only words of entries have a tag. The entry was made by `Box::into_raw` and is not changed
+            // while it is shared. A writer that takes the word out of its place throws the entry away in the same
+            // epochs, which drop it after `_reading`.
             let entry = unsafe { &*entry_of(word) };
             if entry.id == *id {
                 if word.addr() & USES < USES {
@@ -141,14 +140,14 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits for other writers, and becomes the one.
+    /// Waits for other writers, and returns the only one.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
 }
 
-/// Counts a use. If another thread changed the word meanwhile then it counted one, or spent one, or took
-/// the entry out: nothing that is worth a second try.
+/// Counts a use. If another thread changed the word in the meantime, it counted or spent a use or removed the entry,
+/// and a second try is not worth its cost.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -157,8 +156,8 @@ fn count_use(place: &AtomicPtr<Entry>, word: Word) {
 impl<T> Drop for Index<T> {
     fn drop(&mut self) {
         let table = *self.table.get_mut();
-        // SAFETY: nobody shares the index any more, so that nobody else has its table or entries; what was
-        // retired is in neither.
+        // SAFETY: the index is not shared any more, so only this function has its table and entries. Retired tables
+        // and entries are in neither.
         let table = unsafe { Box::from_raw(table) };
         for mut place in table.places {
             let word = *place.get_mut();
@@ -170,7 +169,7 @@ impl<T> Drop for Index<T> {
     }
 }
 
-/// The one writer, as long as it lives.
+/// The only writer of an index, until it is dropped.
 pub(crate) struct Writer<'a, T> {
     index: &'a Index<T>,
     books: MutexGuard<'a, Books<T>>,
@@ -182,11 +181,11 @@ impl<T> Writer<'_, T> {
         &mut self.books.state
     }
 
-    /// The writer's own state, the hashes of blocks by slot, and their uses.
+    /// The writer's own state, the hashes of blocks by slot, and the uses of blocks by slot.
     pub(crate) fn parts(&mut self) -> (&mut T, &[u64], UsesInTable<'_>) {
         let Books { hashes, places, state, .. } = &mut *self.books;
-        // SAFETY: the table is valid until a writer replaces it, which `insert` alone does, through the
-        // `&mut self` that the parts borrow.
+        // SAFETY: the table is valid until a writer replaces it. Only `insert` does so, through the `&mut self` that
+        // the parts borrow.
         let table = unsafe { &*self.index.table.load(Ordering::Acquire) };
         (state, hashes, UsesInTable { table, places })
     }
@@ -196,11 +195,11 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// The word and the entry at a place, if there is one.
+    /// The word and the entry at a place, or `None` without an entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
-        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, takes entries out,
-        // and they are not changed while they are shared.
+        // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and they are
+        // not changed while they are shared.
         (word.addr() & TAG != 0).then(|| (word, unsafe { &*entry_of(word) }))
     }
 
@@ -209,7 +208,7 @@ impl<T> Writer<'_, T> {
         self.at(self.books.places[slot as usize]).expect("slots in use have entries")
     }
 
-    /// Whether no block is held.
+    /// Whether the index is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.books.live == 0
     }
@@ -225,13 +224,13 @@ impl<T> Writer<'_, T> {
             .map(|(place, (_, entry))| (self.books.slots[place], entry.block.len()))
     }
 
-    /// The slots of all blocks whose names are meant.
+    /// The slots of all blocks whose names satisfy the predicate.
     pub(crate) fn slots_where(&self, is_meant: impl Fn(&BlockId) -> bool) -> Vec<Slot> {
         let is_held = |place: &usize| self.at(*place).is_some_and(|(_, entry)| is_meant(&entry.id));
         (0..self.table().places.len()).filter(is_held).map(|place| self.books.slots[place]).collect()
     }
 
-    /// Takes a block in, whose name is not in the table; says its slot.
+    /// Inserts a block, whose name is not in the table, and returns its slot.
     pub(crate) fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) -> Slot {
         if (self.books.used + 1) * 4 > self.table().places.len() * 3 {
             self.rebuild();
@@ -259,18 +258,18 @@ impl<T> Writer<'_, T> {
         let books = &mut *self.books;
         books.slots = vec![0; places];
         (books.used, books.live) = (0, 0);
-        // Filled before readers see it, so that no block is absent for a while.
+        // Filled before readers see it, so that every block stays visible.
         for (slot, word) in words {
             if word.addr() & TAG != 0 {
                 books.put(&table, slot, word);
             }
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
-        // No reader that comes finds it; those that are under way are known to the epochs.
+        // New readers cannot find it; the epochs know the readers in progress.
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Table(outgrown));
     }
 
-    /// Puts another block of the same name into a slot, and counts a use.
+    /// Replaces the block in a slot by another block of the same name, and counts a use.
     pub(crate) fn replace(&mut self, slot: Slot, block: Bytes) {
         let place = self.books.places[slot as usize];
         let (word, replaced) = self.held(slot);
@@ -281,7 +280,7 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Takes a block out.
+    /// Removes the block in a slot.
     pub(crate) fn remove(&mut self, slot: Slot) {
         let place = self.books.places[slot as usize];
         let gone: Word = ptr::without_provenance_mut(GONE);
@@ -292,7 +291,7 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Makes null of places without an entry that no search needs to pass: those before one that is null.
+    /// Sets places without an entry to null if no search needs to pass them: those before a null place.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -309,16 +308,17 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees the entry of a word that was taken out of its place, once no reader can see it.
+    /// Frees the entry of a word that was removed from its place, once no reader can see it.
     ///
-    /// No reader that comes finds it: its word was in one place of one table, and is not there any more. An
-    /// outgrown table may still hold the word; who reads in that began before it was replaced, so before now.
+    /// New readers cannot find the entry: its word was in one place of one table, and is not there any more. An
+    /// outgrown table may still contain the word; a reader of that table began before the table was replaced, so
+    /// before now.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
-/// What was taken out: made by `Box::into_raw`, owned by this alone, and seen by readers for a while.
+/// A removed object: made by `Box::into_raw`, owned by this value only, and visible to readers for a while.
 enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
@@ -332,7 +332,7 @@ unsafe impl Send for Outworn {}
 impl Drop for Outworn {
     fn drop(&mut self) {
         match *self {
-            // SAFETY: by the promise of the type; epochs drop it when readers are done.
+            // SAFETY: by the invariant of the type; the epochs drop it when the readers have finished.
             Self::Entry(entry) => drop(unsafe { Box::from_raw(entry) }),
             // SAFETY: as above. Dropping places drops no entries.
             Self::Table(table) => drop(unsafe { Box::from_raw(table) }),
@@ -341,7 +341,7 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Puts a word into the first place on its path without an entry, and into the books.
+    /// Puts a word into the first place on its path without an entry, and records it in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
@@ -354,7 +354,7 @@ impl<T> Books<T> {
     }
 }
 
-/// The uses of blocks by slot, counted by readers meanwhile.
+/// The uses of blocks by slot, which readers count concurrently.
 pub(crate) struct UsesInTable<'a> {
     table: &'a Table,
     places: &'a [usize],
@@ -398,12 +398,12 @@ mod tests {
         BlockId { tree: 1, table: name % 7, offset: name }
     }
 
-    /// Hashes of which many begin at the same places and have the same tag.
+    /// A hash function whose values often start at the same places and have the same tag.
     fn hash(name: u64) -> u64 {
         xxh3_64(&name.to_le_bytes()) & 0x3000_0000_0000_003f
     }
 
-    /// A block that says its name in every byte.
+    /// A block with its name in every byte.
     fn block(name: u64, len: usize) -> Bytes {
         Bytes::copy_from(&vec![name as u8; len])
     }

@@ -1,11 +1,11 @@
-//! Least frequently used: the block with the fewest uses since it entered goes first; among equals the one
+//! LFU (least frequently used): evicts the block with the fewest uses since its insertion, and among equals the one
 //! whose last use is the longest ago.
 //!
-//! It never forgets a use while a block is held: right for a skew that stays, wrong for one that drifts.
-//! Queues of equal counts stand in a tree in order of the count. Per block 16 bytes of links and 8 of
-//! count; a hit moves the block to the next queue, which writes four nodes and looks into the tree twice.
-//! Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache
-//! eviction scheme" (2010), with a tree for their list of frequencies.
+//! The policy keeps all uses of a block while it is cached. This suits a skew that stays, and is wrong for one that
+//! drifts. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of links and 8 bytes
+//! of count. A hit moves the block to the next queue, which writes four nodes and searches the tree twice. Source:
+//! the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme"
+//! (2010), with a tree instead of their list of frequencies.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lfu>>(
     sharded_reference!(""),
 );
 
-/// A queue per number of uses, oldest use first.
+/// A queue per number of uses; the least recent use is first.
 #[derive(Default)]
 pub(crate) struct Lfu {
     links: Links,
@@ -36,7 +36,7 @@ impl Lfu {
         self.links.push(self.queues.entry(uses).or_default(), slot, weight);
     }
 
-    /// Takes a block out; says its weight.
+    /// Removes a block from its queue, and returns its weight.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
         let queue = self.queues.get_mut(&uses).expect("a block is in the queue of its uses");

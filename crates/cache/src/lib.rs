@@ -1,4 +1,4 @@
-//! The cache axis: blocks that were read once and may be read again, within a budget of bytes.
+//! Block caches: data blocks that were read once and may be read again, within a capacity in bytes.
 
 mod arc;
 mod cache;
@@ -38,7 +38,7 @@ pub use cache::{BlockId, Cache};
 pub use library::seam;
 pub use simulate::{Request, Score, belady, replay};
 
-/// All caches. The first is the baseline, the last the oracle.
+/// All caches. The first is the baseline, the last the ideal bound.
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
     catalog::origin!(),
     "cache",

@@ -1,16 +1,16 @@
-//! An eviction policy in a shared library, by the C ABI of `lsmbench_cache.h`.
+//! An eviction policy in a shared library that implements the C ABI of `lsmbench_cache.h`.
 //!
-//! The hooks are those of a plugin cache of libCacheSim: the library sees the ids and sizes of blocks and says which
-//! one goes, and this crate holds the blocks, in shards with a lock each. With an empty `library` the hooks are
-//! functions of this crate around a list in the order of last use, so that the seam can be measured by itself: that is
-//! the policy `lru` by the C ABI.
+//! The hooks are those of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides
+//! which block is evicted. This crate keeps the blocks, in shards with a lock each. With an empty `library` the hooks
+//! are functions of this crate around a list in the order of last use. This is the policy `lru` through the C ABI,
+//! and isolates the cost of the ABI.
 //!
-//! The id of a block is the hash of its name, so that a library can remember what it evicted. Should two blocks that
-//! are held have the same hash, the later one gets the next free number.
+//! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks
+//! have the same hash, the later one gets the next free number.
 //!
 //! # Panics
-//! A cache panics if the library evicts an object that is not held, because no number that was measured after that
-//! would count.
+//! A cache panics if the library evicts an object that is not cached, because no measurement after that would be
+//! valid.
 
 mod hooks;
 mod identity;
@@ -46,14 +46,14 @@ pub(crate) struct Params {
     library: String,
 }
 
-/// The policy of a library for one shard.
+/// The eviction policy of a library for one shard.
 pub(crate) struct Library {
     plugin: Plugin,
-    /// The slot of each object that is held.
+    /// The slot of each cached object.
     slots: HashMap<u64, Slot, foldhash::fast::FixedState>,
     /// The object and its size in each slot.
     objects: PerSlot<(u64, u64)>,
-    /// What room is made for.
+    /// The object for which the cache makes room.
     incoming: Option<Incoming>,
 }
 
@@ -109,10 +109,11 @@ impl Policy for Library {
     }
 }
 
-/// The gets that are timed together.
+/// The number of gets that are timed together.
 const CALLS: u32 = 1000;
 
-/// The seam of a policy in a library: hits in a cache of `lru` by the C ABI, and without it. `None` for other caches.
+/// Returns the cost of the C ABI for a policy in a library: hits in a cache of `lru` through the C ABI, and without
+/// it. `None` for other caches.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

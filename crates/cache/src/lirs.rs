@@ -1,16 +1,16 @@
-//! LIRS: blocks are ranked by the distance between their last two uses, not by the last use alone.
+//! LIRS: ranks blocks by the distance between their last two uses, not only by the last use.
 //!
-//! Nearly all of the capacity belongs to blocks whose distance is short; a newcomer gets the rest, and joins
-//! them once it is used again within the time that the oldest of them goes unused. That time is a stack:
-//! every use puts a block on top, and what lies below the lowest settled block is cut off. Blocks that were
-//! evicted stay in the stack by name. A loop that is larger than the cache keeps its settled part and hits
-//! there, where LRU hits nothing.
+//! Nearly all of the capacity belongs to blocks whose distance is short. A new block gets the rest of the capacity,
+//! and joins the short-distance blocks if it is used again within the time that the oldest of them goes unused. A
+//! stack measures that time: every use puts a block on top, and all entries below the lowest settled block are cut
+//! off. Evicted blocks stay in the stack by name. A loop larger than the cache keeps its settled part and hits there,
+//! where LRU has no hits.
 //!
-//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost a non-resident HIR, the queue of
-//! visitors is `Q`, the stack `S`. Ghosts are bounded, oldest eviction first, where the paper leaves them
-//! unbounded. Per block 4 bytes of entry number, 32 of entry and 32 of links, per ghost about 70; a hit writes four
-//! nodes of the stack, for a visitor four of the queue too. Source: Jiang and Zhang, "LIRS: An Efficient Low
-//! Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of
+//! visitors is `Q`, the stack is `S`. The number of ghosts is bounded, and the oldest eviction is dropped first; in
+//! the paper it is unbounded. Memory per block: 4 bytes of entry number, 32 bytes of entry and 32 bytes of links; per
+//! ghost about 70 bytes. A hit writes four nodes of the stack, and for a visitor four of the queue too. Source: Jiang
+//! and Zhang, "LIRS: An Efficient Low Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
 
 use catalog::Variant;
 use hashbrown::HashTable;
@@ -45,7 +45,7 @@ impl Default for Params {
     }
 }
 
-/// What a name in the stack or in the queue stands for.
+/// The status of a block in the stack or in the queue.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Status {
     #[default]
@@ -54,7 +54,7 @@ enum Status {
     Ghost,
 }
 
-/// A block, held or remembered. Entries have numbers of their own, since ghosts have no slots.
+/// A cached block or a ghost. Entries have their own numbers, because ghosts have no slots.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     hash: u64,
@@ -88,7 +88,7 @@ pub(crate) struct Lirs {
 }
 
 impl Lirs {
-    /// Puts an entry on top of the stack, whether or not it was in it.
+    /// Puts an entry on top of the stack, whether or not it is already in the stack.
     fn raise(&mut self, number: Number) {
         if std::mem::replace(&mut self.entries.at(number).is_in_stack, true) {
             self.stack_links.renew(&mut self.stack, number);
@@ -97,14 +97,14 @@ impl Lirs {
         }
     }
 
-    /// Takes an entry out of the stack, if it is in it.
+    /// Removes an entry from the stack, if it is there.
     fn sink(&mut self, number: Number) {
         if std::mem::take(&mut self.entries.at(number).is_in_stack) {
             self.stack_links.remove(&mut self.stack, number);
         }
     }
 
-    /// Cuts off what lies below the lowest settled block.
+    /// Cuts off the entries below the lowest settled block.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.oldest() {
             match self.entries.get(lowest).status {
@@ -124,7 +124,7 @@ impl Lirs {
         self.unsettle_to(self.settled_share);
     }
 
-    /// Makes visitors of the lowest settled blocks until the others weigh no more than `bytes`.
+    /// Demotes the lowest settled blocks to visitors until the others weigh no more than `bytes`.
     fn unsettle_to(&mut self, bytes: u64) {
         while self.settled_weight > bytes
             && let Some(lowest) = self.stack.oldest()
@@ -139,7 +139,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// Forgets a ghost.
+    /// Removes a ghost.
     fn forget(&mut self, number: Number) {
         self.queue_links.remove(&mut self.ghosts, number);
         let found = self.ghost_index.find_entry(self.entries.get(number).hash, |ghost| *ghost == number);
@@ -152,7 +152,7 @@ impl Lirs {
         self.vacant.push(number);
     }
 
-    /// Remembers an entry that is in the stack and was a visitor.
+    /// Makes a ghost of an entry that is in the stack and was a visitor.
     fn remember(&mut self, number: Number) {
         let entry = self.entries.at(number);
         entry.status = Status::Ghost;

@@ -1,18 +1,18 @@
-//! Reads without a lock: a hit finds its block in a table that writers change under the reader's eyes, and
-//! counts a use in two bits of the word it read. Nothing is moved, and no word is written by all readers.
+//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently, and counts
+//! a use in two bits of the word it read. A hit moves no block, and no word is written by all readers.
 //!
-//! What goes next is decided by S3-FIFO's two clocks and its memory of the evicted, under a lock per shard
-//! that only misses take: by one thread it makes the decisions of `s3-fifo(small=5)`, and is tested to. A
-//! twentieth for probation instead of the paper's tenth hits more on the loads of this axis.
+//! S3-FIFO's two clocks and its ghost list choose the victim, under a lock per shard that only misses take. With one
+//! thread the cache makes the decisions of `s3-fifo(small=5)`, and a test checks this. Five percent for probation
+//! instead of the paper's ten has more hits on the workloads of this repository.
 //!
-//! Shapes: per block 64 bytes of entry (96 with what an allocator adds to align it), 14 to 28 of table, 24 of
-//! books, 17 of queues, per ghost about 30. A hit touches three cache lines: place, entry and the block's
-//! reference count; it writes the last, and the first until three uses are counted. `read` spares the count,
-//! so that it writes no line that threads share. Blocks that were evicted are freed in batches of 16: up to
-//! that many per shard lie outside of the capacity, and more while a reader is stopped in the middle of a hit.
+//! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 of table, 24 of
+//! metadata, 17 of queues; per ghost about 30 bytes. A hit touches three cache lines: the place, the entry and the
+//! block's reference count. It writes the last, and the first until three uses are counted. `read` skips the
+//! reference count, so that it writes no cache line that threads share. Evicted blocks are freed in batches of 16. Up
+//! to 16 per shard are outside of the capacity, and more while a reader is stopped in the middle of a hit.
 //!
 //! Sources: the counters in the words of a lock-free table are those of RocksDB's `HyperClockCache`
-//! (`cache/clock_cache.h`); the queues are those of Yang et al. (SOSP 2023), see `s3-fifo`.
+//! (`cache/clock_cache.h`). The queues are those of Yang et al. (SOSP 2023); see `s3-fifo`.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Build<dyn Cache> for Params {
     }
 }
 
-/// A cache whose hash function is still to be chosen.
+/// A cache whose hash function is not chosen yet.
 struct WithShards {
     shards: Box<[Index<Held>]>,
     capacity: u64,
@@ -81,22 +81,22 @@ impl WithHasher for WithShards {
     }
 }
 
-/// All shards, and the capacity they share.
+/// All shards of the cache, and their total capacity.
 struct LockfreeClock<S> {
     shards: Box<[Index<Held>]>,
     hasher: S,
-    /// Locked while it changes, so that two changes at once leave the shards agreed.
+    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
     capacity: Mutex<u64>,
 }
 
-/// What a shard holds, and in which order it goes.
+/// The queues and sizes of one shard.
 struct Held {
     queues: Queues,
     weight_bytes: u64,
     share_bytes: u64,
 }
 
-/// Evicts until `more` bytes fit beside what is held.
+/// Evicts blocks until `more` bytes fit into the shard.
 fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     while shard.state().weight_bytes + more > shard.state().share_bytes && !shard.is_empty() {
         let (held, hashes, mut uses) = shard.parts();
@@ -106,7 +106,7 @@ fn evict(shard: &mut Writer<'_, Held>, more: u64) {
     }
 }
 
-/// Takes a block out that is not evicted.
+/// Removes a block for another reason than eviction.
 fn remove(shard: &mut Writer<'_, Held>, slot: Slot) {
     let held = shard.state();
     held.weight_bytes -= held.queues.remove(slot);
@@ -120,7 +120,7 @@ fn insert(shard: &mut Writer<'_, Held>, hash: u64, id: BlockId, block: Bytes) {
         Some((slot, _)) => remove(shard, slot),
         None => {}
     }
-    // An empty block weighs nothing, so that nothing would bound the number of them.
+    // An empty block weighs nothing, so the number of empty blocks would be unbounded.
     if incoming.weight == 0 || incoming.weight > shard.state().share_bytes {
         return;
     }
@@ -137,7 +137,7 @@ impl<S: BuildHasher + Send + Sync> Cache for LockfreeClock<S> {
         self.shards[shard(hash, self.shards.len())].read(hash, id, Bytes::clone)
     }
 
-    /// Writes nothing that threads share.
+    /// Writes no memory that threads share.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         let hash = self.hasher.hash_one(id);
         let shard = &self.shards[shard(hash, self.shards.len())];
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
     use crate::epochs::COLLECTED;
 
-    /// A block that says when it is freed.
+    /// A block that counts when it is freed.
     struct Counted<'a>(&'a AtomicU64);
 
     impl AsRef<[u8]> for Counted<'_> {

@@ -1,14 +1,13 @@
-//! Least recently used: the block that was not asked for the longest goes first.
+//! LRU (least recently used): evicts the block whose last use is the longest ago.
 //!
-//! The textbook block cache, and that of the cs265 document (section 2.6: `RwLock<LruCache>` in shards,
-//! with an optional time to live). Per block 16 bytes of links, and 8 of birth; a hit moves the block to
-//! the newest end, which writes four nodes: three or four cache lines beside the shell's.
+//! The textbook block cache, and that of the cs265 document (section 2.6: `RwLock<LruCache>` in shards, with an
+//! optional time to live). Memory per block: 16 bytes of links and 8 bytes of birth. A hit moves the block to the
+//! newest end, which writes four nodes: three or four cache lines in addition to those of the sharded cache.
 //!
-//! `ttl` bounds how long a block is trusted. It counts requests and no time: a shard counts the hits and
-//! insertions that it sees, and takes its part of `ttl`, so that the same requests give the same hits in
-//! every run. A life in seconds would depend on how fast the machine is, and break law 3. Blocks of a tree
-//! never change under their name, so that a life never makes an answer right that was wrong: it is here
-//! since the document has it, and to be measured for what it costs.
+//! `ttl` bounds the age of a cached block. It counts requests, not time: a shard counts its hits and insertions, and
+//! uses its part of `ttl`, so that the same requests give the same hits in every run. An age in seconds would depend
+//! on the speed of the machine, and break invariant 3. Blocks of a tree never change under their name, so expiry
+//! never corrects an answer. The parameter exists because the document has it, and to measure its cost.
 
 use catalog::{Count, Variant};
 use serde::{Deserialize, Serialize};
@@ -38,15 +37,15 @@ impl Default for Params {
     }
 }
 
-/// The order of last use, and when blocks were admitted.
+/// The order of last use, and the request number at which each block was admitted.
 pub(crate) struct Lru {
     links: Links,
     uses: Queue,
-    /// The number of the request that each block entered with.
+    /// The number of the request that inserted each block.
     births: PerSlot<u64>,
-    /// Hits and insertions so far.
+    /// The number of hits and insertions so far.
     requests: u64,
-    /// The requests that a block lives; `u64::MAX` for ever.
+    /// The age in requests at which a block expires; `u64::MAX` for never.
     life: u64,
 }
 

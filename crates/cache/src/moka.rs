@@ -1,13 +1,12 @@
-//! `moka`: Caffeine's design in Rust: W-TinyLFU with a sketch of frequencies, and the books kept behind the
-//! callers' back.
+//! `moka`: Caffeine's design in Rust. It is W-TinyLFU with a frequency sketch, and updates its queues asynchronously.
 //!
-//! Callers write what they did into channels, and now and then one of them applies it. So that the capacity
-//! holds whenever calls have returned (law 2), this applies it at each insertion; hits wait in the channel
-//! until then, which by one thread gives the same order in every run. The crate cannot change its capacity:
-//! a change makes a new cache and moves the blocks there, behind a read lock that every call takes.
+//! Callers record their operations in channels, and one of them applies the records at intervals. This module applies
+//! them at each insertion, so that the capacity holds whenever calls have returned (invariant 2). Hits wait in the
+//! channel until then, which with one thread gives the same order in every run. The crate cannot change its capacity.
+//! A change creates a new cache and moves the blocks there, under a read-write lock whose read side every call takes.
 //!
-//! Per block some 200 bytes: an entry and its name, each with a reference count, a node of the queue, and
-//! the table. A hit touches some ten cache lines and writes into a channel. Sources: the crate's documents;
+//! Memory per block: some 200 bytes for an entry and its name, each with a reference count, a node of the queue, and
+//! the table. A hit touches some ten cache lines and writes into a channel. Sources: the documentation of the crate;
 //! Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;
@@ -25,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "the crate after Caffeine: W-TinyLFU behind channels; few misses, slow hits",
 );
 
-/// Builds caches of the crate.
+/// A builder of caches of the crate.
 struct MokaCaches;
 
 impl SizedCache for MokaCaches {
@@ -35,7 +34,7 @@ impl SizedCache for MokaCaches {
     }
 }
 
-/// A cache of the crate; blocks weigh their length.
+/// Builds a cache of the crate whose blocks weigh their length.
 fn sized<S>(capacity: u64, hasher: S) -> MokaCache<BlockId, Bytes, S>
 where
     S: BuildHasher + Clone + Send + Sync + 'static,
@@ -46,7 +45,7 @@ where
         .build_with_hasher(hasher)
 }
 
-/// The crate's cache, which a change of capacity replaces.
+/// The cache of the crate, which a change of capacity replaces.
 struct Moka<S> {
     sized: RwLock<Sized<S>>,
     hasher: S,
@@ -64,7 +63,7 @@ impl<S: BuildHasher + Clone + Send + Sync + 'static> Cache for Moka<S> {
 
     fn insert(&self, id: BlockId, block: Bytes) {
         let Sized { blocks, capacity } = &*self.sized.read();
-        // An empty block weighs nothing, so that nothing would bound the number of them.
+        // An empty block weighs nothing, so the number of empty blocks would be unbounded.
         if block.is_empty() || block.len() as u64 > *capacity {
             blocks.invalidate(&id);
         } else {

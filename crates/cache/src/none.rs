@@ -1,4 +1,4 @@
-//! No cache: every block is read from storage. The baseline that every cache must pay against.
+//! No cache: every block is read from storage. The baseline for the benefit of every other cache.
 
 use catalog::Variant;
 use types::Bytes;
@@ -8,7 +8,7 @@ use crate::cache::{BlockId, Cache};
 pub(crate) const VARIANT: Variant<dyn Cache> =
     Variant::plain("none", "no cache: every block is read from storage each time", || Box::new(NoCache));
 
-/// The cache that declines every block.
+/// A cache that declines every block.
 struct NoCache;
 
 impl Cache for NoCache {

@@ -1,68 +1,68 @@
-//! The seam between a textbook policy and the shell that runs it: one shard's order of eviction, over
-//! numbered slots, without locks, hash tables or bytes.
+//! The interface between a textbook eviction policy and the sharded cache that runs it. A policy orders the numbered
+//! slots of one shard, without locks, hash tables or blocks.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The number that a shell gives to a block while it is held; small, and given anew once it is free.
+/// The number of a cached block in its shard. Slot numbers are small and reused.
 pub(crate) type Slot = u32;
 
-/// A block that is not held and is about to be.
+/// A block that is not cached and is about to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Incoming {
-    /// The hash of its name, by which policies remember blocks that are no longer held.
+    /// The hash of the block's name, by which policies remember evicted blocks.
     pub(crate) hash: u64,
-    /// Its length in bytes, at least 1 and at most the shard's share.
+    /// The length of the block in bytes, at least 1 and at most the shard's share.
     pub(crate) weight: u64,
 }
 
-/// Which block of a shard goes next.
+/// An eviction policy: the order in which the blocks of a shard are evicted.
 ///
-/// A shell reports every hit by [`hit`](Self::hit), and every miss that ends in an insertion by
-/// [`announce`](Self::announce), as many [`victim`](Self::victim)s as it takes to make room, and
-/// [`admit`](Self::admit): in that order, since papers evict first and insert then. Targets that papers
+/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion it calls
+/// [`announce`](Self::announce), then [`victim`](Self::victim) as often as needed to make room, then
+/// [`admit`](Self::admit). This is the order of the papers, which first evict and then insert. Targets that papers
 /// state in entries are kept in bytes, as shares of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// What can be set, beside what every shell takes.
+    /// The parameters of the policy, in addition to those of the sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
-    /// A policy of a shard that holds nothing and has no capacity yet; `shards` of them share the requests.
+    /// Creates the policy of an empty shard that has no capacity yet; `shards` policies share the requests.
     ///
     /// # Errors
-    /// A sentence that names the parameter and what it may be.
+    /// A sentence that names the parameter and its valid values.
     fn new(params: &Self::Params, shards: usize) -> Result<Self, String>;
 
-    /// The shard's share of the capacity is now `bytes`; victims will be asked for if it shrank.
+    /// Sets the shard's share of the capacity to `bytes`. If the share shrank, calls of `victim` follow.
     fn set_share(&mut self, _bytes: u64) {}
 
-    /// Whether the block in `slot`, which was asked for, is to be treated as absent and removed.
+    /// Whether the requested block in `slot` is to be treated as absent and removed.
     fn is_expired(&self, _slot: Slot) -> bool {
         false
     }
 
-    /// The block in `slot`, whose name hashes to `hash`, was asked for and found.
+    /// Records a hit of the block in `slot`, whose name hashes to `hash`.
     fn hit(&mut self, slot: Slot, hash: u64);
 
-    /// `incoming` was asked for and not found; victims follow if there is no room for it.
+    /// Announces a miss of `incoming`; calls of `victim` follow if there is no room for it.
     fn announce(&mut self, _incoming: Incoming) {}
 
-    /// Chooses a block among those held, of which there is at least one, and forgets it, or remembers no
-    /// more than its hash; `hashes[slot]` is that of the block in `slot`.
+    /// Chooses the block to evict. At least one block is cached. The policy forgets the block, or remembers only its
+    /// hash; `hashes[slot]` is the hash of the block in `slot`.
     fn victim(&mut self, hashes: &[u64]) -> Slot;
 
-    /// `incoming`, announced before, is now held in `slot`.
+    /// Inserts `incoming`, announced before, into `slot`.
     fn admit(&mut self, slot: Slot, incoming: Incoming);
 
-    /// The block in `slot` is gone for another reason than eviction.
+    /// Removes the block in `slot` for another reason than eviction.
     fn remove(&mut self, slot: Slot);
 }
 
-/// `percent` of `bytes`.
+/// Returns `percent` of `bytes`.
 pub(crate) fn share(bytes: u64, percent: f64) -> u64 {
     (bytes as f64 * percent / 100.0) as u64
 }
 
-/// Refuses a share that is not between `least` and 100 percent.
+/// Rejects a share that is not between `least` and 100 percent.
 pub(crate) fn check_percent(name: &str, percent: f64, least: f64) -> Result<(), String> {
     if (least..=100.0).contains(&percent) {
         Ok(())

@@ -1,11 +1,11 @@
-//! Doubly linked queues over slots: from any place of which a block can go in constant time.
+//! Doubly linked queues of slots. A block can be removed from any position in constant time.
 
 use crate::policy::Slot;
 
-/// Where a chain of slots ends.
+/// The end of a chain of slots.
 const NONE: Slot = Slot::MAX;
 
-/// A slot's neighbours in the one queue that it is in, and its weight: 16 bytes per slot.
+/// The neighbours of a slot in its queue, and its weight: 16 bytes per slot.
 #[derive(Clone, Copy)]
 struct Node {
     newer: Slot,
@@ -13,7 +13,7 @@ struct Node {
     weight: u64,
 }
 
-/// The nodes of all slots. Several queues share them as long as no slot is in two at once.
+/// The nodes of all slots. Several queues can share them if no slot is in two queues at once.
 #[derive(Default)]
 pub(crate) struct Links {
     nodes: Vec<Node>,
@@ -43,14 +43,14 @@ impl Queue {
         self.weight
     }
 
-    /// Whether no slot is in it.
+    /// Whether the queue is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.oldest == NONE
     }
 }
 
 impl Links {
-    /// Puts `slot`, which is in no queue, at the newest end of `queue`.
+    /// Appends `slot`, which is in no queue, at the newest end of `queue`.
     pub(crate) fn push(&mut self, queue: &mut Queue, slot: Slot, weight: u64) {
         let at = slot as usize;
         if at >= self.nodes.len() {
@@ -65,7 +65,7 @@ impl Links {
         queue.weight += weight;
     }
 
-    /// Takes `slot` out of `queue`, which it is in; says its weight.
+    /// Removes `slot` from `queue`, which it is in; returns its weight.
     pub(crate) fn remove(&mut self, queue: &mut Queue, slot: Slot) -> u64 {
         let Node { newer, older, weight } = self.nodes[slot as usize];
         match older {
@@ -80,13 +80,13 @@ impl Links {
         weight
     }
 
-    /// Takes the oldest slot of `queue`, with its weight.
+    /// Removes the oldest slot of `queue`, and returns it with its weight.
     pub(crate) fn pop(&mut self, queue: &mut Queue) -> Option<(Slot, u64)> {
         let oldest = queue.oldest()?;
         Some((oldest, self.remove(queue, oldest)))
     }
 
-    /// Makes `slot` the newest of `queue`, which it is in.
+    /// Moves `slot` to the newest end of `queue`, which it is in.
     pub(crate) fn renew(&mut self, queue: &mut Queue, slot: Slot) {
         if queue.newest != slot {
             let weight = self.remove(queue, slot);
@@ -94,7 +94,7 @@ impl Links {
         }
     }
 
-    /// The slot that entered its queue next after `slot`.
+    /// The slot that entered the queue next after `slot`.
     pub(crate) fn newer(&self, slot: Slot) -> Option<Slot> {
         let newer = self.nodes[slot as usize].newer;
         (newer != NONE).then_some(newer)
@@ -106,7 +106,7 @@ impl Links {
     }
 }
 
-/// A value for every slot, grown as slots come.
+/// A value for every slot; grows on demand.
 #[derive(Default)]
 pub(crate) struct PerSlot<T>(Vec<T>);
 
@@ -120,12 +120,12 @@ impl<T: Clone + Default> PerSlot<T> {
         self.0[at] = value;
     }
 
-    /// The value of `slot`, which was set before.
+    /// A mutable reference to the value of `slot`, which was set before.
     pub(crate) fn at(&mut self, slot: Slot) -> &mut T {
         &mut self.0[slot as usize]
     }
 
-    /// As [`at`](Self::at), to be read.
+    /// The value of `slot`, which was set before.
     pub(crate) fn get(&self, slot: Slot) -> &T {
         &self.0[slot as usize]
     }

@@ -1,9 +1,9 @@
-//! `quick_cache`: blocks enter cold, prove themselves by a second use, and are kept hot; names of evicted
-//! blocks are remembered for a while, and a block that comes back enters hot.
+//! `quick_cache`: blocks enter cold, and become hot by a second use. The cache remembers the names of evicted blocks
+//! for a while, and a block that returns within that time enters hot.
 //!
-//! The policy is a relative of CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al.,
-//! SOSP 2023): a scan that uses each block once passes through the small cold part and leaves the hot one
-//! alone. A hit takes a read lock and sets a counter, and moves nothing.
+//! The policy is related to CLOCK-Pro (Jiang, Chen, Zhang, USENIX ATC 2005) and S3-FIFO (Yang et al., SOSP 2023). A
+//! scan that uses each block once passes through the small cold part and does not evict hot blocks. A hit takes a
+//! read lock, sets a counter, and moves no block.
 
 use std::hash::BuildHasher;
 
@@ -21,14 +21,14 @@ pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "scan-resistant CLOCK with a memory of what was evicted: few misses, cheap hits",
 );
 
-/// Parts with a lock each. The crate would take four times the number of CPUs, and hits would then differ
-/// from machine to machine; it makes fewer itself where one would hold less than 32 blocks.
+/// The maximum number of shards with a lock each. The crate's default is four times the number of CPUs, and hits
+/// would then differ between machines. The crate makes fewer shards if one would have fewer than 32 blocks.
 const SHARDS: u64 = 16;
 
-/// The size of a block by which the crate estimates how many there will be.
+/// The block size from which the crate estimates the number of blocks.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Builds caches of the crate.
+/// A builder of caches of the crate.
 struct QuickCaches;
 
 impl SizedCache for QuickCaches {
@@ -37,12 +37,13 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// What of a capacity the shards get: the crate rounds their shares up, and together they must not exceed it.
+/// The part of a capacity that the shards get. The crate rounds their shares up, and their sum must not exceed the
+/// capacity.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }
 
-/// Blocks weigh their length.
+/// A weighter by which blocks weigh their length.
 #[derive(Clone)]
 struct ByLength;
 
@@ -52,10 +53,10 @@ impl Weighter<BlockId, Bytes> for ByLength {
     }
 }
 
-/// The crate's cache, and the capacity that was asked for.
+/// The cache of the crate, and the requested capacity.
 struct Quick<S> {
     blocks: QuickCache<BlockId, Bytes, ByLength, S>,
-    /// Locked while it changes, so that two changes at once leave the crate's cache agreed.
+    /// Locked during a change, so that concurrent changes leave one capacity in the crate's cache.
     capacity: Mutex<u64>,
 }
 
@@ -79,7 +80,7 @@ impl<S: BuildHasher + Clone + Send + Sync> Cache for Quick<S> {
 
     fn insert(&self, id: BlockId, block: Bytes) {
         if block.is_empty() {
-            // What weighs nothing is never evicted, so nothing would bound the number of empty blocks.
+            // A block without weight is never evicted, so the number of empty blocks would be unbounded.
             self.blocks.remove(&id);
         } else {
             self.blocks.insert(id, block);

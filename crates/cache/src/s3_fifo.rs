@@ -1,14 +1,15 @@
-//! S3-FIFO: a small queue on probation, a main queue for what was used on probation, and a memory of what
-//! failed. What comes once passes through the small queue and leaves the main one alone.
+//! S3-FIFO: a small queue for blocks on probation, a main queue for blocks that were used on probation, and a ghost
+//! list of blocks that were not. Blocks that come once pass through the small queue and do not evict blocks of the
+//! main queue.
 //!
-//! A hit counts to three at most and moves nothing. A block leaves the small queue for the main one if it
-//! was used more than once, else for the ghosts; one that comes back while it is a ghost enters the main
-//! queue at once. The main queue is a CLOCK of two bits. Where a promotion fills the main queue, what that
-//! gives up is the victim: one eviction makes one place.
+//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue for the main
+//! queue if it was used more than once, else for the ghosts. A block that returns while it is a ghost enters the main
+//! queue at once. The main queue is a CLOCK with two bits. If a promotion fills the main queue, the block that the
+//! main queue evicts is the victim, so one eviction makes one place.
 //!
-//! Per block 16 bytes of links and 2 of counter and queue, per ghost about 30; a hit touches one line
-//! beside the shell's. Source: Yang et al., "FIFO Queues are All You Need for Cache Eviction" (SOSP 2023),
-//! algorithm 1.
+//! Memory per block: 16 bytes of links and 2 bytes of counter and queue; per ghost about 30 bytes. A hit touches one
+//! cache line in addition to those of the sharded cache. Source: Yang et al., "FIFO Queues are All You Need for Cache
+//! Eviction" (SOSP 2023), algorithm 1.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};
@@ -25,10 +26,10 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 10.0\n"),
 );
 
-/// Uses that are counted at most.
+/// The maximum count of uses.
 pub(crate) const MAX_USES: u8 = 3;
 
-/// Uses on probation that take a block into the main queue.
+/// The number of uses on probation that promotes a block into the main queue.
 const PROMOTED_USES: u8 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,15 +44,15 @@ impl Default for Params {
     }
 }
 
-/// How often each block that is held was used since that was last asked: counted to [`MAX_USES`] at most.
+/// The number of uses of each cached block since they were last spent, counted to [`MAX_USES`] at most.
 pub(crate) trait Uses {
     /// The uses of the block in `slot`.
     fn of(&self, slot: Slot) -> u8;
 
-    /// Takes one use away, if there is one; says whether there was.
+    /// Takes one use away if there is one, and returns whether there was.
     fn spend(&mut self, slot: Slot) -> bool;
 
-    /// Takes all uses away.
+    /// Sets the uses of the block in `slot` to zero.
     fn clear(&mut self, slot: Slot);
 }
 
@@ -72,7 +73,7 @@ impl Uses for PerSlot<u8> {
     }
 }
 
-/// Both queues, and as many ghosts as the main queue can hold blocks. Uses are counted elsewhere.
+/// The small and the main queue, and as many ghosts as the main queue can have blocks. Uses are counted elsewhere.
 pub(crate) struct Queues {
     links: Links,
     small: Queue,
@@ -85,10 +86,10 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Queues without a capacity; the small one gets `small` percent of it.
+    /// Creates queues without a capacity; the small queue gets `small` percent of it.
     ///
     /// # Errors
-    /// If that is no share.
+    /// If `small` is no valid percentage.
     pub(crate) fn new(small: f64) -> Result<Self, String> {
         check_percent("small", small, 0.0)?;
         let (links, ghosts, is_main) = Default::default();
@@ -106,20 +107,20 @@ impl Queues {
         })
     }
 
-    /// As [`Policy::set_share`].
+    /// Sets the shard's share of the capacity, as [`Policy::set_share`].
     pub(crate) fn set_share(&mut self, bytes: u64) {
         self.small_share = share(bytes, self.small_percent);
         self.main_share = bytes - self.small_share;
         self.ghosts.trim(self.main_share);
     }
 
-    /// As [`Policy::victim`]; says its weight too.
+    /// Chooses the victim as [`Policy::victim`], and returns its weight too.
     pub(crate) fn victim(&mut self, hashes: &[u64], uses: &mut impl Uses) -> (Slot, u64) {
         let victim = self.victim_of_small(hashes, uses).or_else(|| self.victim_of_main(uses));
         victim.expect("a block is held")
     }
 
-    /// The block that the small queue gives up; none if it promoted so many that it is small enough.
+    /// The block that the small queue evicts; `None` if it promoted so many blocks that it is small enough.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;
@@ -148,7 +149,7 @@ impl Queues {
         }
     }
 
-    /// As [`Policy::admit`], of a block without uses.
+    /// Inserts a block without uses, as [`Policy::admit`].
     pub(crate) fn admit(&mut self, slot: Slot, incoming: Incoming) {
         let is_main = self.ghosts.take(incoming.hash);
         self.is_main.set(slot, is_main);
@@ -156,14 +157,14 @@ impl Queues {
         self.links.push(queue, slot, incoming.weight);
     }
 
-    /// As [`Policy::remove`]; says the weight of the block.
+    /// Removes a block as [`Policy::remove`], and returns its weight.
     pub(crate) fn remove(&mut self, slot: Slot) -> u64 {
         let queue = if *self.is_main.get(slot) { &mut self.main } else { &mut self.small };
         self.links.remove(queue, slot)
     }
 }
 
-/// The queues, and the uses beside them.
+/// The queues of S3-FIFO, and the uses of each block.
 pub(crate) struct S3Fifo {
     queues: Queues,
     uses: PerSlot<u8>,

@@ -1,13 +1,13 @@
-//! The shell that turns a textbook policy into a cache: blocks in shards, each with its lock, its hash
-//! table, its share of the capacity, and a policy that says what goes next.
+//! A sharded cache that runs a textbook eviction policy. Each shard has a lock, a hash table, a share of the
+//! capacity, and a policy that chooses the victims.
 //!
-//! With one shard the cache is exactly its policy; with more, each shard evicts what is worst in itself. A
-//! block that weighs more than a shard's share is declined. A block that is inserted while it is held
-//! replaces its older self: a hit if it weighs the same, else a removal and an insertion.
+//! With one shard the cache follows its policy exactly; with more, each shard evicts the worst of its own blocks. A
+//! block that weighs more than a shard's share is declined. An insertion of a cached block replaces it: this is a hit
+//! if the weights are equal, else a removal and an insertion.
 //!
-//! Shapes: per block held 24 bytes of name, 40 of handle, 8 of hash and 4 to 10 of hash table, and what the
-//! policy keeps. A hit takes one lock and touches the lock's cache line, two of the hash table and its slot,
-//! two of the slab, the block's reference count, and what the policy writes.
+//! Memory per cached block: 24 bytes of name, 40 of handle, 8 of hash, 4 to 10 of hash table, and the data of the
+//! policy. A hit takes one lock. It touches the lock's cache line, two of the hash table and its slot, two of the
+//! slab, the block's reference count, and the cache lines that the policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -22,7 +22,7 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The reference text of a variant: what every shell takes, and what its policy takes beside.
+/// The reference text of a variant: the parameters of every sharded cache, then those of its policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
@@ -37,13 +37,14 @@ macro_rules! sharded_reference {
 }
 pub(crate) use sharded_reference;
 
-/// The largest number of shards.
+/// The maximum number of shards.
 const MAX_SHARDS: usize = 256;
 
-/// The least share of a shard in bytes: one block of the largest size.
+/// The minimum share of a shard in bytes: one block of the largest size.
 const MIN_SHARE_BYTES: u64 = 64 << 10;
 
-/// The parameters of a shell around `P`. Unknown ones are refused by the catalog, which knows them all.
+/// The parameters of a sharded cache with policy `P`. The catalog rejects unknown parameters, because it knows all of
+/// them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Sharded<P: Policy> {
@@ -76,7 +77,7 @@ impl<P: Policy> Build<dyn Cache> for Sharded<P> {
     }
 }
 
-/// Refuses a number of shards that is not 1 to 256.
+/// Rejects a number of shards that is not 1 to 256.
 pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     if (1..=MAX_SHARDS).contains(&shards) {
         Ok(())
@@ -85,12 +86,12 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// As many shards as asked for, or as few as leave each the share of one large block.
+/// Limits the number of shards so that the share of each has room for one block of the largest size.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
 
-/// A shell whose hash function is still to be chosen.
+/// A sharded cache whose hash function is not chosen yet.
 struct WithPolicies<P> {
     capacity: u64,
     policies: Vec<P>,
@@ -105,21 +106,21 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
     }
 }
 
-/// All shards, and the capacity they share.
+/// All shards of the cache, and their total capacity.
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,
-    /// Locked while it changes, so that two changes at once leave the shards agreed.
+    /// Locked during a change, so that concurrent changes leave the same capacity in all shards.
     capacity: Mutex<u64>,
 }
 
-/// A block and its name.
+/// A cached block and its name.
 struct Held {
     id: BlockId,
     block: Bytes,
 }
 
-/// One shard: which slot a name is in, what is in the slots, and which goes next.
+/// One shard of a cache: the slot of each name, the block of each slot, and the eviction policy.
 struct Shard<P> {
     index: HashTable<Slot>,
     held: Vec<Option<Held>>,
@@ -172,7 +173,7 @@ impl<P: Policy> Shard<P> {
             self.policy.remove(slot);
             self.vacate(slot);
         }
-        // An empty block weighs nothing, so that nothing would bound the number of them.
+        // An empty block weighs nothing, so the number of empty blocks would be unbounded.
         if incoming.weight == 0 || incoming.weight > self.share_bytes {
             return;
         }
@@ -182,7 +183,7 @@ impl<P: Policy> Shard<P> {
         self.policy.admit(slot, incoming);
     }
 
-    /// Evicts until `more` bytes fit beside what is held.
+    /// Evicts blocks until `more` bytes fit into the shard.
     fn evict(&mut self, more: u64) {
         while self.weight_bytes + more > self.share_bytes && !self.index.is_empty() {
             let victim = self.policy.victim(&self.hashes);

@@ -1,10 +1,10 @@
-//! SIEVE: arrivals in a line that nothing ever moves in, and a hand that walks from the oldest to the
-//! newest, sparing what was used and evicting what was not.
+//! SIEVE: a queue in order of arrival in which no block moves, and a hand from the oldest block to the newest. The
+//! hand spares used blocks and evicts unused ones.
 //!
-//! What differs from CLOCK is one thing: a spared block stays where it is, so that new blocks behind the
-//! hand prove themselves or go soon, while old good ones stay. Per block 16 bytes of links and 1 of mark; a
-//! hit touches one line beside the shell's. A scan through it is not resisted as by policies with a memory
-//! of the evicted. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
+//! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks after the hand are used or
+//! evicted soon, while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit touches
+//! one cache line in addition to those of the sharded cache. SIEVE resists a scan less than policies with a ghost
+//! list. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
 
 use catalog::Variant;
 
@@ -19,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     sharded_reference!(""),
 );
 
-/// The line, and the hand: the block it looks at next, or the oldest if there is none.
+/// The queue, and the hand: the block to examine next, or `None` for the oldest.
 #[derive(Default)]
 pub(crate) struct Sieve {
     links: Links,
@@ -55,7 +55,7 @@ impl Policy for Sieve {
         self.links.push(&mut self.line, slot, incoming.weight);
     }
 
-    /// A hand on the block goes on to the next.
+    /// A hand on the removed block advances to the next.
     fn remove(&mut self, slot: Slot) {
         if self.hand == Some(slot) {
             self.hand = self.links.newer(slot);

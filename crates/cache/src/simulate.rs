@@ -1,8 +1,8 @@
-//! Traces of requests, played into a cache, and the oracle that knows the future.
+//! Replays of request traces in a cache, and the ideal bound on the hits of any cache.
 //!
-//! A cache in a tree is asked for one block at a time and cannot know what comes: the bound on what any
-//! policy could have done needs a second pass over a recorded trace. [`replay`] is the first pass, with any
-//! [`Cache`]; [`belady`] is the second, over the same trace.
+//! A cache in a tree sees one request at a time and not the future. The bound on the hits of any policy needs a
+//! second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`]; [`belady`] is the second pass
+//! over the same trace.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,25 +13,25 @@ use crate::cache::{BlockId, Cache};
 /// One request of a trace: a block, and its length in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The block that is asked for.
+    /// The requested block.
     pub id: BlockId,
-    /// Its length in bytes, the same at every request for it.
+    /// The length of the block in bytes, the same at every request for it.
     pub bytes: u32,
 }
 
-/// What came of a trace.
+/// The result of replaying a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
-    /// Requests that were counted.
+    /// The number of requests that were counted.
     pub requests: u64,
-    /// Those that found their block.
+    /// The number of counted requests that found their block.
     pub hits: u64,
-    /// The bytes of the blocks that were not found: what a tree would have read from storage.
+    /// The total size in bytes of the blocks that were not found, which a tree would have read from storage.
     pub missed_bytes: u64,
 }
 
 impl Score {
-    /// Hits as a share of requests; 0 of none.
+    /// The hits as a share of the requests; 0 without requests.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }
@@ -43,15 +43,15 @@ impl Score {
     }
 }
 
-/// Asks `cache` for every block of `trace` in turn, inserts what it misses, and scores all requests from
-/// number `warm_up` on.
+/// Gets every block of `trace` from `cache` in turn, inserts the missed ones, and scores all requests from number
+/// `warm_up` on.
 pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
     for (number, request) in trace.iter().enumerate() {
         let is_hit = cache.get(&request.id).is_some();
         if !is_hit {
-            // Blocks of one length share their bytes: a policy sees no more than the length.
+            // Blocks of one length share their bytes, because a policy sees only the length.
             let block = blocks
                 .entry(request.bytes)
                 .or_insert_with(|| Bytes::copy_from(&vec![0; request.bytes as usize]));
@@ -64,18 +64,18 @@ pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
     score
 }
 
-/// The best that a cache of `capacity` bytes could have done on `trace`, scored from number `warm_up` on.
+/// The ideal bound on the hits of a cache of `capacity` bytes on `trace`, scored from number `warm_up` on.
 ///
-/// Of all blocks, the one that comes in included, those are kept whose next request is nearest (Belady,
-/// "A study of replacement algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966;
-/// optimal by Mattson et al., 1970, also when a block may be declined). The bound is exact for blocks of
-/// one length. For lengths that differ the exact bound is NP-hard (Chrobak et al., 2012), and this is a
-/// strong policy and no bound.
+/// The blocks whose next request is nearest are kept, the incoming block included (Belady, "A study of replacement
+/// algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et al., 1970, also
+/// if a block may be declined). The bound is exact for blocks of one length. For different lengths the exact bound is
+/// NP-hard (Chrobak et al., 2012), and the result is a strong policy, not a bound.
 pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
     let next = next_requests(trace);
     let mut score = Score::default();
     let mut held: HashMap<BlockId, usize> = HashMap::new();
-    // What is held by its next request, the farthest last; requests that never come count from the end on.
+    // The cached blocks by their next request, the farthest last. Blocks without a next request count from the end
+    // on.
     let mut by_next: BTreeSet<(usize, BlockId, u32)> = BTreeSet::new();
     let mut weight = 0;
     for (number, request) in trace.iter().enumerate() {
@@ -102,7 +102,7 @@ pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// For every request the number of the next one for the same block, or the length of the trace.
+/// For every request, the number of the next request for the same block, or the length of the trace.
 fn next_requests(trace: &[Request]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();
@@ -127,7 +127,7 @@ mod tests {
         Request { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
-    /// The most hits that any sequence of choices gives: tries them all.
+    /// The maximum number of hits of any sequence of choices, by trying all of them.
     fn most_hits(trace: &[Request], held: &mut Vec<Request>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {

@@ -1,4 +1,4 @@
-//! Variants whose only parameters are a capacity and a hash function.
+//! Cache variants whose only parameters are a capacity and a hash function.
 
 use std::hash::BuildHasher;
 use std::marker::PhantomData;
@@ -37,7 +37,7 @@ impl Default for Params {
     }
 }
 
-/// A cache of kind `C` whose hash function is not yet chosen.
+/// A cache of kind `C` whose hash function is not chosen yet.
 struct WithCapacity<C> {
     capacity: u64,
     kind: PhantomData<C>,

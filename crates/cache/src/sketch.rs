@@ -1,31 +1,31 @@
-//! A count-min sketch that ages: how often each of many names was asked for lately, in half a byte per
-//! counter and a few counters per name.
+//! A count-min sketch with aging: the recent frequency of many names, in half a byte per counter and a few counters
+//! per name.
 //!
-//! Four rows of 4-bit counters; a name has one in each, and its frequency is the least of the four, so that
-//! it is never too low and rarely too high, up to 15. After ten times as many increments as there are
-//! counters in a row all are halved, so that old fame fades. Source: Cormode and Muthukrishnan (2005); the
+//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. Its frequency is the minimum
+//! of the four, so that it is never too low and rarely too high, up to 15. After ten times as many increments as a
+//! row has counters, all counters are halved, so that old uses fade. Source: Cormode and Muthukrishnan (2005); the
 //! aging is the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
-/// Rows, and what scrambles a hash anew for each: odd numbers of no meaning.
+/// One odd multiplier per row, which scrambles a hash differently for each row. The values have no meaning.
 const SCRAMBLERS: [u64; 4] =
     [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93];
 
-/// What a counter holds at most.
+/// The maximum of a counter.
 const MAX_COUNT: u64 = 15;
 
-/// The bits of every counter in a word that survive halving.
+/// A mask of the bits of every counter in a word that survive halving.
 const HALVED: u64 = 0x7777_7777_7777_7777;
 
-/// Counters of a row in one word.
+/// The number of counters in one word of a row.
 const COUNTERS_PER_WORD: usize = 16;
 
-/// The least counters of a row.
+/// The minimum number of counters of a row.
 const MIN_COUNTERS: usize = 64;
 
-/// The counters, row after row, and the increments since they were last halved.
+/// The counters, row after row, and the number of increments since they were last halved.
 pub(crate) struct Sketch {
     words: Vec<u64>,
-    /// Counters of a row: a power of two.
+    /// The number of counters of a row: a power of two.
     counters: usize,
     increments: usize,
 }
@@ -41,8 +41,8 @@ impl Sketch {
         Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
     }
 
-    /// Makes room for `entries` blocks: a row has at least as many counters. What was counted is lost when
-    /// the sketch grows, which it does by doubling.
+    /// Makes room for `entries` blocks: a row has at least as many counters. The sketch grows by doubling, and loses
+    /// its counts when it grows.
     pub(crate) fn grow(&mut self, entries: usize) {
         if entries > self.counters {
             *self = Self::with_counters(entries.next_power_of_two());
@@ -71,7 +71,7 @@ impl Sketch {
         }
     }
 
-    /// How often `hash` was asked for lately, 0 to 15.
+    /// The number of recent requests for `hash`, 0 to 15.
     pub(crate) fn frequency(&self, hash: u64) -> u64 {
         let count = |row| {
             let (word, bit) = self.place(row, hash);

@@ -1,11 +1,12 @@
-//! 2Q: a FIFO for what comes in, a memory of what left it, and an LRU for what came back in that time.
+//! 2Q: a FIFO queue for new blocks, a ghost list of blocks that left it, and an LRU queue for blocks that returned
+//! from the ghost list.
 //!
-//! Uses right after the first say little: they come from the same request. So hits in the FIFO count for
-//! nothing, and only a block that is asked for again after it left the FIFO enters the LRU queue. Its share
-//! of the capacity is what the other two leave.
+//! Uses right after the first carry little information, because they come from the same request. So hits in the FIFO
+//! queue do not count, and only a block that is requested again after it left the FIFO queue enters the LRU queue.
+//! The LRU queue gets the rest of the capacity.
 //!
-//! Per block 16 bytes of links and 1 of queue, per ghost about 30; a hit in the LRU queue writes four
-//! nodes, one in the FIFO none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer
+//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit in the LRU queue writes
+//! four nodes, a hit in the FIFO queue none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer
 //! Management Replacement Algorithm" (VLDB 1994), the full version; its names are `A1in`, `A1out` and `Am`.
 
 use catalog::Variant;
@@ -41,14 +42,14 @@ impl Default for Params {
     }
 }
 
-/// Both queues and the memory between them.
+/// The FIFO queue, the LRU queue, and the ghost list between them.
 pub(crate) struct TwoQ {
     links: Links,
     newcomers: Queue,
     frequent: Queue,
     ghosts: Ghosts,
     is_frequent: PerSlot<bool>,
-    /// Whether the block that is to come in is remembered.
+    /// Whether the incoming block is in the ghost list.
     comes_back: bool,
     newcomers_share: u64,
     ghosts_share: u64,

@@ -1,5 +1,5 @@
-//! The oracle: a cache that never evicts. It bounds the hit rate of every other one, whatever their
-//! capacity: what it misses was never read before.
+//! A cache that never evicts: the ideal bound on the hit rate of every other cache at any capacity. It misses only
+//! blocks that were never read before.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// Parts with a lock each, so that the oracle is not slower than what it bounds.
+/// The number of shards with a lock each, so that the ideal bound is not slower than the caches it bounds.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl WithHasher for Params {
     }
 }
 
-/// All blocks ever inserted and not removed.
+/// A cache of all blocks that were ever inserted and not removed.
 struct Unbounded<S> {
     shards: Vec<RwLock<HashMap<BlockId, Bytes, S>>>,
     hasher: S,
@@ -63,7 +63,7 @@ impl<S: BuildHasher + Send + Sync> Cache for Unbounded<S> {
     }
 
     fn insert(&self, id: BlockId, block: Bytes) {
-        // Under the lock, so that the sum never counts a block out before it counted it in.
+        // Under the lock, so that the sum never counts the removal of a block before its insertion.
         let mut shard = self.shard_of(&id).write();
         self.weight_bytes.fetch_add(block.len() as u64, Ordering::Relaxed);
         if let Some(replaced) = shard.insert(id, block) {

@@ -1,13 +1,13 @@
-//! W-TinyLFU: a small LRU window takes everything in; what leaves it enters the main part only if it was
-//! asked for more often than what would have to go.
+//! W-TinyLFU: a small LRU window admits every block. A block that leaves the window enters the main part only if it
+//! was requested more often than the block it would evict.
 //!
-//! Frequencies come from a sketch that knows far more names than are held, and fades. The main part is a
-//! segmented LRU: blocks are on probation until they are hit, then protected, up to four fifths of it. The
-//! window is for bursts; a scan dies in it.
+//! Frequencies come from an aging sketch that covers far more names than the cache has blocks. The main part is a
+//! segmented LRU: blocks are on probation until a hit, then protected, up to four fifths of the main part. The window
+//! absorbs bursts, and a scan does not get past it.
 //!
-//! Per block 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number
-//! of blocks ever held, rounded up to a power of two); a hit writes four nodes and four counters: eight
-//! lines beside the shell's. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache
+//! Memory per block: 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number of
+//! blocks ever cached, rounded up to a power of two). A hit writes four nodes and four counters: eight cache lines in
+//! addition to those of the sharded cache. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache
 //! Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
 
 use catalog::Variant;
@@ -43,7 +43,7 @@ impl Default for Params {
     }
 }
 
-/// The part of the cache that a block is in.
+/// The part of the cache that contains a block.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Segment {
     #[default]
@@ -52,7 +52,7 @@ enum Segment {
     Protected,
 }
 
-/// Three LRU queues, and the frequencies of many names.
+/// The three LRU queues, and the frequency sketch.
 pub(crate) struct WTinyLfu {
     links: Links,
     window: Queue,
@@ -61,7 +61,7 @@ pub(crate) struct WTinyLfu {
     segments: PerSlot<Segment>,
     sketch: Sketch,
     blocks: usize,
-    /// The weight of the block that is to come in.
+    /// The weight of the incoming block.
     incoming: u64,
     window_share: u64,
     main_share: u64,
@@ -99,12 +99,12 @@ impl WTinyLfu {
         self.probation.weight() + self.protected.weight()
     }
 
-    /// The oldest block of the window, if with `more` bytes the window is too large.
+    /// The oldest block of the window, if the window is too large with `more` bytes.
     fn candidate(&self, more: u64) -> Option<Slot> {
         self.window.oldest().filter(|_| self.window.weight() + more > self.window_share)
     }
 
-    /// Lets the window overflow into the main part as long as that has room.
+    /// Moves blocks from a too large window into the main part while that has room.
     fn spill(&mut self, more: u64) {
         while let Some(slot) = self.candidate(more)
             && self.main_weight() + self.links.weight(slot) <= self.main_share

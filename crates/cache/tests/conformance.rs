@@ -1,4 +1,4 @@
-//! Every cache of the catalog keeps the invariants of the axis.
+//! Tests that every cache of the catalog keeps every invariant.
 
 use catalog::laws;
 use lsmbench_cache::{CATALOG, conformance};

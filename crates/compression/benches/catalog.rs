@@ -1,4 +1,5 @@
-//! Every codec of the catalog: compressing and decompressing a block of 4 KiB whose values are half random.
+//! Benchmarks of every codec in the catalog: compression and decompression of a 4-KiB block whose values are half
+//! random.
 
 use std::hint::black_box;
 
@@ -9,10 +10,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// The level of the tree that blocks are written for: the deepest, where most of them are.
+/// The level of the tree for which blocks are written: the deepest, which has most of them.
 const LEVEL: usize = 6;
 
-/// Values of 100 bytes as `db_bench` makes them: 50 random ones, twice.
+/// A block with values of 100 bytes as `db_bench` makes them: 50 random bytes, twice.
 fn block() -> Vec<u8> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
     let mut block = vec![0; BLOCK_BYTES];
@@ -24,7 +25,7 @@ fn block() -> Vec<u8> {
     block
 }
 
-/// The catalog's codecs with their labels.
+/// The codecs of the catalog with their labels.
 fn codecs() -> impl Iterator<Item = (String, Box<dyn Compression>)> {
     CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).expect("defaults build")))
 }

@@ -1,10 +1,10 @@
-//! A codec by trial: now and then both a light and a dense codec have a go, and the blocks up to the next trial go
-//! to the one that paid.
+//! A selector by trial: at intervals a light and a dense codec both compress a block, and the better one compresses
+//! the blocks up to the next trial.
 //!
-//! A trial costs several times what the block would have, so that they become rarer while they all end alike.
-//! Blocks that hardly shrink under the light codec are stored as they are; the dense codec must save its margin
-//! over the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run
-//! repeats; this adapts to the data.
+//! A trial costs several times as much as compressing the block once, so trials become rarer while their results stay
+//! the same. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over
+//! the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run repeats; this
+//! selector adapts to the data.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const REFERENCE: &str = "\
      light = \"lz4\"\n\
      dense = \"zstd(level=3)\"\n";
 
-/// The variant of the catalog `C`, which has the codecs to pick from.
+/// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
@@ -51,7 +51,7 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// What the blocks up to the next trial get.
+/// The choice for the blocks up to the next trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pays {
     Nothing,
@@ -63,28 +63,28 @@ impl Pays {
     const ALL: [Self; 3] = [Self::Nothing, Self::Light, Self::Dense];
 }
 
-/// The codecs, and what the last trial found.
+/// The two codecs, and the result of the last trial.
 struct Adaptive {
     margin: f64,
     period: u64,
-    /// The light one and the dense one.
+    /// The light codec and the dense codec.
     codecs: [Arc<dyn Compression>; 2],
     blocks: AtomicU64,
-    /// The number of the block at which both have a go; [`IN_TRIAL`] while they have.
+    /// The number of the block at which the next trial begins; [`IN_TRIAL`] during a trial.
     next_trial: AtomicU64,
-    /// The blocks from the last trial to the next.
+    /// The number of blocks from the last trial to the next.
     gap: AtomicU64,
-    /// A place in [`Pays::ALL`].
+    /// The result of the last trial, as an index into [`Pays::ALL`].
     found: AtomicU8,
 }
 
-/// No block has this number.
+/// A value that is no block number: a trial is in progress.
 const IN_TRIAL: u64 = u64::MAX;
 
-/// How much rarer trials become.
+/// The maximum factor by which trials become rarer.
 const MOST_PERIODS: u64 = 16;
 
-/// Builds the selector of the catalog `C`.
+/// A builder of the selector of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
@@ -103,20 +103,20 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
 }
 
 impl Adaptive {
-    /// One that has tried nothing yet.
+    /// Creates a selector that has tried nothing yet.
     fn new(margin: f64, period: u64, codecs: [Arc<dyn Compression>; 2]) -> Self {
         let [blocks, next_trial, gap] = [0, 0, period].map(AtomicU64::new);
         Self { margin, period, codecs, blocks, next_trial, gap, found: AtomicU8::new(Pays::Light as u8) }
     }
 
-    /// Whether this is the block, and this the thread, to have both codecs try.
+    /// Whether this thread must start a trial with this block.
     fn begins_trial(&self, block: u64) -> bool {
         let due = self.next_trial.load(Ordering::Relaxed);
         let claim = || self.next_trial.compare_exchange(due, IN_TRIAL, Ordering::Relaxed, Ordering::Relaxed);
         block >= due && claim().is_ok()
     }
 
-    /// Remembers what a trial found, and when the next one is.
+    /// Records the result of a trial, and schedules the next one.
     fn end_trial(&self, block: u64, pays: Pays) {
         let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
         let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);
@@ -125,7 +125,7 @@ impl Adaptive {
         self.next_trial.store(block.saturating_add(gap).min(IN_TRIAL - 1), Ordering::Relaxed);
     }
 
-    /// Has both codecs compress a block, keeps the better for it, and says which paid.
+    /// Compresses a block with both codecs, keeps the better result, and returns which codec paid off.
     fn try_both(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> (Pays, u8) {
         let (mut light, mut dense) = (Vec::new(), Vec::new());
         let light_tag = self.codecs[0].compress(level, block, &mut light);

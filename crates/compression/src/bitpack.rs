@@ -1,8 +1,8 @@
-//! Frame of reference and bit packing: of every 128 words of 8 bytes the least is kept whole, and of each the
-//! difference to it in as many bits as the greatest needs.
+//! Frame of reference and bit packing: each frame of 128 8-byte words stores its minimum in full, and for each word
+//! the difference to the minimum, in as many bits as the largest difference needs.
 //!
-//! For columns of integers of like size; text and mixed blocks stay as they are. Source: Goldstein,
-//! Ramakrishnan and Shaft, "Compressing Relations and Indexes" (ICDE 1998).
+//! For columns of integers of similar size; text and mixed blocks are stored raw. Source: Goldstein, Ramakrishnan and
+//! Shaft, "Compressing Relations and Indexes" (ICDE 1998).
 //!
 //! ```text
 //! u32 length of the block
@@ -18,16 +18,16 @@ use crate::{shrunk, words};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("bitpack", "for columns of integers that are close to each other", || Box::new(Bitpack));
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 5;
 
-/// The words of a frame.
+/// The number of words in a frame.
 const FRAME: usize = 128;
 
-/// The bytes before the differences of a frame.
+/// The number of bytes before the differences of a frame.
 const HEAD_BYTES: usize = 9;
 
-/// The codec has no state.
+/// The frame-of-reference codec, which has no state.
 struct Bitpack;
 
 fn encode(block: &[u8]) -> Vec<u8> {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn close_integers_take_the_bits_of_their_spread() {
         let block: Vec<u8> = (0..512u64).flat_map(|i| (1_000_000 + i * 7 % 256).to_le_bytes()).collect();
-        // Four frames of 128 words in 8 bits.
+        // Four frames of 128 words with 8 bits each.
         assert_eq!(encode(&block).len(), 4 + 4 * (HEAD_BYTES + 128));
     }
 }

@@ -1,7 +1,7 @@
-//! A codec by the kind of content: text, other structured bytes, or what is compressed already.
+//! A selector by the kind of content: text, other structured bytes, or already compressed bytes.
 //!
-//! This is the choice "by block content" of the cs265 document (section 2.7.4). Content is told by the share of
-//! printable bytes and by the entropy of the first 4 KiB.
+//! This is the choice "by block content" of the cs265 document (section 2.7.4). The share of printable bytes and the
+//! entropy of the first 4 KiB determine the kind.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// The variant of the catalog `C`, which has the codecs to pick from.
+/// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
@@ -27,10 +27,10 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
     .selector()
 }
 
-/// The share of printable bytes from which a block is text.
+/// The share of printable bytes at and above which a block is text.
 const TEXT_SHARE: f64 = 0.85;
 
-/// Bits per byte above which a block is taken to be compressed already.
+/// The entropy in bits per byte above which a block counts as already compressed.
 const COMPRESSED_BITS: f64 = 7.5;
 
 #[derive(Serialize, Deserialize)]
@@ -46,13 +46,13 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// A codec for each kind of content.
+/// The codec for each kind of content.
 struct ByContent {
-    /// That of text, and that of other bytes.
+    /// The codec for text, and the codec for other bytes.
     codecs: [Arc<dyn Compression>; 2],
 }
 
-/// Builds the selector of the catalog `C`.
+/// A builder of the selector of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

@@ -1,7 +1,7 @@
-//! A codec by what a block's first bytes tell: none where they look random, else a lighter one for small blocks
-//! and a denser one for large ones.
+//! A selector by the entropy of a block's first bytes: no codec if they look random, else a lighter codec for small
+//! blocks and a denser one for large blocks.
 //!
-//! This is the choice "by data" of the cs265 document (section 2.7.3), its thresholds the defaults.
+//! This is the choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::dictionaries::Dictionaries;
 use crate::entropy;
 use crate::picked::{self, Picked};
 
-/// The variant of the catalog `C`, which has the codecs to pick from.
+/// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
@@ -56,7 +56,7 @@ struct ByEntropy {
     codecs: [Arc<dyn Compression>; 3],
 }
 
-/// Builds the selector of the catalog `C`.
+/// A builder of the selector of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {

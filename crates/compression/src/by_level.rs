@@ -1,8 +1,8 @@
-//! A codec per level of the tree: cheap ones above, where data is young and rewritten soon, dense ones
-//! below, where most of it lies.
+//! A selector by the level of the tree: cheap codecs for the upper levels, where data is young and soon rewritten,
+//! and dense codecs for the lower levels, which contain most of the data.
 //!
-//! This is the level table of the cs265 document (section 2.7.3), of which it prints two that differ; ours
-//! is a parameter.
+//! This is the level table of the cs265 document (section 2.7.3). The document prints two different tables; here the
+//! table is a parameter.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::dictionaries::Dictionaries;
 use crate::picked::Picked;
 
-/// The variant of the catalog `C`, which has the codecs to pick from.
+/// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",
@@ -37,12 +37,12 @@ impl<C: CatalogHandle<dyn Compression>> Default for Params<C> {
     }
 }
 
-/// The codecs from level 0 downward.
+/// The codecs by level, starting with level 0.
 struct ByLevel {
     levels: Vec<Arc<dyn Compression>>,
 }
 
-/// Builds the selector of the catalog `C`.
+/// A builder of the selector of the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
@@ -90,7 +90,7 @@ impl Compression for ByLevel {
         samples: &[&[u8]],
         dictionaries: &mut Dictionaries,
     ) -> Option<Arc<dyn Compression>> {
-        // A table stays at the level it was written for, so that its codec is the one of that level.
+        // A table stays at the level for which it was written, so its codec is the one of that level.
         self.codec(level).learn(level, samples, dictionaries)
     }
 }

@@ -1,4 +1,4 @@
-//! The seam of the compression axis: a block to fewer bytes and back.
+//! The interface of compression: from a block to fewer bytes, and back.
 
 use std::sync::Arc;
 
@@ -6,23 +6,22 @@ use thiserror::Error;
 
 use crate::dictionaries::Dictionaries;
 
-/// The tag of bytes that are stored as they are.
+/// The tag of blocks that are stored uncompressed.
 pub const RAW: u8 = 0;
 
-/// A codec, or a rule that picks a codec for each block.
+/// A codec, or a selector that chooses a codec for each block.
 ///
-/// Laws:
-/// 1. What [`compress`](Self::compress) appended, [`decompress`](crate::decompress()) with the returned tag
-///    and the original length gives back exactly.
+/// Invariants:
+/// 1. [`decompress`](crate::decompress()) with the returned tag and the original length gives back exactly the block
+///    that [`compress`](Self::compress) appended.
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
-/// 3. Corrupt input is an error or other bytes of the original length; never a panic, never a read or a
-///    write outside.
-/// 4. What a codec that [learnt](Self::learn) appended, a [`Decompressor`](crate::Decompressor) opened with
-///    the dictionaries it left gives back, under laws 1 to 3; corrupt dictionaries are an error, or decode to
-///    other bytes.
+/// 3. Corrupt input gives an error or other bytes of the original length; never a panic, and never an access outside
+///    of the buffers.
+/// 4. For a codec that [learnt](Self::learn), a [`Decompressor`](crate::Decompressor) that opened its dictionaries
+///    gives back the blocks, under invariants 1 to 3. Corrupt dictionaries are an error, or decode to other bytes.
 pub trait Compression: Send + Sync {
-    /// The tag under which blocks of this codec are stored, and which never changes its meaning; `None`
-    /// where the variant only picks among other codecs.
+    /// The tag of the blocks of this codec, which never changes its meaning; `None` if the variant only selects among
+    /// other codecs.
     fn tag(&self) -> Option<u8>;
 
     /// Compresses a block of a table at `level` of the tree (0 is the newest), appends the result to
@@ -35,15 +34,15 @@ pub trait Compression: Send + Sync {
     /// If the bytes do not decode to exactly that length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// The bytes of a table's first blocks that the codec wants to learn from before it compresses any of
-    /// them; 0 where it learns nothing.
+    /// The number of bytes of a table's first blocks from which the codec learns before it compresses any of them; 0
+    /// if it learns nothing.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Learns from the first blocks of a table at `level`: puts what readers need into `dictionaries`, which
-    /// the table stores, and returns the codec for all blocks of this one table. `None` where there was
-    /// nothing to learn: the table is compressed by the codec as it is.
+    /// Learns from the first blocks of a table at `level`. Adds the data that readers need to `dictionaries`, which
+    /// the table stores, and returns the codec for all blocks of this one table. `None` if there was nothing to
+    /// learn: the table is then compressed by this codec unchanged.
     fn learn(
         &self,
         _level: usize,
@@ -53,26 +52,26 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// The bytes of memory that it has kept from the blocks compressed so far, or takes for each of them, where allocators
-    /// of Rust do not see it: that of a library in another language. Where it picks among codecs, that of all those
-    /// which blocks of `level` may come to, and of no other.
+    /// The memory of the codec that Rust allocators do not see, in bytes, because a library in another language
+    /// allocates it. It counts the memory kept from the blocks compressed so far, and the memory taken for each
+    /// block. A selector counts all codecs that blocks of `level` may get, and no other.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// How what it learns is read again; `None` where it learns nothing, or only its codecs do.
+    /// The reader of the dictionaries that this codec learns; `None` if it learns nothing, or only its codecs do.
     fn learner(&self) -> Option<Learner> {
         None
     }
 }
 
-/// What decodes the blocks that were stored under one dictionary, without the number of that.
+/// A function that decompresses the blocks stored under one dictionary, without the number of the dictionary.
 pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock> + Send + Sync>;
 
-/// How the dictionaries of a codec are read.
+/// The reader of the dictionaries of a codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
-    /// The tag of blocks that name a dictionary, and which never changes its meaning.
+    /// The tag of blocks that refer to a dictionary. It never changes its meaning.
     pub(crate) tag: u8,
     /// Opens a dictionary.
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
@@ -84,22 +83,22 @@ pub struct Learner {
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// What a selector says when it is asked to decompress: it has no tag.
+    /// The error of a selector that is called to decompress: it has no tag.
     pub(crate) fn of_selector() -> Self {
         Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
     }
 
-    /// What the codec of one table says when it is asked to decompress: its blocks name a dictionary.
+    /// The error of the codec of one table that is called to decompress: its blocks refer to a dictionary.
     pub(crate) fn of_learner() -> Self {
         Self("what was compressed with a dictionary is decompressed with the table's".to_owned())
     }
 
-    /// Bytes that `codec` cannot have written.
+    /// The error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
         Self(format!("{codec}: its parts do not fit together"))
     }
 
-    /// Bytes of `codec` that decode to `len` bytes where `expected` were stored.
+    /// The error for bytes of `codec` that decode to `len` bytes instead of the original `expected` bytes.
     pub(crate) fn length(codec: &str, len: usize, expected: usize) -> Self {
         Self(format!("{codec}: it decodes to {len} bytes, not to {expected}"))
     }

@@ -1,4 +1,4 @@
-//! The invariants of the compression axis as a check that any crate's tests can call.
+//! The invariants of compression as a check that the tests of any crate can call.
 //!
 //! ```
 //! let zstd = lsmbench_compression::CATALOG.variant("zstd")?;
@@ -15,8 +15,8 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Compression};
 
-/// Checks that a codec with its default parameters keeps every invariant of the axis: every block comes back, no block
-/// grows, corruption is an error, and so on.
+/// Checks that a codec with its default parameters keeps every invariant: every block is restored, no block grows,
+/// corruption is an error, and so on.
 ///
 /// Blocks are read by their tag, so the codec is added to the catalog unless the catalog has it.
 ///

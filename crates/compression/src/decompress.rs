@@ -1,15 +1,15 @@
-//! Decompression by tag alone: any table can be read under any design.
+//! Decompression by the stored tag only: any table can be read under any design.
 
 use std::sync::LazyLock;
 
 use crate::compression::{Compression, CorruptBlock, Decode, Learner};
 use crate::dictionaries::Dictionaries;
 
-/// What is needed to read any block, from every variant of the catalog.
+/// The codecs and learners of the catalog, which can read any block.
 struct Known {
     /// The codec of each tag.
     codecs: Vec<(u8, Box<dyn Compression>)>,
-    /// The codecs that learn.
+    /// The readers of dictionaries of the codecs that learn.
     learners: Vec<Learner>,
 }
 
@@ -22,12 +22,12 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
 });
 
-/// Decompresses bytes that were stored under `tag` into `out`, whose length is the original one. Any
-/// variant's output is read, under any parameters, since a tag never changes its meaning.
+/// Decompresses bytes that were stored under `tag` into `out`, whose length is the original one. It reads the output
+/// of any variant with any parameters, because a tag never changes its meaning.
 ///
 /// # Errors
-/// If no codec has the tag, or the bytes do not decode to exactly that length; what `out` holds then is
-/// undefined, but nothing outside of it was touched.
+/// If no codec has the tag, or the bytes do not decode to exactly that length. The content of `out` is then
+/// undefined, but no memory outside of it was touched.
 pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
     let codec = KNOWN.codecs.iter().find(|(own, _)| *own == tag);
     let (_, codec) = codec
@@ -35,18 +35,18 @@ pub fn decompress(tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptB
     codec.decompress(stored, out)
 }
 
-/// What decompresses the blocks of one table, with the dictionaries that the table stores.
+/// The decompressor of one table's blocks, with the dictionaries that the table stores.
 #[derive(Default)]
 pub struct Decompressor {
-    /// The tag of each dictionary and what decodes its blocks, by number.
+    /// The tag of each dictionary and the function that decompresses its blocks, by number.
     learnt: Vec<(u8, Decode)>,
 }
 
 impl Decompressor {
-    /// What decompresses the blocks of a table that stores these dictionaries.
+    /// Creates the decompressor of a table that stores these dictionaries.
     ///
     /// # Errors
-    /// If the bytes are no dictionaries of codecs that are known.
+    /// If the bytes are no dictionaries of known codecs.
     pub fn open(dictionaries: &[u8]) -> Result<Self, CorruptBlock> {
         let corrupt = || CorruptBlock("the dictionaries of the table cannot be read".to_owned());
         let dictionaries = Dictionaries::decode(dictionaries).ok_or_else(corrupt)?;
@@ -57,10 +57,10 @@ impl Decompressor {
         Ok(Self { learnt: dictionaries.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    /// Decompresses as [`decompress`] does, and what was compressed with a dictionary too.
+    /// Decompresses a block as [`decompress`] does, with or without a dictionary.
     ///
     /// # Errors
-    /// As there.
+    /// As [`decompress`].
     #[inline]
     pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if let Some((number, behind)) = stored.split_first()

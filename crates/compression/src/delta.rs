@@ -1,7 +1,8 @@
-//! Delta coding: of each 8-byte word the difference to the word before, small ones in few bytes.
+//! Delta coding: each 8-byte word is stored as the difference to the previous word, with few bytes for small
+//! differences.
 //!
-//! For columns of integers that rise slowly, such as times; text and mixed blocks stay as they are. The
-//! differences are folded (0, -1, 1, -2 …) and written seven bits a byte, as in Protocol Buffers.
+//! For columns of integers that rise slowly, such as times; text and mixed blocks are stored raw. The differences are
+//! zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in Protocol Buffers.
 //!
 //! ```text
 //! u32 length of the block
@@ -17,13 +18,13 @@ use crate::{shrunk, words};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("delta", "for columns of integers that rise slowly", || Box::new(Delta));
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 6;
 
-/// The codec has no state.
+/// The delta codec, which has no state.
 struct Delta;
 
-/// A signed difference as a number that is small where the difference is.
+/// Zigzag-encodes a signed difference, so that small differences give small numbers.
 fn fold(difference: i64) -> u64 {
     (difference << 1 ^ difference >> 63).cast_unsigned()
 }

@@ -1,22 +1,22 @@
-//! What codecs learnt from a table's first blocks, as the table stores it.
+//! The dictionaries that codecs learnt from a table's first blocks, as the table stores them.
 //!
 //! ```text
 //! dictionary*   u8 tag of the codec, u32 length, bytes
 //! ```
 //!
-//! A block that needs one begins with its number here.
+//! A block that needs a dictionary begins with its number in this list.
 
-/// The dictionaries of one table; each is known by its tag and its number.
+/// The dictionaries of one table; each is identified by its tag and its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
 impl Dictionaries {
-    /// Whether there is none.
+    /// Whether there are no dictionaries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds the dictionary of a codec and returns its number; codecs that learnt the same share one.
+    /// Adds the dictionary of a codec and returns its number. Codecs that learnt the same dictionary share one.
     ///
     /// # Panics
     /// If there are 255 others: no design has as many codecs.
@@ -31,7 +31,7 @@ impl Dictionaries {
         number as u8
     }
 
-    /// The dictionaries as bytes; none for none.
+    /// The dictionaries as bytes; empty without dictionaries.
     pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         for (tag, bytes) in &self.0 {
@@ -42,7 +42,7 @@ impl Dictionaries {
         out
     }
 
-    /// Reads dictionaries; `None` where the bytes are none.
+    /// Reads dictionaries; `None` if the bytes are invalid.
     pub(crate) fn decode(mut stored: &[u8]) -> Option<Self> {
         let mut dictionaries = Self::default();
         while !stored.is_empty() {
@@ -55,7 +55,7 @@ impl Dictionaries {
         (dictionaries.0.len() < usize::from(u8::MAX)).then_some(dictionaries)
     }
 
-    /// Each with its tag, by rising number.
+    /// Each dictionary with its tag, by ascending number.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u8, &[u8])> {
         self.0.iter().map(|(tag, bytes)| (*tag, &bytes[..]))
     }

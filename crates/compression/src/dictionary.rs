@@ -1,6 +1,6 @@
-//! Dictionary coding: the different 8-byte words of a block once each, and for every word its number.
+//! Dictionary coding: stores the distinct 8-byte words of a block once each, and for every word its number.
 //!
-//! For columns of few values; text and mixed blocks stay as they are. Source: Abadi, Madden and Ferreira,
+//! For columns with few values; text and mixed blocks are stored raw. Source: Abadi, Madden and Ferreira,
 //! "Integrating Compression and Execution in Column-Oriented Database Systems" (SIGMOD 2006).
 //!
 //! ```text
@@ -19,13 +19,13 @@ use crate::{shrunk, words};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("dictionary", "for columns of few different integers", || Box::new(Dictionary));
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 7;
 
-/// The codec has no state.
+/// The dictionary codec, which has no state.
 struct Dictionary;
 
-/// The stored form; `None` where there are too many different words.
+/// Encodes a block; `None` if it has too many distinct words.
 fn encode(block: &[u8]) -> Option<Vec<u8>> {
     let (words, rest) = words::split(block);
     let mut numbers: BTreeMap<u64, u64> = words.clone().map(|word| (word, 0)).collect();
@@ -39,7 +39,7 @@ fn encode(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The bits of the number of one of `count` words.
+/// The number of bits for the number of one of `count` words.
 fn number_width(count: u16) -> u32 {
     words::width(u64::from(count.saturating_sub(1)))
 }

@@ -1,10 +1,10 @@
-//! How much a byte of a block tells, as far as single bytes go: what selectors judge blocks by.
+//! The order-0 entropy and the share of text of a block, by which selectors judge blocks.
 
-/// Bytes at the start of a block that are looked at.
+/// The number of bytes at the start of a block that are examined.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The order-0 entropy of the first bytes of a block, in bits per byte: 0 for one value, 8 for all values
-/// alike. (Shannon 1948.)
+/// The order-0 entropy of the first bytes of a block, in bits per byte: 0 for a single value, 8 for a uniform
+/// distribution of all values. (Shannon 1948.)
 pub(crate) fn bits_per_byte(block: &[u8]) -> f64 {
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     let mut counts = [0u32; 256];

@@ -1,9 +1,9 @@
-//! Fast static symbol tables: up to 255 strings of one to eight bytes that are frequent, each written as one
-//! byte, and other bytes behind an escape. For text and keys; decompression is a table look-up per code.
+//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes are written as one byte each,
+//! and other bytes after an escape byte. For text and keys; decompression is a table look-up per code.
 //!
-//! The symbols are trained on the first blocks of a table and stored there once; a block by itself is stored
-//! with symbols of its own. Training and compression are the `fsst-rs` crate's; decompression is ours, since
-//! corrupt codes must be an error here. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
+//! The symbols are trained on the first blocks of a table and stored there once. A block without a table is stored
+//! with its own symbols. Training and compression are those of the `fsst-rs` crate. Decompression is implemented
+//! here, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
 //! Compression" (PVLDB 13, 2020).
 //!
 //! ```text
@@ -27,38 +27,38 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     || Box::new(Fsst),
 );
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 8;
 
-/// In the place of a dictionary's number: the block has symbols of its own.
+/// A dictionary number that means that the block has its own symbols.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// What is looked at of a table; training draws some 16 KiB from it.
+/// The number of bytes of a table that are sampled; training draws some 16 KiB from them.
 const SAMPLE_BYTES: usize = 256 << 10;
 
-/// The bytes of the longest symbol.
+/// The length of the longest symbol in bytes.
 const SYMBOL_BYTES: usize = 8;
 
-/// What is kept free for eight codes at once: their bytes, and those that the last one's may spill over.
+/// The free space for eight codes at once: their bytes, and the bytes by which the last symbol may exceed them.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
-/// The codec before it learnt: symbols for each block.
+/// The codec before it has learnt, with symbols for each block.
 struct Fsst;
 
-/// The codec of a table, with the symbols of that.
+/// The codec of one table, with the table's symbols.
 struct Learnt {
     compressor: Compressor,
     number: u8,
 }
 
-/// What codes stand for; the escape code and those without a symbol stand for nothing.
+/// The symbols of the codes; the escape code and codes without a symbol have length zero.
 struct Symbols {
-    /// The bytes of each, filled up with zeros.
+    /// The bytes of each symbol, padded with zeros.
     bytes: [[u8; SYMBOL_BYTES]; 256],
     lengths: [u8; 256],
 }
 
-/// The symbol table of a compressor as bytes.
+/// Encodes the symbol table of a compressor.
 fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
     let lengths = compressor.symbol_lengths();
     let mut stored = vec![lengths.len() as u8];
@@ -70,7 +70,7 @@ fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
 }
 
 impl Symbols {
-    /// Reads a symbol table; returns it and what stands behind it, or `None` where it is none.
+    /// Reads a symbol table, and returns it with the bytes after it; `None` if it is invalid.
     fn read(stored: &[u8]) -> Option<(Self, &[u8])> {
         let (count, behind) = stored.split_first()?;
         let (lengths, mut behind) = behind.split_at_checked(usize::from(*count))?;
@@ -108,7 +108,7 @@ impl Symbols {
                     space[written] = *literal;
                     (plain + 2, written + 1)
                 }
-                // What it escapes is not among the eight.
+                // The byte after this escape code is not among the eight codes.
                 None => (plain, written),
             };
             (codes, out) = (&codes[read..], &mut out[written..]);
@@ -116,14 +116,14 @@ impl Symbols {
         self.fill_end(codes, out)
     }
 
-    /// Writes what the lowest `count` bytes of `codes` stand for, none of them an escape; returns the bytes of
-    /// that.
+    /// Writes the symbols of the lowest `count` bytes of `codes`, none of which is an escape; returns the number of
+    /// written bytes.
     #[inline]
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
         let mut at = 0;
         for code in (0..count).map(|place| (codes >> (8 * place)) as u8) {
-            // Eight bytes are written; what is too much is overwritten by the next symbol. No code begins
-            // beyond seven symbols: the mask changes nothing but tells the compiler so.
+            // Eight bytes are written, and the next symbol overwrites the excess. No code begins beyond seven
+            // symbols: the mask changes no value, but lets the compiler drop the bounds check.
             let start = at & 63;
             space[start..start + SYMBOL_BYTES].copy_from_slice(&self.bytes[usize::from(code)]);
             at += usize::from(self.lengths[usize::from(code)]);
@@ -131,7 +131,7 @@ impl Symbols {
         at
     }
 
-    /// Decodes the end of a block, where not eight symbols can be written at once.
+    /// Decodes the end of a block, where there is no room for eight symbols at once.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {
@@ -147,15 +147,14 @@ impl Symbols {
     }
 }
 
-/// The highest bit of the first escape among eight codes, and bits behind it that mean nothing; 0 where there is
-/// none.
+/// The highest bit of the first escape among eight codes; later bits have no meaning. 0 without an escape.
 #[inline]
 fn escapes(codes: u64) -> u64 {
     let inverted = !codes;
     inverted.wrapping_sub(0x0101_0101_0101_0101) & !inverted & 0x8080_8080_8080_8080
 }
 
-/// Opens the symbols of a table.
+/// Opens the symbol table of a table.
 fn open(dictionary: &[u8]) -> Result<Decode, CorruptBlock> {
     match Symbols::read(dictionary) {
         Some((symbols, [])) => Ok(Box::new(move |codes, out| symbols.decode(codes, out))),
@@ -203,7 +202,7 @@ impl Compression for Fsst {
 }
 
 impl Compression for Learnt {
-    /// Its blocks need the dictionaries of the table.
+    /// None, because its blocks need the dictionaries of the table.
     fn tag(&self) -> Option<u8> {
         None
     }

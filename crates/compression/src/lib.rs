@@ -1,4 +1,4 @@
-//! The compression axis: a block's bytes to fewer bytes, and back.
+//! Compression of data blocks: codecs, and selectors that choose a codec for each block.
 
 mod adaptive;
 mod bitpack;

@@ -1,13 +1,13 @@
-//! A codec in a shared library, by the C ABI of `lsmbench_codec.h`.
+//! A codec in a shared library that implements the C ABI of `lsmbench_codec.h`.
 //!
 //! The library compresses and decompresses blocks; it may be written in any language that has C functions. Every call
-//! goes through a table of function pointers. With an empty `library` the table holds functions of this crate around
-//! the codec `lz4`, so that the seam can be measured by itself.
+//! goes through a table of function pointers. With an empty `library` the table contains functions of this crate
+//! around the codec `lz4`, which isolates the cost of the ABI.
 //!
-//! Blocks are decompressed by their tag alone, and all libraries share one tag. So each block begins with the name of
-//! its library, as one byte of length and the text, and [`decompress`](crate::decompress()) looks that name up among
-//! the libraries that this process has loaded. A table names no file, because opening a table must not run code from a
-//! path that the table holds: the design of the store loads the library.
+//! Blocks are decompressed by their tag only, and all libraries share one tag. So each block begins with the name of
+//! its library, as one byte of length and the text. [`decompress`](crate::decompress()) looks up that name among the
+//! libraries that this process has loaded. A table stores no path of a library, because opening a table must not run
+//! code from a path in the table. The design of the store loads the library.
 
 mod identity;
 mod table;
@@ -31,14 +31,14 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
      library = \"\"\n",
 );
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 10;
 
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// The libraries that this process has loaded, by name; of two with one name the later. They stay loaded, because
-/// blocks of theirs may be read by any table.
+/// The libraries that this process has loaded, by name; of two with the same name the later one. They stay loaded,
+/// because any table may contain their blocks.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl Compression for Library {
     fn compress(&self, _: usize, block: &[u8], out: &mut Vec<u8>) -> u8 {
         let name = self.functions.name.as_bytes();
         let head = name.len() + 1;
-        // A library that cannot say how much it writes compresses nothing.
+        // A library that does not report its maximum output compresses nothing.
         let Some(most) = self.functions.max_output(block.len()) else {
             return shrunk::append(TAG, 0, block, out, |_| None);
         };
@@ -106,11 +106,11 @@ impl Compression for Library {
     }
 }
 
-/// The blocks that are timed together.
+/// The number of blocks that are timed together.
 const CALLS: u32 = 100;
 
-/// The seam of a codec in a library: a block of 4 KiB compressed and decompressed by `lz4` by the C ABI, and without
-/// it. `None` for other codecs.
+/// Returns the cost of the C ABI for a codec in a library: a block of 4 KiB compressed and decompressed by `lz4`
+/// through the C ABI, and without it. `None` for other codecs.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,9 +1,9 @@
-//! LZ4, block format: matches of four bytes and more found through one hash table, no entropy coding.
+//! LZ4, block format: matches of four bytes and more found through one hash table, without entropy coding.
 //! Decompression runs at several gigabytes per second.
 //!
-//! By `lz4_flex` in its safe build, which decodes short matches faster than its unchecked one. Input that
-//! does not compress is skipped ahead through in growing steps, so that no test for it is needed before.
-//! Source of the format: Collet, "LZ4 Block Format Description".
+//! Uses `lz4_flex` in its safe build, which decodes short matches faster than its unchecked one. Incompressible input
+//! is skipped in growing steps, so that no test for it is needed before. Source of the format: Collet, "LZ4 Block
+//! Format Description".
 
 use catalog::Variant;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
@@ -17,24 +17,24 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Lz4::new())
     });
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 pub(crate) const TAG: u8 = 1;
 
-/// Hash tables that wait for the next block.
+/// The LZ4 codec, with idle hash tables for the next blocks.
 pub(crate) struct Lz4 {
     tables: Pool<CompressTable>,
 }
 
 impl Lz4 {
-    /// The codec without hash tables yet.
+    /// Creates the codec without hash tables.
     pub(crate) fn new() -> Self {
         Self { tables: Pool::new() }
     }
 
-    /// Compresses a block into `space` and returns the bytes written; `None` where they do not fit.
+    /// Compresses a block into `space` and returns the number of bytes written; `None` if they do not fit.
     pub(crate) fn compress_into(&self, block: &[u8], space: &mut [u8]) -> Option<usize> {
         self.tables.with(CompressTable::default, |table| {
-            // A table that grew for a large block would stay slow to clear for small ones.
+            // A table that has grown for a large block would stay slow to clear for small ones.
             let is_small = block.len() < usize::from(u16::MAX);
             if is_small && matches!(table, CompressTable::Large(_)) {
                 *table = CompressTable::small();

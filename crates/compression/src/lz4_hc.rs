@@ -1,7 +1,7 @@
-//! LZ4 with more effort in finding matches: the same format, decompressed as fast, several times slower to
-//! compress.
+//! LZ4 HC: LZ4 with more effort in the search for matches. The format is that of LZ4, decompression is as fast, and
+//! compression is several times slower.
 //!
-//! By the reference C library. Source: Collet, LZ4, `lz4hc.c`.
+//! Uses the reference C library. Source: Collet, LZ4, `lz4hc.c`.
 
 use ::lz4::block::{CompressionMode, compress_bound, compress_to_buffer};
 use catalog::{Build, Variant};
@@ -16,14 +16,15 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
     "# Effort, 1 to 12.\nlevel = 9\n",
 );
 
-/// The most effort.
+/// The maximum compression level.
 const MAX_LEVEL: i32 = 12;
 
-/// The bytes of the state that the library makes for each block: hash tables and chains (`LZ4_STREAMHC_MINSIZE`).
+/// The size in bytes of the state that the library makes for each block: hash tables and chains
+/// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The effort from which it parses optimally, and the bytes of the table that this takes: prices of 4,099 positions,
-/// sixteen bytes each.
+/// The level from which the library parses optimally, and the size in bytes of the table that this takes: prices of
+/// 4,099 positions with sixteen bytes each.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 
@@ -39,7 +40,7 @@ impl Default for Params {
     }
 }
 
-/// An effort.
+/// The LZ4 HC codec at a compression level.
 struct Lz4Hc {
     level: i32,
 }
@@ -56,7 +57,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// Its blocks are blocks of `lz4`.
+    /// The tag of `lz4`, because the format is the same.
     fn tag(&self) -> Option<u8> {
         None
     }

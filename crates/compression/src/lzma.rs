@@ -1,12 +1,12 @@
-//! LZMA: matches over the whole block and a context-modelling range coder; the densest codec here, and by far
-//! the slowest each way.
+//! LZMA: matches over the whole block and a context-modelling range coder. It is the densest codec here, and by far
+//! the slowest in both directions.
 //!
 //! ```text
 //! u32 length of the block, u32 length of the stream, stream without a header
 //! ```
 //!
-//! The lengths are there because the stream alone does not tell a block that was cut from a whole one.
-//! Source: Pavlov, LZMA specification; by `lzma-rust2`.
+//! The lengths are stored because the stream does not distinguish a truncated block from a complete one. Source:
+//! Pavlov, LZMA specification; implemented by `lzma-rust2`.
 
 use std::io::{Read, Write};
 
@@ -23,16 +23,16 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
     "# Effort, 0 to 9.\nlevel = 6\n",
 );
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 4;
 
-/// The most effort.
+/// The maximum compression level.
 const MAX_LEVEL: u32 = 9;
 
-/// The bytes before the stream.
+/// The number of bytes before the stream.
 const HEAD_BYTES: usize = 8;
 
-/// The smallest dictionary that the format knows.
+/// The minimum dictionary size of the format.
 const MIN_DICTIONARY_BYTES: u32 = 4096;
 
 #[derive(Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl Default for Params {
     }
 }
 
-/// An effort.
+/// The LZMA codec at a compression level.
 struct Lzma {
     level: u32,
 }
@@ -63,13 +63,13 @@ impl Build<dyn Compression> for Lzma {
     }
 }
 
-/// The dictionary for a block: all of it.
+/// The dictionary size for a block, which covers all of it.
 fn dictionary_bytes(block_len: usize) -> u32 {
     (block_len as u32).max(MIN_DICTIONARY_BYTES)
 }
 
 impl Lzma {
-    /// The stream of a block behind its head, or nothing where the encoder fails.
+    /// Encodes a block as head and stream; `None` if the encoder fails.
     fn encode(&self, block: &[u8]) -> Option<Vec<u8>> {
         let mut options = LzmaOptions::with_preset(self.level);
         options.dict_size = dictionary_bytes(block.len());

@@ -1,5 +1,5 @@
-//! No compression: blocks are stored as they are. The baseline that every codec must pay against, and the
-//! reader of the blocks that other codecs could not make smaller.
+//! No compression: blocks are stored raw. The baseline for the benefit of every codec, and the reader of the blocks
+//! that other codecs could not shrink.
 
 use catalog::Variant;
 
@@ -8,7 +8,7 @@ use crate::compression::{Compression, CorruptBlock, RAW};
 pub(crate) const VARIANT: Variant<dyn Compression> =
     Variant::plain("none", "blocks are stored as they are", || Box::new(Uncompressed));
 
-/// The codec that copies.
+/// The codec that copies blocks.
 struct Uncompressed;
 
 impl Compression for Uncompressed {

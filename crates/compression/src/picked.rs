@@ -1,4 +1,4 @@
-//! A codec that a selector picks, named in TOML by its label.
+//! A codec that a selector uses, named in TOML by its label.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use toml::Value;
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec of the catalog `C` by its label; other spellings of the same choice become its label.
+/// A codec of the catalog `C`, identified by its label; other spellings of the same choice are normalized to this
+/// label.
 pub(crate) struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
-    /// The codec of a label that the catalog is known to have.
+    /// Returns the codec of a label that the catalog is known to contain.
     ///
     /// # Panics
     /// If the catalog has no such codec.
@@ -23,12 +24,12 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
         Self::read(label).expect("a codec of this catalog")
     }
 
-    /// The codec of a label.
+    /// Parses the label of a codec.
     ///
     /// # Errors
     /// If the catalog has no such codec, or the label names a selector.
     fn read(label: &str) -> Result<Self, String> {
-        // Before the choice is made: its own defaults may be what is being read.
+        // Before the choice is made, because the selector's own defaults may be the text being read.
         let kind = label.split(['(', ' ']).next().unwrap_or_default();
         if C::catalog().variant(kind).is_ok_and(|variant| variant.selector) {
             return Err(format!("{kind} picks among codecs itself; name a codec"));
@@ -46,17 +47,17 @@ impl<C: CatalogHandle<dyn Compression>> Picked<C> {
     }
 }
 
-/// The bytes that any of the codecs wants to learn from.
+/// The maximum number of bytes from which any of the codecs learns.
 pub(crate) fn sample_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.sample_bytes(level)).max().unwrap_or(0)
 }
 
-/// The bytes of memory of all codecs for blocks of a level that allocators of Rust do not see.
+/// The total memory of all codecs for blocks of a level that is invisible to Rust allocators, in bytes.
 pub(crate) fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> usize {
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// The codecs after each of them learnt, those that have nothing to learn as they are; `None` where none did.
+/// Lets each codec learn, and keeps those that have nothing to learn; `None` if no codec learnt.
 pub(crate) fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

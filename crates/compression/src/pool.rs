@@ -1,18 +1,18 @@
-//! Things that are costly to make and needed by one thread at a time, kept for the next that needs one.
+//! A pool of objects that are expensive to create and used by one thread at a time.
 
 use parking_lot::Mutex;
 
-/// Idle ones; there are never more than threads that used them at once.
+/// The idle objects of a pool; there are never more than the number of threads that used them at once.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 
 impl<T> Pool<T> {
-    /// A pool with nothing in it.
+    /// Creates an empty pool.
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Lends an idle one to `work`, or makes one.
+    /// Lends an idle object to `work`, or creates one.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut lent = idle.unwrap_or_else(make);
@@ -21,7 +21,7 @@ impl<T> Pool<T> {
         result
     }
 
-    /// The sum of what `bytes` says of the idle ones.
+    /// The sum of `bytes` over the idle objects.
     pub(crate) fn sum(&self, bytes: impl Fn(&mut T) -> usize) -> usize {
         self.0.lock().iter_mut().map(bytes).sum()
     }

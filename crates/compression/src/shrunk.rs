@@ -1,26 +1,26 @@
-//! The rule that no block ever grows: what a codec does not make smaller is stored as it is.
+//! The rule that no block ever grows: a block that a codec does not shrink is stored raw.
 
 use std::cell::RefCell;
 
 use crate::compression::RAW;
 
 thread_local! {
-    /// Where codecs write, so that the room that they ask for, and mostly do not need, is not cleared for each
-    /// block.
+    /// A reusable output buffer of codecs, so that the space they request, and mostly do not need, is not cleared for
+    /// each block.
     static SPACE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes room on this thread for the output of blocks of so many bytes, as the first of them otherwise does: what codecs
-/// take memory for after that, they work in.
+/// Allocates the output buffer of this thread for blocks of this many bytes, as the first block otherwise does. After
+/// this call, all memory that a codec allocates is its working memory.
 pub fn make_room(block_bytes: usize) {
-    // No format adds more than a sixth of a block, and a little.
+    // No format adds more than a sixth of a block, and a small constant.
     let bound = block_bytes + block_bytes / 4 + 1024;
     SPACE.with_borrow_mut(|space| space.resize(space.len().max(bound), 0));
 }
 
-/// Appends what `codec` makes of `block` to `out` and returns `tag`; where that is not smaller, or the
-/// codec fails, appends the block itself and returns [`RAW`]. The codec writes into the slice it is given,
-/// `bound` bytes, and says how many it wrote.
+/// Appends the output of `codec` for `block` to `out` and returns `tag`. If the output is not smaller, or the codec
+/// fails, appends the block and returns [`RAW`]. The codec writes into a slice of `bound` bytes, and returns how many
+/// it wrote.
 pub(crate) fn append(
     tag: u8,
     bound: usize,
@@ -38,8 +38,8 @@ pub(crate) fn append(
     })
 }
 
-/// Appends `stored` to `out` and returns `tag`, or, where it is not smaller than `block`, the block itself and
-/// [`RAW`].
+/// Appends `stored` to `out` and returns `tag`; if `stored` is not smaller than `block`, appends the block and
+/// returns [`RAW`].
 pub(crate) fn append_whole(tag: u8, stored: &[u8], block: &[u8], out: &mut Vec<u8>) -> u8 {
     let is_smaller = stored.len() < block.len();
     out.extend_from_slice(if is_smaller { stored } else { block });

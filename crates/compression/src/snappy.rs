@@ -1,8 +1,8 @@
-//! Snappy, raw format: like LZ4 with smaller windows and cheaper codes; decompression is slower than
-//! LZ4's and compression about as fast.
+//! Snappy, raw format: like LZ4 with smaller windows and cheaper codes. Decompression is slower than LZ4's, and
+//! compression about as fast.
 //!
-//! By the `snap` crate. Input that does not compress is skipped ahead through in growing steps, so that no
-//! test for it is needed before. Source of the format: "Snappy compressed format description", 2011.
+//! Uses the `snap` crate. Incompressible input is skipped in growing steps, so that no test for it is needed before.
+//! Source of the format: "Snappy compressed format description", 2011.
 
 use catalog::Variant;
 use snap::raw::{Decoder, Encoder, decompress_len, max_compress_len};
@@ -16,10 +16,10 @@ pub(crate) const VARIANT: Variant<dyn Compression> =
         Box::new(Snappy { encoders: Pool::new() })
     });
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 2;
 
-/// Encoders that wait for the next block; each holds a hash table.
+/// The Snappy codec, with idle encoders for the next blocks; each has a hash table.
 struct Snappy {
     encoders: Pool<Encoder>,
 }

@@ -1,34 +1,33 @@
-//! What the codecs of integer columns share: a block as 8-byte words, and numbers packed into bits.
+//! Helpers of the codecs for integer columns: a block as 8-byte words, and bit-packed numbers.
 
-/// The bytes that the stored form of a block begins with: its length, so that a block is not taken for one of
-/// another length.
+/// The first bytes of the stored form of a block: its length, so that decompression with another length fails.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
 
-/// What stands behind the beginning, if the length there is `len`.
+/// The bytes after the stored length, if that length is `len`.
 pub(crate) fn behind_begin(stored: &[u8], len: usize) -> Option<&[u8]> {
     let (stored_len, behind) = stored.split_first_chunk::<4>()?;
     (u32::from_le_bytes(*stored_len) as usize == len).then_some(behind)
 }
 
-/// Splits a block into little-endian words and the bytes that are left.
+/// Splits a block into little-endian words and the remaining bytes.
 pub(crate) fn split(block: &[u8]) -> (impl ExactSizeIterator<Item = u64> + Clone, &[u8]) {
     let (words, rest) = block.as_chunks::<8>();
     (words.iter().map(|word| u64::from_le_bytes(*word)), rest)
 }
 
-/// The bits that `number` takes.
+/// The number of significant bits of `number`.
 pub(crate) fn width(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// The bytes that `count` numbers of `width` bits take.
+/// The number of bytes of `count` numbers with `width` bits each.
 pub(crate) fn packed_len(count: usize, width: u32) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
-/// Appends the lowest `width` bits of each number, without gaps, and fills the last byte with zeros.
+/// Appends the lowest `width` bits of each number, without gaps, and pads the last byte with zeros.
 pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec<u8>) {
     let (mut bits, mut held) = (0u128, 0);
     for number in numbers {
@@ -45,7 +44,7 @@ pub(crate) fn pack(numbers: impl Iterator<Item = u64>, width: u32, out: &mut Vec
     }
 }
 
-/// The `count` numbers of `width` bits that `packed` holds; `packed` has [`packed_len`] bytes.
+/// The `count` numbers of `width` bits in `packed`, which has [`packed_len`] bytes.
 pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<Item = u64> {
     let mask = if width == u64::BITS { u64::MAX } else { (1 << width) - 1 };
     let (mut bits, mut held, mut bytes) = (0u128, 0, packed.iter());
@@ -61,7 +60,7 @@ pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<I
     })
 }
 
-/// Fills `out` with words, and its end with `rest`; `None` where they are not exactly as many.
+/// Fills `out` with words, and its end with `rest`; `None` if the lengths do not match exactly.
 pub(crate) fn join(mut words: impl Iterator<Item = u64>, rest: &[u8], out: &mut [u8]) -> Option<()> {
     let (places, end) = out.as_chunks_mut::<8>();
     for place in places {

@@ -1,12 +1,12 @@
-//! Zstandard: matches as LZ4's, found with more effort as the level rises, then entropy coding. About a
-//! third smaller than LZ4, and four times slower each way.
+//! Zstandard: matches as in LZ4, found with more effort at higher levels, then entropy coding. The output is about a
+//! third smaller than LZ4's, and each direction is four times slower.
 //!
-//! Compression and decompression contexts are made once and kept: making one costs tens of microseconds,
+//! Compression and decompression contexts are created once and kept, because creating one costs tens of microseconds,
 //! more than a block does. Source of the format: RFC 8878.
 //!
-//! With a dictionary, blocks refer to strings that are frequent in their table, and need not repeat how often
-//! each byte is met: what a small block would otherwise spend most on. It is trained on the first blocks of a
-//! table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of
+//! With a dictionary, blocks refer to strings that are frequent in their table, and need not store the byte
+//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks
+//! of a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of
 //! Relative Lempel-Ziv Dictionaries", WWW 2016), and stored in the table once.
 //!
 //! ```text
@@ -38,20 +38,19 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
      dictionary = \"none\"\n",
 );
 
-/// Its tag on disk.
+/// The tag of the codec on disk.
 const TAG: u8 = 3;
 
 /// The tag of blocks that need a dictionary.
 const DICTIONARY_TAG: u8 = 9;
 
-/// What is looked at of a table to train a dictionary, for each byte of that: more costs time and gains
-/// little.
+/// The maximum bytes of samples from a table per byte of dictionary; more samples cost time and gain little.
 const MOST_SAMPLES: usize = 32;
 
-/// The bytes of a table for each byte of a dictionary below which it does not pay.
+/// The minimum bytes of a table per byte of dictionary, below which a dictionary does not pay.
 const LEAST_SAMPLES: usize = 8;
 
-/// What a dictionary can take: below, the trainer refuses; above, it does not fit where blocks are small.
+/// The valid sizes of a dictionary: below, the trainer fails; above, it does not fit where blocks are small.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -67,7 +66,7 @@ impl Default for Params {
     }
 }
 
-/// The bytes of a dictionary, or `"none"`.
+/// The size of a dictionary in bytes, or `"none"`.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "String")]
 struct DictionarySize(Option<ByteSize>);
@@ -89,10 +88,10 @@ impl From<DictionarySize> for String {
     }
 }
 
-/// A level, and contexts that wait for the next block.
+/// The Zstandard codec at a compression level, with idle contexts for the next blocks.
 struct Zstd {
     level: i32,
-    /// The bytes of a dictionary; 0 for none.
+    /// The size of the dictionary in bytes; 0 without a dictionary.
     dictionary_bytes: usize,
     compressors: Pool<Compressor<'static>>,
     decompressors: Pool<Decompressor<'static>>,
@@ -160,14 +159,14 @@ impl Compression for Zstd {
         if self.dictionary_bytes == 0 || bytes < self.dictionary_bytes * LEAST_SAMPLES {
             return None;
         }
-        // The trainer refuses samples that have nothing in common.
+        // The trainer fails on samples that have nothing in common.
         let dictionary = from_samples(samples, self.dictionary_bytes).ok()?;
         let prepared = CDict::try_create(&dictionary, self.level)?;
         let number = dictionaries.add(DICTIONARY_TAG, dictionary);
         Some(Arc::new(Learnt { prepared, number }))
     }
 
-    /// Contexts for compression; those for decompression belong to readers.
+    /// The memory of the compression contexts; decompression contexts belong to readers.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.compressors.sum(|compressor| compressor.context_mut().sizeof())
     }
@@ -177,17 +176,17 @@ impl Compression for Zstd {
     }
 }
 
-/// Contexts that wait for the next block, of whichever table.
+/// Idle compression contexts for blocks with a dictionary, shared by all tables.
 static CONTEXTS: Pool<CCtx<'static>> = Pool::new();
 
-/// The codec of a table, with the dictionary of that.
+/// The codec of one table, with the table's dictionary.
 struct Learnt {
     prepared: CDict<'static>,
     number: u8,
 }
 
 impl Compression for Learnt {
-    /// Its blocks need the dictionaries of the table.
+    /// None, because its blocks need the dictionaries of the table.
     fn tag(&self) -> Option<u8> {
         None
     }
@@ -206,7 +205,7 @@ impl Compression for Learnt {
         Err(CorruptBlock::of_learner())
     }
 
-    /// The dictionary as it is prepared, and contexts, which all tables share.
+    /// The memory of the prepared dictionary, and of the contexts, which all tables share.
     fn foreign_bytes(&self, _: usize) -> usize {
         self.prepared.sizeof() + CONTEXTS.sum(|context| context.sizeof())
     }

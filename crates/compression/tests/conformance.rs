@@ -1,4 +1,4 @@
-//! Every codec of the catalog keeps the invariants of the axis.
+//! Tests that every codec of the catalog keeps every invariant.
 
 use catalog::laws;
 use lsmbench_compression::{CATALOG, conformance};

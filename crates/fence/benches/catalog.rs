@@ -1,7 +1,8 @@
-//! What every fence costs to open and per search: 16 K blocks of 8 keys, so that all of it fits the caches;
-//! keys `user` + 20 digits (a common prefix, then digits) and random 8-byte keys.
+//! Benchmarks of the time to open each fence and of the time per search. The tables have 16 K blocks of 8 keys, so
+//! that all of it fits the CPU caches. The keys are `user` + 20 digits (a common prefix, then digits) or random with
+//! 8 bytes.
 //!
-//! `cargo bench -p lsmbench-fence`; with `-- --test` everything runs once over few keys.
+//! Run it with `cargo bench -p lsmbench-fence`; with `-- --test` every benchmark runs once over few keys.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -15,7 +16,7 @@ use types::{Bytes, HashedKey, KeyHash};
 const PROBES: usize = 1024;
 const KEYS_PER_BLOCK: usize = 8;
 
-/// A table in memory, whose reads cost a clone of a pointer.
+/// A table in memory; a read costs the clone of a pointer.
 struct Table {
     keys: Vec<Vec<u8>>,
     first_keys: Vec<Bytes>,
@@ -34,14 +35,14 @@ impl Table {
         Self { first_keys: first_keys().map(Bytes::copy_from).collect(), keys, stored }
     }
 
-    /// Draws keys, end to end in one arena, with their hashes.
+    /// Draws keys into one arena, end to end, with their hashes.
     fn draw(&self, random: &mut Xoshiro256PlusPlus) -> (Vec<u8>, Vec<KeyHash>) {
         let ranks: Vec<usize> = (0..PROBES).map(|_| random.next_u64() as usize % self.keys.len()).collect();
         let arena = ranks.iter().flat_map(|rank| self.keys[*rank].iter().copied()).collect();
         (arena, ranks.into_iter().map(hash).collect())
     }
 
-    /// Finds keys that were drawn and adds up their blocks.
+    /// Finds the drawn keys and adds up their block numbers.
     fn find(&self, fence: &dyn Fence, (arena, hashes): &(Vec<u8>, Vec<KeyHash>)) -> u64 {
         let keys = arena.chunks_exact(self.keys[0].len()).zip(hashes);
         keys.map(|(bytes, hash)| {
@@ -107,7 +108,7 @@ fn open(criterion: &mut Criterion) {
     }
 }
 
-/// Finds `PROBES` keys per iteration, drawn anew so that branches cannot be learnt.
+/// Benchmarks the search of `PROBES` keys per iteration, newly drawn so that branch predictors cannot learn them.
 fn find(criterion: &mut Criterion) {
     for shape in ["user", "u64"] {
         let mut group = criterion.benchmark_group(format!("find, {shape}"));

@@ -1,12 +1,13 @@
-//! A fence chosen for each table when it is written: binary search for few separators, the breadth-first
-//! layout for many, prefix compression where memory is short.
+//! A fence that is chosen for each table when it is written: binary search for few separators, the Eytzinger layout
+//! for many, and prefix compression if memory is short.
 //!
-//! Source: the fence-pointer factory of the document cs265, section 2.3.2, made consistent. There, the test
-//! for little memory stood behind two tests one of which always holds, so that nothing was ever compressed;
-//! here it comes first. There, tables of deep levels took the large layout whatever their size; here tables above
-//! `eytzinger_min_level` never do, and the size decides for the others, since it is what the level stood for.
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document the
+//! test for little memory comes after two tests one of which always holds, so that no fence is ever compressed; here
+//! it comes first. In the document tables of deep levels get the large layout at any size. Here tables above
+//! `eytzinger_min_level` never get it, and for the others the number of separators decides, for which the level was a
+//! proxy.
 //!
-//! Costs are those of the fence that was chosen, named by its first byte behind the tag.
+//! The costs are those of the chosen fence, which is named by the first byte after the tag.
 
 use std::ops::Range;
 
@@ -31,15 +32,15 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
 
 const TAG: stored::Tag = *b"fada";
 
-/// The bytes before those of the fence that was chosen: the tag, and which it is.
+/// The number of bytes before those of the chosen fence: the tag, and the number of the fence.
 const HEAD_BYTES: u64 = 5;
 
-/// Builds the fence that suits.
+/// A policy that builds the fence that suits the table.
 struct Adaptive {
     eytzinger_threshold: u64,
     eytzinger_min_level: u64,
     memory_constrained: bool,
-    /// What there is to choose from: small, large, compressed.
+    /// The policies to choose from: small, large, compressed.
     policies: [Box<dyn FencePolicy>; 3],
 }
 
@@ -77,7 +78,7 @@ impl Adaptive {
     fn choose(&self, input: &FenceInput<'_>) -> u8 {
         let separators = input.separators;
         let count = separators.len();
-        // The first separator may be cut to nothing and shares no prefix then.
+        // The first separator may be cut to the empty string, and then shares no prefix.
         let shares_prefix = count > 2 && common_prefix(separators.get(1), separators.get(count - 1)) > 0;
         match () {
             () if self.memory_constrained && shares_prefix => COMPRESSED,
@@ -107,7 +108,7 @@ impl FencePolicy for Adaptive {
     }
 }
 
-/// A table as the chosen fence sees it: what was stored begins behind the head.
+/// The view of the table for the chosen fence: its stored bytes begin after the head.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {

@@ -1,7 +1,7 @@
-//! The textbook fence: the separators in memory, sorted, and a binary search that compares whole keys.
+//! The textbook fence: sorted separators in memory, and a binary search that compares full separators.
 //!
-//! It is plain on purpose, the measure for the others: no prefix is cut, no head compared first. The keys
-//! stand in one arena, not one allocation each.
+//! It is the plain baseline for the other fences: it cuts no prefix and compares no head first. The keys are in one
+//! arena, without an allocation each.
 
 use catalog::Variant;
 
@@ -16,10 +16,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> =
 
 const TAG: stored::Tag = *b"fbin";
 
-/// Builds sorted fences.
+/// A policy that builds sorted fences.
 struct Binary;
 
-/// The policy with its defaults, for fences made of others.
+/// Returns the policy with its defaults, for composed fences.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Binary)
 }
@@ -34,7 +34,7 @@ impl FencePolicy for Binary {
     }
 }
 
-/// The separators of one table in memory.
+/// The separators of one table in memory, sorted.
 struct BinaryFence {
     separators: Separators,
 }

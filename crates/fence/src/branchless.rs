@@ -1,12 +1,12 @@
-//! Binary search over sorted heads whose steps are moves, not jumps.
+//! Binary search over sorted heads, with conditional moves instead of branches.
 //!
-//! There is no branch to guess wrongly half of the time, and the number of steps depends on the table alone,
-//! so that searches for different keys overlap in the processor. With `prefetch`, each step asks for both
-//! places where the next may look: dearer as long as the heads are in the cache, cheaper beyond it. Source:
-//! Khuong & Morin, "Array layouts for comparison-based searching" (2015), section 3.
+//! There is no branch to mispredict half of the time. The number of steps depends only on the table, so that the CPU
+//! overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next step may
+//! read. This is slower while the heads are in the cache, and faster beyond it. Source: Khuong & Morin, "Array
+//! layouts for comparison-based searching" (2015), section 3.
 //!
-//! Memory: 8 bytes per separator, and what lies behind the head where it matters. A search touches log2(n)
-//! heads, the last three on one line.
+//! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads,
+//! the last three on one cache line.
 
 use std::hint::select_unpredictable;
 
@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
 
 const TAG: stored::Tag = *b"fbrl";
 
-/// Builds sorted heads.
+/// A policy that builds sorted heads.
 struct Branchless {
     prefetch: bool,
 }
@@ -60,7 +60,7 @@ impl FencePolicy for Branchless {
     }
 }
 
-/// Heads in sorted order.
+/// Heads in sorted order, searched without branches.
 struct Sorted<const PREFETCH: bool> {
     heads: Vec<u64>,
 }
@@ -69,7 +69,7 @@ impl<const PREFETCH: bool> HeadIndex for Sorted<PREFETCH> {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let heads = self.heads.as_slice();
-        // The bound is one of the `count` places behind `first`, or `first` itself.
+        // The bound is one of the `count` places after `first`, or `first` itself.
         let (mut first, mut count) = (0, heads.len());
         while count > 1 {
             let half = count / 2;

@@ -1,17 +1,18 @@
-//! Separators in memory as prefix-compressed groups: what each shares with the one before is left out.
+//! Separators in memory as prefix-compressed groups: each separator omits the prefix that it shares with the previous
+//! one.
 //!
-//! A search bisects the first separators of the groups, which stand in full, and then walks one group. On
-//! the way it never puts a separator together: it knows how many bytes the key shares with the last one, and
-//! most often the shared length of the next one alone tells on which side of the key it lies. Sources: the
-//! document cs265, section 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
+//! A search bisects the first separators of the groups, which are stored in full, and then walks one group. The walk
+//! never assembles a separator, because it knows how many bytes the key shares with the previous one. In most cases
+//! the shared length of the next separator is enough to compare it with the key. Sources: the document cs265, section
+//! 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
 //! the first separator of a group: length | bytes
 //! the others:                     shared length | length of the rest | rest
 //! ```
-//! Lengths are varints of seven bits a byte. Memory is what is stored: some 3 to 10 bytes per separator where
-//! neighbours are alike. A search touches log2(n / interval) separators and one group.
+//! Lengths are varints with seven bits per byte. Memory equals the stored size: some 3 to 10 bytes per separator if
+//! neighbours are similar. A search touches log2(n / interval) separators and one group.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
 const TAG: stored::Tag = *b"fcmp";
 const HEAD_BYTES: usize = 12;
 
-/// Builds compressed fences.
+/// A policy that builds compressed fences.
 struct Compressed {
     interval: u32,
 }
@@ -59,7 +60,7 @@ impl Build<dyn FencePolicy> for Compressed {
     }
 }
 
-/// The policy with its defaults, for fences made of others.
+/// Returns the policy with its defaults, for composed fences.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Compressed { interval: Params::default().interval })
 }
@@ -104,7 +105,7 @@ fn push_varint(bytes: &mut Vec<u8>, mut number: usize) {
     bytes.push(number as u8);
 }
 
-/// Cuts a varint off the front of `bytes`; `None` where there is none that fits into 32 bits.
+/// Cuts a varint off the front of `bytes`; `None` without a varint that fits into 32 bits.
 #[inline]
 fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     let (mut number, mut shift) = (0, 0);
@@ -122,7 +123,7 @@ fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     }
 }
 
-/// Cuts a separator off the front of `bytes`: what it shares with the one before, and the rest of it.
+/// Cuts a separator off the front of `bytes`: the length that it shares with the previous one, and the rest of it.
 #[inline]
 fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'a [u8])> {
     let shared = if is_first { 0 } else { take_varint(bytes)? };
@@ -132,17 +133,17 @@ fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'
     Some((shared, rest))
 }
 
-/// The separators of one table, compressed.
+/// The separators of one table, prefix-compressed.
 struct CompressedFence {
     stored: Bytes,
     count: u32,
     interval: u32,
-    /// Where the separators start in what is stored.
+    /// The offset of the separators in the stored bytes.
     coded: usize,
 }
 
 impl CompressedFence {
-    /// Takes apart what was stored; the separators are not looked at.
+    /// Parses the stored bytes, without the separators.
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
@@ -160,8 +161,8 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Walks through all groups: each starts where the one before ends, and every separator is above the one
-    /// before and tells truly how much they share.
+    /// Checks all groups: each starts where the previous one ends, every separator is above the previous one, and its
+    /// shared length is correct.
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();
@@ -188,20 +189,20 @@ impl CompressedFence {
         if rest.is_empty() { Ok(()) } else { Err(corrupt(format!("{} bytes too many", rest.len()))) }
     }
 
-    /// Where a group starts among the separators.
+    /// The offset of a group among the separators.
     #[inline]
     fn group_start(&self, group: u32) -> Option<usize> {
         let starts = &self.stored[HEAD_BYTES..self.coded];
         Some(u32::from_le_bytes(*starts.as_chunks().0.get(group as usize)?) as usize)
     }
 
-    /// The bytes from a group on.
+    /// The bytes from the start of a group to the end.
     #[inline]
     fn group(&self, group: u32) -> Option<&[u8]> {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// The number of separators at or below `key`; `None` where the walk leads out of the bytes.
+    /// The number of separators at or below `key`; `None` if the walk leaves the bytes.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {
@@ -220,15 +221,15 @@ impl CompressedFence {
     }
 }
 
-/// The number of separators of a group, whose first is at or below `key`, that are.
+/// The number of separators at or below `key` in a group whose first separator is.
 fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let (_, first) = take_separator(&mut group, true)?;
-    // The bytes that the key shares with the last separator seen, which is at or below it.
+    // The number of bytes that the key shares with the previous separator, which is at or below it.
     let mut matched = common_prefix(first, key);
     for rank in 1..members {
         let (shared, suffix) = take_separator(&mut group, false)?;
-        // Sharing more with the last one than the key does, it differs from the key where that one did;
-        // sharing less, it is above that one in a byte that the key has too.
+        // If the separator shares more with the previous one than the key does, it differs from the key at the same
+        // byte as the previous one. If it shares less, it is above the previous one in a byte that the key has too.
         if shared > matched {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The invariants of the fence axis as a check that any crate's tests can call.
+//! The invariants of fences as a check that the tests of any crate can call.
 //!
 //! ```
 //! let eytzinger = lsmbench_fence::CATALOG.variant("eytzinger")?;
@@ -15,8 +15,8 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, FencePolicy};
 
-/// Checks that a fence keeps every invariant of the axis over tables of many shapes: a key is found in its block, a
-/// search reads no more than a binary search, corruption is an error, and so on.
+/// Checks that a fence keeps every invariant over tables of many shapes: a key is found in its block, a search reads
+/// no more than a binary search, corruption is an error, and so on.
 ///
 /// The fence has its default parameters. A fence with a parameter `page_bytes` is checked with the smallest pages too.
 ///
@@ -36,7 +36,7 @@ pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// The variant with pages of 512 bytes; `None` where it does not take them.
+/// Returns the variant with pages of 512 bytes; `None` if the variant has no such parameter.
 fn with_small_pages(variant: &Variant<dyn FencePolicy>) -> Option<Choice> {
     let given = [("page_bytes".to_owned(), "512".into())].into_iter().collect();
     variant.choose(CATALOG.axis, given, &[]).ok()

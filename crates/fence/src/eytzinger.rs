@@ -1,12 +1,11 @@
-//! A fence whose heads stand in the order of a breadth-first walk through the search tree.
+//! A fence whose heads are in the Eytzinger layout: the order of a breadth-first walk through the search tree.
 //!
-//! The first steps of every search share a few cache lines, a step is a doubling without a branch to guess,
-//! and the eight heads three steps ahead lie on one line, which can be fetched early. Source: Khuong &
-//! Morin, "Array layouts for comparison-based searching" (2015), sections 4 and 5.
+//! The first steps of every search share a few cache lines. A step is a doubling without a branch to mispredict. The
+//! eight heads three steps ahead are on one cache line, which can be prefetched. Source: Khuong & Morin, "Array
+//! layouts for comparison-based searching" (2015), sections 4 and 5.
 //!
-//! The tree is complete: all levels are full but the last, which is filled from the left. A slot's place in
-//! sorted order follows from its number alone, so that there is no map from slots to blocks to keep or to
-//! miss the cache on.
+//! The tree is complete: all levels are full except the last, which is filled from the left. The rank of a slot
+//! follows from its number, so there is no map from slots to blocks that would take memory and miss the cache.
 
 use std::hint::select_unpredictable;
 
@@ -26,13 +25,13 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"feyt";
 
-/// Heads per cache line.
+/// The number of heads per cache line.
 const LINE: usize = 8;
 
-/// Builds fences in breadth-first order.
+/// A policy that builds fences in the Eytzinger layout.
 struct Eytzinger;
 
-/// The policy with its defaults, for fences made of others.
+/// Returns the policy with its defaults, for composed fences.
 pub(crate) fn policy() -> Box<dyn FencePolicy> {
     Box::new(Eytzinger)
 }
@@ -49,19 +48,19 @@ impl FencePolicy for Eytzinger {
 
 /// Heads in breadth-first order: the root in slot 1, the children of slot k in slots 2k and 2k + 1.
 struct HeadTree {
-    /// The slots, behind some unused elements that make slot 0 the first of a cache line. So the
-    /// descendants of slot k three levels down, from 8k on, are one line.
+    /// The slots, after some unused elements that make slot 0 the first of a cache line. So the descendants of slot k
+    /// three levels down, from 8k on, are one line.
     arena: Vec<u64>,
     start: usize,
     shape: Shape,
 }
 
 impl HeadTree {
-    /// A tree of heads in sorted order.
+    /// Creates a tree from sorted heads.
     fn new(heads: &[u64]) -> Self {
         let shape = Shape::new(heads.len());
         let mut arena = vec![0; LINE + 1 + heads.len()];
-        // Where memory cannot be aligned, only time is lost.
+        // If memory cannot be aligned, only speed suffers.
         let start = arena.as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
         for slot in 1..=heads.len() {
             arena[start + slot] = heads[shape.rank(slot)];
@@ -85,11 +84,11 @@ impl HeadIndex for HeadTree {
             prefetch(slots, LINE * slot);
             slot = 2 * slot + usize::from(slots[slot] < head);
         }
-        // The last level has not all of its slots; slot 0 is read in place of one that is missing.
+        // The last level is not full; slot 0 is read in place of a missing slot.
         let there = slot < slots.len();
         let below = slots[select_unpredictable(there, slot, 0)] < head;
         slot = select_unpredictable(there, 2 * slot + usize::from(below), slot);
-        // Since the last turn to the left, all turns were to the right.
+        // After the last turn to the left, all turns were to the right.
         match slot >> (slot.trailing_ones() + 1) {
             0 => Bound { rank: self.shape.count as u32, may_tie: false },
             bound => Bound { rank: self.shape.rank(bound) as u32, may_tie: slots[bound] == head },
@@ -101,7 +100,7 @@ impl HeadIndex for HeadTree {
     }
 }
 
-/// The form of a complete tree.
+/// The shape of a complete tree.
 #[derive(Clone, Copy)]
 struct Shape {
     /// The number of slots; they are numbered from 1.
@@ -119,13 +118,13 @@ impl Shape {
         Self { count, levels, leaves }
     }
 
-    /// The place in sorted order of what stands in `slot`, which must exist.
+    /// The rank in sorted order of the head in `slot`, which must exist.
     #[inline]
     fn rank(self, slot: usize) -> usize {
         let depth = slot.ilog2();
-        // In a tree whose last level is full too …
+        // The rank in a tree whose last level is full too …
         let full = ((2 * (slot - (1 << depth)) + 1) << (self.levels - 1 - depth)) - 1;
-        // … less the leaves before this slot that are missing.
+        // … minus the missing leaves before this slot.
         full - full.div_ceil(2).saturating_sub(self.leaves)
     }
 }
@@ -135,7 +134,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// The ranks in slot order by an in-order walk, which is the definition.
+    /// Computes the ranks in slot order by an in-order walk, which is the definition.
     fn walk(slot: usize, count: usize, next: &mut usize, ranks: &mut [usize]) {
         if slot <= count {
             walk(2 * slot, count, next, ranks);
@@ -155,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Seven entries stand as 4 2 6 1 3 5 7, eight as 5 3 7 2 4 6 8 1.
+    /// Seven entries are in the order 4 2 6 1 3 5 7, eight in the order 5 3 7 2 4 6 8 1.
     #[test]
     fn the_order_is_that_of_the_textbook() {
         let order = |count| HeadTree::new(&(1..=count).collect::<Vec<u64>>()).slots()[1..].to_vec();

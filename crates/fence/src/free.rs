@@ -1,9 +1,9 @@
-//! The oracle: knows the block of every stored key without a search, at no cost in memory.
+//! The ideal bound of fences: returns the block of every stored key without a search, at no cost in memory.
 //!
-//! It bounds what any fence could gain. A key that is there is looked up by its hash; one that is not, or
-//! whose hash another block's key has too, and every scan take an exact search, so that the same blocks
-//! are read as under an exact fence. Its memory counts as nothing by the convention for oracles; the bytes
-//! it stores, eight per key, count as stored.
+//! It bounds the possible gain of any fence. A present key is looked up by its hash. Every scan takes an exact
+//! search, and so does an absent key or a key whose hash collides with that of a key in another block. So the same
+//! blocks are read as with an exact fence. By the convention for ideal bounds its memory counts as zero. The bytes
+//! that it stores, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -25,11 +25,11 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>:
 
 const TAG: stored::Tag = *b"free";
 
-/// Builds maps from hashes to blocks.
+/// A policy that builds maps from hashes to blocks.
 struct Free;
 
 impl FencePolicy for Free {
-    /// The separators, the start of each block, the number of keys, and all hashes.
+    /// Writes the separators, the start of each block, the number of keys, and all hashes.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8> {
         let mut stored = stored::encode(TAG, input.separators);
         input.block_starts.iter().for_each(|start| stored.extend(start.to_le_bytes()));
@@ -54,7 +54,7 @@ impl FencePolicy for Free {
     }
 }
 
-/// The block of each hash, or `None` where keys of several blocks share it.
+/// The block of each hash, or `None` if keys of several blocks share it.
 type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {
@@ -78,7 +78,7 @@ fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, Fenc
     Ok(blocks)
 }
 
-/// Where every key of one table is.
+/// The block of every key of one table.
 struct FreeFence {
     separators: Separators,
     blocks: BlockOfHash,

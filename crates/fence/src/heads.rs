@@ -1,7 +1,7 @@
-//! What all fences share that search among 8-byte heads: everything but the search itself.
+//! The common part of all fences that search 8-byte heads: everything except the search algorithm.
 //!
-//! A key is first placed by the common prefix of the separators; then its head is sought among theirs; and
-//! only where it ties with one are the separators themselves looked at.
+//! A key is first compared with the common prefix of the separators; then its head is searched among theirs. The
+//! separators are read only if the head ties with one of theirs.
 
 use types::HashedKey;
 
@@ -11,11 +11,11 @@ use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
 /// A search structure over the heads of a table's separators, given to it in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
-    /// The first head that is not below `head`.
+    /// The bound of `head`: the first head that is not below it.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// The same for up to [`GROUP`] heads at once: `ranks` are as many, and get the numbers of heads below.
-    /// Bit `i` of the answer says whether head `i` may tie.
+    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the same length and receives the numbers of
+    /// heads below. Bit `i` of the result is set if head `i` may tie.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
@@ -26,10 +26,10 @@ pub(crate) trait HeadIndex: Send + Sync {
         ties
     }
 
-    /// The bytes of memory it takes, the heads included.
+    /// The memory of the index in bytes, the heads included.
     fn memory_bytes(&self) -> usize;
 
-    /// The number of separators at or below `key`, the first left out.
+    /// The number of separators at or below `key`, without the first one.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {
@@ -40,13 +40,13 @@ pub(crate) trait HeadIndex: Send + Sync {
     }
 }
 
-/// Keys of a batch whose searches are interleaved.
+/// The number of keys in a batch whose searches are interleaved.
 pub(crate) const GROUP: usize = 32;
 
-/// Below so many keys, interleaving costs more than it saves.
+/// The number of keys below which interleaving costs more than it saves.
 const FEW: usize = 8;
 
-/// The separators of one table in memory, their heads in an index.
+/// The separators of one table in memory, and an index of their heads.
 pub(crate) struct HeadFence<I> {
     suffixes: Suffixes,
     index: I,
@@ -66,8 +66,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    /// The ranks of up to [`GROUP`] keys. The searches run side by side, so that their cache misses overlap;
-    /// so do the looks at separators where heads tie.
+    /// Computes the ranks of up to [`GROUP`] keys. The searches run interleaved, so that their cache misses overlap;
+    /// so do the reads of separators if heads tie.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
@@ -129,13 +129,13 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     }
 }
 
-/// Checks an index against the definition, over heads with ties and with the largest head there is, in
-/// tables of up to 130 separators and of `more`.
+/// Checks an index against the definition, over heads with ties and with the largest possible head, in tables of up
+/// to 130 separators and of `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;
     for count in (0..130).chain(more.iter().copied()) {
-        // Every odd number once, but 7 three times, then numbers drawn from all there are.
+        // Every odd number once, except 7 three times, then random numbers.
         let mut heads: Vec<u64> = (0..count as u64 / 2).map(|i| 2 * i + 1).collect();
         heads.extend((0..count - heads.len()).map(|_| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

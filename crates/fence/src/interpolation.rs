@@ -1,13 +1,13 @@
-//! Interpolation search over sorted heads, with a guard against keys that are not spread evenly.
+//! Interpolation search over sorted heads, with a guard for keys that are not evenly spread.
 //!
-//! A step looks where the head would be if those between the bounds lay on a line. On evenly spread keys
-//! that takes log2(log2(n)) steps; on others it may creep, so a step that does not at least halve what is
-//! left is followed by one to the middle, which bounds all of them by 2 log2(n). The last few heads are
-//! scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt,
-//! Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?"
-//! (2019), section 3, whose guard and scan these are.
+//! A step reads the place where the head would be if the heads between the bounds were on a line. On evenly spread
+//! keys this takes log2(log2(n)) steps. On other keys it may advance slowly. So a step that does not at least halve
+//! the remaining heads is followed by a step to the middle, which bounds the number of steps by 2 log2(n). The last
+//! few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt,
+//! Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?" (2019),
+//! section 3, for the guard and the scan.
 //!
-//! Memory: 8 bytes per separator, and what lies behind the head where it matters.
+//! Memory: 8 bytes per separator, and the bytes after the head if they are needed.
 
 use catalog::Variant;
 
@@ -24,10 +24,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fint";
 
-/// Heads that are scanned rather than searched: two cache lines of them.
+/// The number of heads that are scanned rather than searched: two cache lines.
 const SCANNED: usize = 16;
 
-/// Builds sorted heads.
+/// A policy that builds sorted heads.
 struct Interpolation;
 
 impl FencePolicy for Interpolation {
@@ -40,17 +40,17 @@ impl FencePolicy for Interpolation {
     }
 }
 
-/// Heads in sorted order.
+/// Heads in sorted order, searched by interpolation.
 struct Sorted {
     heads: Vec<u64>,
 }
 
 impl Sorted {
-    /// The number of heads below `head`, and the number of heads looked at before the scan.
+    /// Returns the number of heads below `head`, and the number of heads read before the scan.
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();
-        // All heads before `low` are below the one sought, all from `high` on are not.
+        // All heads before `low` are below `head`, all from `high` on are not.
         let (mut low, mut high, mut steps) = (0, heads.len(), 0);
         let mut is_slow = false;
         while high - low > SCANNED {
@@ -68,8 +68,8 @@ impl Sorted {
     }
 }
 
-/// The place between `low` and `high`, which lie at least two apart, that `head` has on the line between
-/// the first and the last head there.
+/// The interpolated place of `head` between `low` and `high`, at least two apart, on the line between the first and
+/// the last head there.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);
@@ -79,7 +79,7 @@ fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     if head >= last {
         return high - 1;
     }
-    // Since `first < head < last`, the share is below 1; rounding may make it 1.
+    // Because `first < head < last`, the share is below 1; rounding may make it 1.
     let share = (head - first) as f64 / (last - first) as f64;
     low + ((share * (high - 1 - low) as f64) as usize).min(high - 1 - low)
 }
@@ -105,8 +105,8 @@ mod tests {
         check_index(&[1000, 5000], |heads| Sorted { heads });
     }
 
-    /// Evenly spread heads take a few steps; those that double from one to the next, and those that are all
-    /// equal but two, at most twice as many as a binary search.
+    /// Evenly spread heads take a few steps. Heads that double from one to the next, and heads that are all equal
+    /// except two, take at most twice as many steps as a binary search.
     #[test]
     fn uneven_heads_cost_no_more_than_two_binary_searches() {
         let most = |heads: Vec<u64>| {

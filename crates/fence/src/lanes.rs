@@ -1,14 +1,14 @@
-//! Lanes over sorted heads: every 4th in the first, every 16th in the second, and so on; a search runs down
-//! from the lane with the fewest.
+//! Lanes over sorted heads: every 4th head in the first lane, every 16th in the second, and so on. A search goes down
+//! from the lane with the fewest heads.
 //!
-//! In each lane it moves right past what is below the head, at most `stride` − 1 heads, and goes on at the
-//! same place in the lane below: a skip list with its towers levelled. Source: the document cs265, section
-//! 3.4.2, `FastLane` (whose lanes hold places; these hold the heads themselves, so that a step does not
-//! lead out of its lane).
+//! In each lane the search moves right past the heads below the key's head, at most `stride` − 1, and continues at
+//! the same place in the next lower lane. This is a skip list with towers of fixed heights. Source: the document
+//! cs265, section 3.4.2, `FastLane`. The lanes there contain places; these contain the heads, so that a step stays in
+//! its lane.
 //!
-//! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for the others, 10.7 in all at
-//! the default; and what lies behind the head where it matters. A search touches one or two cache lines per
-//! lane, log n to the base `stride` lanes.
+//! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for the others, 10.7 in total at the
+//! default; and the bytes after the head if they are needed. A search touches one or two cache lines per lane. There
+//! are log n lanes, to the base `stride`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
 
 const TAG: stored::Tag = *b"flan";
 
-/// Builds lanes.
+/// A policy that builds lanes.
 struct Lanes {
     stride: usize,
 }
@@ -65,10 +65,10 @@ impl FencePolicy for Lanes {
     }
 }
 
-/// Heads with shortcuts.
+/// Sorted heads with shortcut lanes.
 struct HeadLanes {
     stride: usize,
-    /// Lane 0 holds all heads; each other one those at the multiples of `stride` in the lane before it.
+    /// Lane 0 contains all heads; each other lane the heads at the multiples of `stride` in the previous lane.
     lanes: Vec<Vec<u64>>,
 }
 
@@ -92,7 +92,7 @@ impl HeadIndex for HeadLanes {
             if below == 0 {
                 break;
             }
-            // The last head below in the lane above is the one before `first`, the next of it is not below.
+            // The last head below in the higher lane is the one before `first`, and the head after it is not below.
             let first = (below - 1) * self.stride + 1;
             below = first + count(&lane[first..lane.len().min(below * self.stride)]);
         }

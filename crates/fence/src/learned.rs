@@ -1,17 +1,17 @@
-//! A learned index: lines that foretell the place of a head to within `epsilon`, and lines over those lines.
+//! A learned index (PGM-index): lines that predict the place of a head to within `epsilon`, and lines over those
+//! lines.
 //!
-//! The heads are cut into as few segments as lines can follow to within `epsilon` places; the first heads of
-//! the segments are cut again, until one line is left. A search computes a place on each level and looks
-//! around it. Sources: Ferragina & Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; the cutting
-//! in one pass, O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM 1981).
+//! The heads are split into as few segments as lines can follow to within `epsilon` places. The first heads of the
+//! segments are split again, until one line remains. A search computes a place on each level and searches around it.
+//! Sources: Ferragina & Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; for splitting in one pass,
+//! O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM 1981).
 //!
-//! Where heads repeat, a place is foretold for the first of them and for what lies just behind the last. A
-//! search trusts no line: it checks the ends of the stretch that it looked through, and walks on where the
-//! place is outside.
+//! For repeated heads, a line predicts the place of the first one and the place just after the last one. A search
+//! trusts no line: it checks the ends of the stretch that it searched, and continues if the place is outside.
 //!
-//! Memory: 8 bytes per separator for its head, 24 per segment (of evenly drawn heads one takes in about
-//! `epsilon`² of them), and what lies behind the head where it matters. A search touches one or two cache
-//! lines per level, and some log2(2 `epsilon`) heads.
+//! Memory: 8 bytes per separator for its head, 24 per segment (one segment covers about `epsilon`² evenly drawn
+//! heads), and the bytes after the head if they are needed. A search touches one or two cache lines per level, and
+//! some log2(2 `epsilon`) heads.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -33,10 +33,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
 
 const TAG: stored::Tag = *b"fpgm";
 
-/// How many places the lines over lines may be off.
+/// The maximum error in places of the lines over lines.
 const UPPER_EPSILON: u64 = 4;
 
-/// Builds learned fences.
+/// A policy that builds learned fences.
 struct Learned {
     epsilon: u64,
 }
@@ -74,15 +74,15 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Heads under lines.
+/// Sorted heads and the levels of lines that predict their places.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
-    /// The segments of each level, the single one of the top last.
+    /// The segments of each level; the single segment of the top level is last.
     levels: Vec<Vec<Segment>>,
 }
 
-/// A line from the first head it is for up to the first head of the next segment.
+/// A line from the first head of its segment to the first head of the next segment.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
@@ -93,10 +93,10 @@ struct Segment {
 }
 
 impl Segment {
-    /// The foretold place of a head at or above the first.
+    /// Predicts the place of a head that is at or above the first of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
-        // What lies below 0 becomes 0.
+        // The cast maps values below 0 to 0.
         (self.slope * (head - self.first) as f64 + self.place) as usize
     }
 }
@@ -113,7 +113,7 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// The segment of the lowest level that is for `head`; `None` for a head below all.
+    /// The segment of the lowest level that covers `head`; `None` for a head below all.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -145,7 +145,7 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// The places that a line may mean, with one more on either side for rounding.
+/// The range of places for a predicted place, with one more on either side for rounding.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -153,8 +153,8 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// The number of `items` that come before, which all stand in front: sought in `around` first, and outside
-/// of it where it is not there.
+/// The number of `items` for which `comes_before` is true; these all come first. Searches `around` first, and outside
+/// of it if the result is not there.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -176,8 +176,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
     first + usize::from(count == 1 && comes_before(&items[first]))
 }
 
-/// Where a line should go through: each head once, at the place of its first occurrence; and what lies just
-/// above a head that repeats, at the place of the next.
+/// The points that a line should fit: each head once, at the place of its first occurrence; and for a repeated head
+/// also the value just above it, at the place of the next head.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -188,8 +188,8 @@ fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Cuts points, given in the order of their heads, into segments: each as long as one line can pass all its
-/// points at a distance of at most `epsilon`. Of points at one head the first counts.
+/// Splits points, given in the order of their heads, into segments. Each is as long as one line can pass all its
+/// points at a distance of at most `epsilon`. If several points have the same head, the first counts.
 fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut corridor: Option<Corridor> = None;
@@ -208,7 +208,7 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point: a head relative to the first of its segment, and a place, which may lie below the first.
+/// A point: a head relative to the first of its segment, and a place, which may be below the first.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -216,8 +216,8 @@ struct Point {
 }
 
 impl Point {
-    /// Above 0 where, seen from this point, `b` lies to the left of the line to `a`: where the line to `b` is
-    /// the steeper one, since both lie to the right.
+    /// The cross product of the lines to `a` and `b`. It is positive if, seen from this point, `b` lies to the left
+    /// of the line to `a`; as both lie to the right, the line to `b` is then the steeper one.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }
@@ -228,9 +228,9 @@ struct Corridor {
     first: u64,
     place: u64,
     epsilon: i128,
-    /// Of the upper ends of the ranges to pass through, those that bound a line from above: a convex chain.
+    /// The upper ends of the ranges that bound a line from above: a convex chain.
     upper: Vec<Point>,
-    /// Of the lower ends, those that bound it from below.
+    /// The lower ends of the ranges that bound a line from below.
     lower: Vec<Point>,
     /// The flattest line leads from an upper end to a later lower end, the steepest the other way round.
     flattest: [Point; 2],
@@ -252,7 +252,7 @@ impl Corridor {
         }
     }
 
-    /// Takes a point to the right of all others in, if one line can pass all of them.
+    /// Adds a point to the right of all others, if one line can pass all of them; returns whether it can.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -286,9 +286,9 @@ impl Corridor {
         let slope_of = |from: Point, to: Point| (to.y - from.y) as f64 / (to.x - from.x) as f64;
         let (least, most) = (slope_of(flat, to), slope_of(steep, up));
         let slope = f64::midpoint(least, most);
-        // Where flat.y + least * (x - flat.x) = steep.y + most * (x - steep.x).
+        // The place where flat.y + least * (x - flat.x) = steep.y + most * (x - steep.x).
         let across = (flat.y - steep.y) as f64 + most * steep.x as f64 - least * flat.x as f64;
-        // Where they are all but one line, any point of it will do.
+        // If all lines are nearly the same, any point will do.
         let x = (across / (most - least)).clamp(0.0, to.x.max(up.x) as f64);
         let x = if x.is_nan() { flat.x as f64 } else { x };
         let y = flat.y as f64 + least * (x - flat.x as f64);
@@ -296,7 +296,7 @@ impl Corridor {
     }
 }
 
-/// The point of a chain where the line from `end` touches it; those before it bound no line any more.
+/// The point of a chain where the line from `end` touches it; the earlier points bound no line any more.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -306,7 +306,7 @@ fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -
     chain[0]
 }
 
-/// Appends a point to a chain and takes out those that no longer stick out.
+/// Appends a point to a chain and removes the points that no longer stick out.
 fn extend(chain: &mut Vec<Point>, point: Point, sticks_out: impl Fn(i128) -> bool) {
     while let [.., before, last] = chain.as_slice()
         && !sticks_out(before.turn(*last, point))
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Heads of several shapes: drawn at random, evenly spread, in steep and flat stretches, with ties.
+    /// Heads of several shapes: randomly drawn, evenly spread, in steep and flat stretches, and with ties.
     fn shapes() -> Vec<Vec<u64>> {
         let mut random = 1u64;
         let mut draw = || {
@@ -358,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Every line passes its points as closely as it must; so no search leaves the stretch foretold.
+    /// Every line passes its points within the distance, so no search leaves the predicted stretch.
     #[test]
     fn lines_are_off_by_epsilon_at_most() {
         for heads in shapes() {
@@ -373,13 +373,13 @@ mod tests {
         }
     }
 
-    /// What one line can follow is one segment, and no line could follow two segments: the first point of a
-    /// segment does not fit the one before.
+    /// A stretch that one line can follow is one segment, and no line could follow two segments: the first point of a
+    /// segment does not fit the previous one.
     #[test]
     fn segments_are_as_long_as_can_be() {
         let even: Vec<u64> = (0..50_000).map(|i| i * 1_000_003).collect();
         assert_eq!(cut(steps(&even), 1).len(), 1);
-        // Steps of ten places: at a distance of 4 none fits two steps, at 5 all are one line.
+        // Steps of ten places: at a distance of 4 no line fits two steps, at 5 one line fits all.
         let stairs = |epsilon| cut((0..1000).map(|i| (i, i / 2 * 2 * 5)), epsilon).len();
         assert_eq!(stairs(5), 1);
         assert!(stairs(2) > 300);

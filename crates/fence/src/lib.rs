@@ -1,4 +1,5 @@
-//! The fence axis: given a key, the one block of a table that can hold it, or where a scan starts.
+//! Fences: the index from a key to the only block of a table that can contain it, or to the block where a scan
+//! starts.
 
 mod adaptive;
 mod binary;
@@ -30,7 +31,7 @@ use catalog::Catalog;
 pub use fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView};
 pub use separators::Separators;
 
-/// All fences. The first is the baseline, the last the oracle.
+/// All fences. The first is the baseline, the last the ideal bound.
 #[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
     catalog::origin!(),

@@ -1,22 +1,22 @@
-//! A cache line of eight sorted heads, all of them compared at once by whatever the processor has for it.
+//! A cache line of eight sorted heads, compared all at once with the widest instructions of the CPU.
 //!
-//! Which way is the fastest that it has is found out when a fence is opened; a search is written once, as a
-//! [`Search`], and compiled for each way.
+//! The fastest available comparison is selected when a fence is opened. A search is written once, as a [`Search`],
+//! and compiled for each comparison.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 #![allow(clippy::inline_always)] // a search is compiled for a processor only where all of it is inlined
 
-/// Heads per line.
+/// The number of heads per cache line.
 pub(crate) const LINE: usize = 8;
 
-/// Eight heads in rising order, aligned to the cache line that they fill.
+/// Eight heads in ascending order, aligned to the cache line that they fill.
 ///
-/// They are kept as signed numbers in the same order, since only signed numbers can be compared by AVX2.
+/// They are kept as signed numbers in the same order, because AVX2 compares only signed numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A line in which no head stands: no head is above what stands there.
+    /// A line without heads: no head is above its values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
     /// Puts `head` at place `at`, below 8.
@@ -24,41 +24,41 @@ impl Line {
         self.0[at] = signed(head);
     }
 
-    /// The head at place `at`, counted modulo 8.
+    /// The head at place `at`, modulo 8.
     #[inline(always)]
     pub(crate) fn get(&self, at: usize) -> i64 {
         self.0[at % LINE]
     }
 }
 
-/// The signed number that has the place of `head` in its order.
+/// Maps `head` to a signed number with the same order.
 #[inline(always)]
 pub(crate) fn signed(head: u64) -> i64 {
     (head ^ (1 << 63)).cast_signed()
 }
 
-/// A way to compare a head with a line. A value is the proof that the processor has it.
+/// A method to compare a head with a line. A value proves that the CPU supports it.
 pub(crate) trait Compare: Copy + Send + Sync + 'static {
     /// The number of heads in `line` that are below `head`.
     fn below(self, line: &Line, head: i64) -> usize;
 
-    /// Runs a search that is compiled for this way.
+    /// Runs a search that is compiled for this method.
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through lines. Its `run` must be inlined always: only then is it compiled for each way.
+/// A search through lines. Its `run` must always be inlined, because only then is it compiled for each method.
 pub(crate) trait Search {
-    /// What is sought; apart from where, so that both are passed in registers.
+    /// The searched head or heads; separate from the searched structure, so that both are passed in registers.
     type Input;
 
     /// The result of the search.
     type Output;
 
-    /// Runs it.
+    /// Runs the search.
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// One head after the other, on every processor.
+/// Compares one head after the other, on every CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -86,7 +86,7 @@ mod x86_64 {
 
     use super::{Compare, LINE, Line, Search};
 
-    /// Four heads at a time.
+    /// Compares four heads at a time with AVX2.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2(());
 
@@ -123,7 +123,7 @@ mod x86_64 {
         }
     }
 
-    /// Eight heads at a time.
+    /// Compares eight heads at a time with AVX-512.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx512(());
 

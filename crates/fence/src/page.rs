@@ -1,4 +1,4 @@
-//! One page of a static B-tree: children, and the separators between them.
+//! One page of a static B-tree: its children, and the separators between them.
 //!
 //! ```text
 //! kind u32 | children u32 | first u32 | prefix length u32
@@ -6,10 +6,10 @@
 //! | end of each suffix u32 × (children − 1)
 //! | common prefix | suffixes, end to end | padding
 //! ```
-//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where
-//! child i − 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i stands
-//! between the children i and i + 1: a key at or above it belongs to the right. Their common prefix is
-//! stored once (Bayer & Unterauer, "Prefix B-trees", 1977).
+//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i −
+//! 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i is between child i and child i +
+//! 1: a key at or above it belongs to the right. The common prefix of the separators is stored once (Bayer &
+//! Unterauer, "Prefix B-trees", 1977).
 
 use std::ops::Range;
 
@@ -22,18 +22,18 @@ use crate::stored::{corrupt, take, u32s};
 const HEAD_BYTES: usize = 16;
 const U32: usize = size_of::<u32>();
 
-/// What a page may be long, in bytes.
+/// The valid lengths of a page, in bytes.
 const PAGE_BYTES: Range<u64> = 512..(64 << 10) + 1;
 
-/// Whether pages may have this length.
+/// Whether `bytes` is a valid length of a page.
 pub(crate) fn is_page_length(bytes: u64) -> bool {
     PAGE_BYTES.contains(&bytes) && bytes.is_power_of_two()
 }
 
-/// Refuses a length that pages may not have.
+/// Rejects an invalid length of a page.
 ///
 /// # Errors
-/// What is wrong with it.
+/// A sentence that names the length and the valid lengths.
 pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     match is_page_length(page_bytes.0) {
         true => Ok(()),
@@ -41,7 +41,7 @@ pub(crate) fn check_page_bytes(page_bytes: ByteSize) -> Result<(), String> {
     }
 }
 
-/// What the children of a page are.
+/// The kind of the children of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Pages of the next layer.
@@ -50,12 +50,12 @@ pub(crate) enum Kind {
     Leaf = 2,
 }
 
-/// A page as it is built.
+/// The content of a page before it is written.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// The first block of a leaf, the first page of an inner page's first child.
+    /// The first block of a leaf; the first page of the first child of an inner page.
     pub(crate) first: u32,
-    /// Where each child of an inner page ends; empty for a leaf.
+    /// The end of each child of an inner page; empty for a leaf.
     pub(crate) child_ends: &'a [u32],
     /// The separators between the children.
     pub(crate) separators: &'a [&'a [u8]],
@@ -78,7 +78,7 @@ impl Draft<'_> {
     }
 }
 
-/// The length of the prefix that sorted separators share.
+/// The length of the common prefix of sorted separators.
 fn shared_by(separators: &[&[u8]]) -> usize {
     match separators {
         [] => 0,
@@ -87,13 +87,13 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under
-/// child i; a page holds those of its children but the first.
+/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under child i;
+/// a page stores those of its children except the first.
 ///
-/// A page is filled up to `unit_bytes`. It has two children at least, where there are two left, so that
-/// every layer is at most half as wide as the one below; where the separator between them is longer than
-/// that, the page is filled up to the next multiple. A long separator is not left to the layer above, where
-/// more lookups would come by it: the page before it ends one child early.
+/// A page is filled up to `unit_bytes`. It has at least two children if two are left, so that every layer is at most
+/// half as wide as the next lower one. If the separator between the two is longer than `unit_bytes`, the page is
+/// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass
+/// it; instead the previous page ends one child early.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -109,7 +109,7 @@ pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Rang
     pages
 }
 
-/// The number of children, from the first on, that fit into a page.
+/// The number of children, starting with the first, that fit into a page.
 fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     let (mut limit_bytes, mut separator_bytes) = (unit_bytes, 0);
     for (separators, next) in firsts.iter().enumerate().skip(1) {
@@ -131,13 +131,13 @@ pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
 }
 
-/// The length of a page, without padding, with so many separators of so many bytes, prefix included once.
+/// The length of a page, without padding, with so many separators of so many bytes; the prefix counts once.
 fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A page as it is read. Its lengths are checked where they are used.
+/// A parsed page. Its lengths are checked where they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,
@@ -149,10 +149,10 @@ pub(crate) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Takes a page apart.
+    /// Parses a page.
     ///
     /// # Errors
-    /// If it is of no kind or its parts do not fit into it.
+    /// If its kind is unknown or its parts do not fit into it.
     pub(crate) fn parse(mut bytes: &'a [u8]) -> Result<Self, FenceError> {
         let head = take(&mut bytes, HEAD_BYTES)?;
         let [kind, children, first, prefix] = [0, 1, 2, 3].map(|at| number(head, at) as usize);
@@ -170,10 +170,10 @@ impl<'a> Page<'a> {
         Ok(Self { kind, first: first as u32, children, child_ends, suffix_ends, prefix, suffixes: bytes })
     }
 
-    /// The number of the child that `key` belongs to: of separators at or below it.
+    /// The number of the child for `key`: the number of separators at or below the key.
     ///
     /// # Errors
-    /// If a separator leads outside of the page.
+    /// If a separator is outside of the page.
     pub(crate) fn child_of(&self, key: &[u8]) -> Result<usize, FenceError> {
         let last = self.children - 1;
         let Some(suffix) = key.strip_prefix(self.prefix) else {
@@ -191,12 +191,12 @@ impl<'a> Page<'a> {
         Ok(low)
     }
 
-    /// The block that child number `child` of a leaf is.
+    /// The block number of child `child` of a leaf.
     pub(crate) fn block(&self, child: usize) -> u32 {
         self.first.saturating_add(child as u32)
     }
 
-    /// The pages that child number `child` of an inner page takes.
+    /// The pages of child `child` of an inner page.
     pub(crate) fn pages(&self, child: usize) -> Range<u32> {
         let start = if child == 0 { self.first } else { number(self.child_ends, child - 1) };
         start..number(self.child_ends, child)

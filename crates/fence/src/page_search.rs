@@ -1,7 +1,7 @@
-//! No index at all: binary search over the data blocks themselves.
+//! A fence without an index: binary search over the data blocks.
 //!
-//! Every step reads the first key of a block through the block cache. It stores nothing and holds nothing,
-//! and pays with one block per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
+//! Every step reads the first key of a block through the block cache. The fence stores nothing and takes no memory,
+//! and costs one block read per step. Source: the binary-search lookup of the document csc443, section 4.2.3.
 
 use catalog::Variant;
 
@@ -13,7 +13,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> =
         Box::new(PageSearch)
     });
 
-/// The policy and the fence in one: there is nothing to hold.
+/// The policy and the fence in one type, because neither has data.
 struct PageSearch;
 
 impl FencePolicy for PageSearch {
@@ -32,7 +32,7 @@ impl FencePolicy for PageSearch {
 
 impl Fence for PageSearch {
     fn seek(&self, key: &[u8], table: &dyn TableView) -> Result<u32, FenceError> {
-        // The key lies in or above block `low`, and below block `high` where there is one.
+        // The key is in or above block `low`, and below block `high` if that exists.
         let (mut low, mut high) = (0, table.block_count());
         while high - low > 1 {
             let middle = low.midpoint(high);

@@ -1,17 +1,17 @@
-//! A static B-tree in memory, a cache line per node: the heads sorted in leaves of eight, above them layers
-//! of nodes that lead to nine children each.
+//! A static B-tree in memory, with a cache line per node. The sorted heads are in leaves of eight; above them are
+//! layers of nodes with nine children each.
 //!
-//! A node is searched whole, by one comparison of eight lanes and a count of bits, without a branch to
-//! guess. A search touches one line per layer, and the upper layers stay in the nearest cache: 16 K
-//! separators have 5 layers, 4 M have 7, of which two are outside of a cache of 1 MiB. A single search
-//! enters below the uppermost layers, through four lines beside each other. Children follow from numbers;
-//! there are no pointers. In a batch, the searches go down side by side, each asking for the line
-//! of the next layer before its turn comes. Sources: Slotin, "Algorithms for Modern Hardware" (2022), chapter
-//! "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x faster than binary search" (2024).
+//! A node is searched by one comparison of eight lanes and a bit count, without a branch to mispredict. A search
+//! touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have 5
+//! layers; 4 M have 7, of which two are outside of a cache of 1 MiB. A single search enters below the uppermost
+//! layers, through four adjacent cache lines. The positions of children follow from numbers, without pointers. In a
+//! batch the searches run interleaved, and each prefetches the line of the next layer before its turn. Sources:
+//! Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees:
+//! 40x faster than binary search" (2024).
 //!
-//! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above; and, where what
-//! follows the common prefix does not fit into eight bytes, all of that with 4 bytes for its place. It is
-//! looked at only where heads tie.
+//! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above. If the bytes after the common
+//! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. They are read
+//! only if heads tie.
 
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
@@ -35,16 +35,16 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fstr";
 
-/// Children of an inner node: one more than it has heads.
+/// The number of children of an inner node: one more than it has heads.
 const CHILDREN: usize = LINE + 1;
 
-/// Lines of the table through which a single search enters below the upper layers.
+/// The number of cache lines of the table through which a single search enters below the upper layers.
 const ENTRY_LINES: usize = 4;
 
-/// Searches of a batch whose steps are one piece of code.
+/// The number of searches of a batch whose steps are unrolled together.
 const UNROLLED: usize = 16;
 
-/// Builds static trees.
+/// A policy that builds static trees.
 struct STree;
 
 impl FencePolicy for STree {
@@ -66,7 +66,7 @@ impl FencePolicy for STree {
     }
 }
 
-/// The tree over sorted heads alone, for fences that hold one.
+/// Builds the tree over sorted heads only, for fences that contain one.
 pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -80,27 +80,27 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     Box::new(TreeIndex::new(Portable, heads))
 }
 
-/// Heads in a static B-tree.
+/// Sorted heads in a static B-tree.
 struct Tree {
-    /// The nodes of each layer above the leaves, the root first. The head `i` of a node is the largest under
-    /// its child `i`, unless that child is the node's last.
+    /// The nodes of each layer above the leaves, the root first. Head `i` of a node is the largest under its child
+    /// `i`, unless that child is the last of the node.
     inner: Vec<Box<[Line]>>,
-    /// All heads, those of a leaf followed by those of the next.
+    /// All heads, leaf after leaf.
     leaves: Box<[Line]>,
-    /// The largest head under each node, but the last, of the widest layer of which that fits here: the few
-    /// lines are compared all at once, where the layers above would be waited for one after the other.
+    /// The largest head under each node, except the last, of the widest layer for which these heads fit here. The few
+    /// lines are compared all at once; a search of the layers above would wait for one after the other.
     entry: [Line; ENTRY_LINES],
-    /// The number of inner layers above that one.
+    /// The number of inner layers above the layer of `entry`.
     skipped: usize,
 }
 
 impl Tree {
-    /// A tree of heads in sorted order.
+    /// Creates a tree from sorted heads.
     fn new(heads: &[u64]) -> Self {
         let mut leaves = large::filled(heads.len().div_ceil(LINE).max(1), Line::EMPTY).into_boxed_slice();
         heads.iter().enumerate().for_each(|(rank, head)| leaves[rank / LINE].set(rank % LINE, *head));
         let (mut inner, mut entry) = (Vec::new(), None);
-        // The nodes of the layer below, and the heads under each but the last of them.
+        // The nodes of the layer below, and the number of heads under each except the last.
         let (mut below, mut span) = (leaves.len(), LINE);
         loop {
             let largest = || (1..below).map(|child| heads[child * span - 1]).enumerate();
@@ -124,14 +124,14 @@ impl Tree {
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
-    /// The place of the leaf where the bound of `head` is.
+    /// The place of the leaf with the bound of `head`.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;
         for line in &self.entry {
             place += compare.below(line, head) * LINE;
         }
-        // Told the number of layers, the compiler makes one piece of them all.
+        // With a known number of layers, the compiler unrolls all of them.
         let layers = &self.inner[self.skipped..];
         match layers.len() {
             1 => descend(&layers[..1], place, compare, head),
@@ -143,23 +143,24 @@ impl Tree {
         }
     }
 
-    /// The bound of `head` in the leaf at `place`, where it is.
+    /// The bound of `head` in the leaf at `place`, which contains it.
     #[inline(always)]
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
         let below = compare.below(leaf, head);
-        // Only behind the last head of all is the bound in no leaf, and the first head then seen is below.
+        // Only the bound after the last head is in no leaf, and then the first head seen is below.
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
-    /// The numbers of heads below up to [`GROUP`] others, and a bit for each that may tie.
+    /// Computes the number of heads below each of up to [`GROUP`] others, and a bit for each that may tie.
     #[inline(always)]
     fn ranks<C: Compare>(&self, unsigned: &[u64], compare: C, ranks: &mut [u32]) -> u32 {
         let (mut heads, mut places) = ([0; GROUP], [0; GROUP]);
         for (head, unsigned) in heads.iter_mut().zip(unsigned) {
             *head = signed(*unsigned);
         }
-        // In pieces of one length, which the compiler unrolls; what fills up the last is sought in vain.
+        // In pieces of one length, which the compiler unrolls. The values that pad the last piece are searched
+        // without use.
         let pieces = unsigned.len().div_ceil(UNROLLED);
         let (heads, _) = heads.as_chunks::<UNROLLED>();
         let (places, _) = places.as_chunks_mut::<UNROLLED>();
@@ -189,33 +190,33 @@ impl Tree {
     }
 }
 
-/// The place of the leaf that `head` leads to from a place in the first of `layers`.
+/// The place of the leaf for `head`, starting at a place in the first of `layers`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
-    // Not a fold: a closure would not be compiled for the processor.
+    // Not a fold: a closure would not be compiled for the CPU's instructions.
     for layer in layers {
         place = child(layer, place, compare, head);
     }
     place
 }
 
-/// The place, in the layer below, of the child that `head` leads to from the node at `place`.
+/// The place, in the next lower layer, of the child for `head` of the node at `place`.
 #[inline(always)]
 fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usize {
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// The line at `place`, which counts the heads before it in its layer.
+/// The line at `place`, which is the number of heads before it in its layer.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
-    // SAFETY: `place` is 0 in the root, and `child` and the entry lead to nodes that exist: as many heads of a
-    // node are below another as were set at most, and those are one fewer than its children; what fills the
-    // others is below none.
+    // SAFETY: `place` is 0 in the root, and `child` and the entry lead to nodes that exist. At most as many heads of
+    // a node are below another as were set, and those are one fewer than its children; the values that pad a node are
+    // below none.
     unsafe { &*layer.as_ptr().cast::<i64>().add(place).cast() }
 }
 
-/// A tree, and the way in which the processor compares.
+/// A tree, and the comparison method of the CPU.
 struct TreeIndex<C> {
     tree: Tree,
     compare: C,
@@ -260,7 +261,7 @@ impl Search for One<'_> {
     }
 }
 
-/// The search for a key, in one piece with the look at its prefix.
+/// The search for a key, compiled together with the comparison of its prefix.
 struct Key<'a>(&'a Tree, &'a Suffixes);
 
 impl<'a> Search for Key<'a> {
@@ -278,14 +279,14 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// The rank of a key whose head ties, apart from the code that is nearly always all.
+/// The rank of a key whose head ties, separate from the code of the frequent case.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
     suffixes.settle(bound, key)
 }
 
-/// The rank of a key outside of the prefix or too short to be placed at once.
+/// The rank of a key that lacks the common prefix or is too short for the fast search.
 #[cold]
 #[inline(never)]
 fn rank_with_care(tree: &Tree, suffixes: &Suffixes, key: &[u8]) -> usize {
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Sizes about those at which a layer is added: 264, 2376 and 21384 heads, three of them the test's own.
+    /// Sizes around those at which a layer is added: 264, 2376 and 21384 heads, three of them the test's own.
     const SIZES: [usize; 9] = [261, 262, 648, 2373, 2374, 5829, 21_381, 21_400, 200_000];
 
     #[test]
@@ -333,7 +334,7 @@ mod tests {
         }
     }
 
-    /// A leaf per eight heads, a node per nine nodes of the layer below: nine bytes per head.
+    /// A leaf per eight heads, and a node per nine nodes of the next lower layer: nine bytes per head.
     #[test]
     fn layers_are_nine_times_as_wide_as_the_one_above() {
         let layers = |count: u64| {

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
-    /// Where each separator ends; it starts where the one before ends.
+    /// The end of each separator; it starts where the previous one ends.
     ends: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Separators {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no separators.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -47,7 +47,7 @@ impl Separators {
         &self.arena[start..self.ends[index] as usize]
     }
 
-    /// Where each separator ends in their arena, in bytes.
+    /// The end of each separator in the arena, in bytes.
     #[inline]
     pub(crate) fn ends(&self) -> &[u32] {
         &self.ends
@@ -73,7 +73,7 @@ impl Separators {
         low
     }
 
-    /// The bytes of memory they take.
+    /// The memory of the separators, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.arena.len() + self.ends.len() * size_of::<u32>()
     }

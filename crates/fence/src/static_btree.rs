@@ -1,12 +1,12 @@
-//! A B-tree that is written once: pages in the file, read through the block cache, nothing in memory.
+//! A static B-tree on disk: written once, read page by page through the block cache, without memory.
 //!
-//! The root is page 0, then come the inner layers from top to bottom, then the leaves; a footer of 20 bytes
-//! tells the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the
-//! document csc443, section 4.2.3, with byte-string separators of any length in place of integer keys.
+//! The root is page 0. The inner layers follow from top to bottom, then the leaves. A footer of 20 bytes describes
+//! the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the document csc443,
+//! section 4.2.3, with byte-string separators of any length in place of integer keys.
 //!
-//! A page is `page_bytes` long unless the separator between two children does not fit into that: such a
-//! page takes as many page lengths as it needs, in one piece, and its parent says how many. Each layer is
-//! still one read, and a long separator, kept as low in the tree as can be, costs only those who come by it.
+//! A page is `page_bytes` long unless the separator between two children does not fit into that. Such a page takes as
+//! many page lengths as it needs, contiguously, and its parent stores how many. Each layer is still one read. A long
+//! separator is kept as low in the tree as possible, and costs only the searches that pass it.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -25,10 +25,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
 const TAG: Tag = *b"sbtr";
 const FOOTER_BYTES: u64 = 20;
 
-/// More layers than any tree needs whose layers halve and whose blocks are counted in 32 bits.
+/// A bound on the number of layers of any tree whose layers halve and whose blocks are counted in 32 bits.
 const MAX_LAYERS: u32 = 33;
 
-/// Builds static B-trees.
+/// A policy that builds static B-trees.
 struct StaticBTree {
     page_bytes: u64,
 }
@@ -99,7 +99,7 @@ impl StaticBTree {
         layers
     }
 
-    /// One layer over children that begin with `firsts`.
+    /// Builds one layer over children whose first separators are `firsts`.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -111,37 +111,36 @@ impl StaticBTree {
     }
 }
 
-/// One layer of the tree as it is built.
+/// One layer of a tree under construction.
 struct Layer<'a> {
     nodes: Vec<Node<'a>>,
-    /// The page on which each node starts, counted from the start of the layer; and the end of the last.
+    /// The page on which each node starts, counted from the start of the layer; and the end of the last node.
     starts: Vec<u32>,
 }
 
 impl Layer<'_> {
-    /// The number of pages it takes.
+    /// The number of pages of the layer.
     fn pages(&self) -> u32 {
         self.starts[self.starts.len() - 1]
     }
 }
 
-/// One page, or one run of pages where a separator is long, as it is built.
+/// One page of a tree under construction, or one run of pages if a separator is long.
 struct Node<'a> {
     kind: Kind,
-    /// The number of its first child in the layer below.
+    /// The number of the node's first child in the next lower layer.
     first: usize,
     /// The first separator under each child.
     firsts: Vec<&'a [u8]>,
 }
 
 impl Node<'_> {
-    /// The number of page lengths it takes.
+    /// The number of page lengths of the node.
     fn pages(&self, page_bytes: u64) -> u32 {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends it, its children being blocks, or nodes of the layer `below`, which starts at page
-    /// `below_start`.
+    /// Appends the node. Its children are blocks, or nodes of the layer `below`, which starts at page `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
             let bounds = &below.starts[self.first..=self.first + self.firsts.len()];
@@ -155,15 +154,15 @@ impl Node<'_> {
     }
 }
 
-/// What is known of a tree without reading a page.
+/// The geometry of a tree, known without reading a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Geometry {
     page_bytes: u64,
-    /// The number of layers, that is of pages read per lookup.
+    /// The number of layers, which is the number of pages read per lookup.
     layers: u32,
-    /// The number of page lengths the root takes.
+    /// The number of page lengths of the root.
     root_pages: u32,
-    /// The number of page lengths all nodes take.
+    /// The number of page lengths of all nodes.
     pages: u32,
 }
 
@@ -192,7 +191,7 @@ impl Geometry {
     }
 }
 
-/// A tree on disk.
+/// A static B-tree on disk.
 struct StaticBTreeFence {
     geometry: Geometry,
 }
@@ -260,7 +259,7 @@ mod tests {
         }
     }
 
-    /// The root first, the leaves last, and the leaves in order.
+    /// The root is first, then the inner layers, then the leaves in order.
     #[test]
     fn pages_lie_from_top_to_bottom() {
         let (geometry, table) = tree(512, &numbered(3000));

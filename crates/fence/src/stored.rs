@@ -3,19 +3,19 @@
 //! ```text
 //! tag [u8; 4] | count u32 | lengths u32 × count | separators, end to end | whatever the fence adds
 //! ```
-//! Separators stand in full: what is read back can never be larger than what was stored.
+//! Separators are stored in full, so that the memory after reading never exceeds the stored size.
 
 use types::Bytes;
 
 use crate::fence::{FenceError, TableView};
 use crate::separators::Separators;
 
-/// Which fence wrote the bytes.
+/// The tag of the fence that wrote the bytes.
 pub(crate) type Tag = [u8; 4];
 
 const U32: usize = size_of::<u32>();
 
-/// Writes the separators under a tag.
+/// Encodes the separators with a tag.
 pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     let mut stored = Vec::from(tag);
     stored.extend((separators.len() as u32).to_le_bytes());
@@ -24,12 +24,12 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     stored
 }
 
-/// Reads all that the fence of `table` stored under `tag`: one separator per block, and the bytes that
-/// follow them.
+/// Reads all bytes that the fence of `table` stored under `tag`: one separator per block, and the bytes that follow
+/// them.
 ///
 /// # Errors
-/// If another fence wrote it, there are not as many separators as blocks or they do not increase, a
-/// length leads outside of the bytes, or reading fails.
+/// If another fence wrote it, the number of separators is not the number of blocks, the separators do not increase, a
+/// length is outside of the bytes, or reading fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;
@@ -57,7 +57,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
 /// Appends a separator that was read.
 ///
 /// # Errors
-/// If it is not above the last one.
+/// If it is not above the previous one.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
         return Err(corrupt(format!("separator {} is not above the one before", separators.len())));
@@ -66,7 +66,7 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
     Ok(())
 }
 
-/// Reads all that the fence of `table` stored under `tag`, where that is separators alone.
+/// Reads the separators that the fence of `table` stored under `tag`, with no other bytes.
 ///
 /// # Errors
 /// As [`read`], or if more bytes follow.
@@ -89,12 +89,12 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fe
     Ok(front)
 }
 
-/// The little-endian numbers in `bytes`; a broken one at the end is left out.
+/// The little-endian numbers in `bytes`; an incomplete one at the end is omitted.
 pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
     bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
 }
 
-/// An error about stored bytes.
+/// Creates an error about corrupt stored bytes.
 pub(crate) fn corrupt(what: impl Into<String>) -> FenceError {
     FenceError::Corrupt(what.into())
 }

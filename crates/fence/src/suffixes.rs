@@ -1,10 +1,9 @@
-//! Separators as a fast search wants them: without what they all share, led by 8-byte heads.
+//! Separators in a form for fast searches: without their common prefix, with 8-byte heads.
 //!
-//! What costs time in a search over byte strings is not the number of steps but touching the strings. Once
-//! their common prefix is cut, the next eight bytes, compared as one big-endian number, nearly always tell
-//! two separators apart; only where these heads tie are the strings themselves compared. Where all that is
-//! left is of one length of at most eight bytes, as it is of integers, the heads are the strings, and nothing
-//! else is kept.
+//! The cost of a search over byte strings is not in the number of steps but in the memory accesses to the strings.
+//! After the common prefix, the next eight bytes, compared as one big-endian number, nearly always distinguish two
+//! separators. The strings are compared only if these heads tie. If all suffixes have the same length of at most
+//! eight bytes, as those of integers do, the heads contain them in full, and nothing else is kept.
 #![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
@@ -12,33 +11,33 @@ use types::{common_prefix, head};
 use crate::separators::Separators;
 use prefetch::prefetch;
 
-/// All separators of a table but the first, without their common prefix and beside their heads.
+/// All separators of a table except the first, without their common prefix, next to their heads.
 ///
-/// The first separator never decides: a key below it belongs to block 0 as well. So the number of the
-/// others that are at or below a key *is* the block of the key.
+/// The first separator never decides: a key below it belongs to block 0 as well. So the number of other separators at
+/// or below a key *is* the block of the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The head of the prefix, and ones where the prefix has bits in it.
+    /// The head of the prefix, and a mask of ones over the bits of the prefix.
     prefix_head: u64,
     prefix_mask: u64,
     count: usize,
     rest: Rest,
 }
 
-/// What the heads do not say.
+/// The bytes of the suffixes that the heads do not contain.
 enum Rest {
-    /// Nothing: all suffixes have this length, which is at most eight.
+    /// No bytes: all suffixes have this length, which is at most eight.
     OfLength(usize),
-    /// The suffixes, heads included.
+    /// All suffixes, heads included.
     Arena(Separators),
 }
 
-/// The first head that is not below the one sought.
+/// The bound of a head among sorted heads: the first head that is not below it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
-    /// The number of heads below.
+    /// The number of heads below the searched head.
     pub(crate) rank: u32,
-    /// Whether it is equal, if there is one.
+    /// Whether the head at the bound exists and equals the searched head.
     pub(crate) may_tie: bool,
 }
 
@@ -50,19 +49,19 @@ impl Bound {
     }
 }
 
-/// The order of a key relative to all separators but the first, by their common prefix.
+/// The order of a key relative to all separators except the first, by their common prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PrefixOrder {
-    /// Below all of them.
+    /// The key is below all separators.
     Below,
-    /// Above all of them.
+    /// The key is above all separators.
     Above,
-    /// It shares their prefix; this is the head of what follows in it.
+    /// The key shares the common prefix; the value is the head of the bytes after the prefix.
     Within(u64),
 }
 
 impl Suffixes {
-    /// Cuts the common prefix; also the heads of what is left, in order.
+    /// Cuts the common prefix, and returns the heads of the suffixes too, in order.
     pub(crate) fn new(separators: &Separators) -> (Self, Vec<u64>) {
         let others = || separators.iter().skip(1);
         let shared = match (others().next(), others().last()) {
@@ -81,19 +80,19 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// The number of separators, the first left out.
+    /// The number of separators, without the first one.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Where `key` lies.
+    /// The order of `key` relative to the separators, by their common prefix.
     #[inline]
     pub(crate) fn place(&self, key: &[u8]) -> PrefixOrder {
         self.head_behind(key).map_or_else(|| self.place_at_length(key), PrefixOrder::Within)
     }
 
-    /// The head of what follows the prefix in `key`, if it is at hand: a short prefix, as nearly all are, which
-    /// the key shares, and a key that has eight bytes behind it.
+    /// The head of the bytes after the prefix in `key`, if it is available without a slow path. This needs a short
+    /// prefix, as nearly all are, a key that shares it, and eight bytes of the key after it.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
@@ -112,19 +111,19 @@ impl Suffixes {
         }
     }
 
-    /// The number of separators at or below a key that shares their prefix, given the bound of its head.
+    /// The number of separators at or below a key that shares their prefix, from the bound of its head.
     #[inline(always)]
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
         match &self.rest {
             _ if !bound.may_tie || rank == self.count => rank,
-            // Behind an equal head a longer key is a larger one, and no two separators tie.
+            // After an equal head a longer key is a larger one, and no two separators tie.
             Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
             Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
         }
     }
 
-    /// Asks for the line that tells where separator `rank` stands.
+    /// Prefetches the cache line with the offset of separator `rank`.
     #[inline]
     pub(crate) fn prefetch_place(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest {
@@ -132,7 +131,7 @@ impl Suffixes {
         }
     }
 
-    /// Asks for the first line of separator `rank`, if there is one.
+    /// Prefetches the first cache line of separator `rank`, if that exists.
     #[inline]
     pub(crate) fn prefetch_suffix(&self, rank: u32) {
         if let Rest::Arena(arena) = &self.rest
@@ -142,7 +141,7 @@ impl Suffixes {
         }
     }
 
-    /// The bytes of memory they take.
+    /// The memory of the suffixes in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let rest = match &self.rest {
             Rest::OfLength(_) => 0,
@@ -152,7 +151,7 @@ impl Suffixes {
     }
 }
 
-/// Takes steps that double, since ties are few in most tables.
+/// Advances by steps that double, because ties are few in most tables.
 #[inline(never)]
 fn settle(arena: &Separators, rank: usize, suffix: &[u8]) -> usize {
     let at_or_below = |rank: usize| rank < arena.len() && arena.get(rank) <= suffix;
@@ -193,7 +192,7 @@ mod tests {
         assert_eq!(suffixes.place(b"user17"), PrefixOrder::Within(head(b"17")));
     }
 
-    /// Both ways to place a key, through the whole range of lengths.
+    /// Tests both methods to place a key, over the whole range of prefix lengths.
     #[test]
     fn short_and_long_prefixes_are_told_alike() {
         let bytes: Vec<u8> = (1..40).collect();
@@ -232,8 +231,8 @@ mod tests {
         assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
     }
 
-    /// Of equal length, the suffixes are their heads: a key is at or above the one it ties with unless it
-    /// is a mere prefix of it.
+    /// Suffixes of equal length are their heads: a key is at or above the separator that it ties with unless it is a
+    /// proper prefix of it.
     #[test]
     fn integers_are_their_heads() {
         let numbers: Vec<[u8; 8]> = [0u64, 0, 256, 512, u64::MAX].map(u64::to_be_bytes).to_vec();

@@ -1,4 +1,4 @@
-//! What the tests of fences that are read page by page share.
+//! Helpers for the tests of fences that are read page by page.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use types::Bytes;
 use crate::fence::{ReadError, TableView};
 use crate::separators::Separators;
 
-/// A table that is nothing but its fence, and notes which pages are read.
+/// A table that consists only of its fence, and records which pages are read.
 pub(crate) struct Stored {
     pub(crate) bytes: Bytes,
     blocks: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// The table whose fence over `separators` was stored as `bytes`.
+    /// Creates the table whose fence over `separators` was stored as `bytes`.
     pub(crate) fn new(bytes: &[u8], separators: &Separators) -> Self {
         let (bytes, blocks) = (Bytes::copy_from(bytes), separators.len() as u32);
         Self { bytes, blocks, pages: RefCell::default() }
@@ -46,7 +46,7 @@ impl TableView for Stored {
     }
 }
 
-/// So many keys at even distances.
+/// Returns `count` keys at even distances.
 pub(crate) fn numbered(count: u32) -> Separators {
     let mut separators = Separators::default();
     (0..count).for_each(|i| separators.push(format!("user{:020}", i * 10).as_bytes()));

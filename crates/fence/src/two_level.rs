@@ -1,16 +1,16 @@
-//! A partitioned fence: one separator per page in memory, the pages themselves read through the cache.
+//! A partitioned fence: one separator per page in memory, and the pages read through the block cache.
 //!
-//! A search finds its page among the heads of the few separators that are held, in a static tree, and reads
-//! that one page. The memory of a plain fence shrinks by the number of separators on a page, some two
-//! hundred, and what is looked for often stays in the cache. Source: RocksDB, "Partitioned Index Filters"
+//! A search finds its page by the heads of the few separators in memory, in a static tree, and reads this one page.
+//! The memory of a plain fence shrinks by the number of separators on a page, some two hundred, and frequently
+//! searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
 //! (`docs/_posts/2017-05-12-partitioned-index-filter.markdown`).
 //!
 //! ```text
 //! pages | top | page length u32 | page lengths of all pages u32 | pages u32 | tag
 //! top: end of each page u32 | its first block u32 | length of its first separator u32 | first separators
 //! ```
-//! Pages are leaves as in a static B-tree; ends count page lengths, of which a page takes several where the
-//! separator between two blocks is longer than one.
+//! Pages are leaves as in a static B-tree. Ends count page lengths; a page takes several if the separator between two
+//! blocks is longer than one.
 
 use std::ops::Range;
 
@@ -35,10 +35,10 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
 const TAG: stored::Tag = *b"f2lv";
 const FOOTER_BYTES: u64 = 16;
 
-/// The bytes of the top for each page, beside its first separator.
+/// The bytes of the top for each page, without its first separator.
 const TOP_BYTES: usize = 12;
 
-/// Builds partitioned fences.
+/// A policy that builds partitioned fences.
 struct TwoLevel {
     page_bytes: u64,
 }
@@ -97,12 +97,12 @@ impl FencePolicy for TwoLevel {
     }
 }
 
-/// The upper part of a partitioned fence.
+/// The upper part of a partitioned fence, in memory.
 struct TwoLevelFence {
     page_bytes: u64,
-    /// Where each page ends, in page lengths; it starts where the one before ends.
+    /// The end of each page, in page lengths; it starts where the previous one ends.
     ends: Vec<u32>,
-    /// The first separators of all pages but the first, without their common prefix.
+    /// The first separators of all pages except the first, without their common prefix.
     firsts: Suffixes,
     index: Box<dyn HeadIndex>,
 }
@@ -128,14 +128,14 @@ impl TwoLevelFence {
         Ok(Self { page_bytes, ends, firsts, index: s_tree::index(&heads) })
     }
 
-    /// The bytes that a page takes.
+    /// The byte range of a page.
     fn range(&self, page: usize) -> Range<u64> {
         let start = if page == 0 { 0 } else { self.ends[page - 1] };
         u64::from(start) * self.page_bytes..u64::from(self.ends[page]) * self.page_bytes
     }
 }
 
-/// The ends of all pages and their first separators.
+/// Reads the ends of all pages and their first separators.
 fn read_top(
     mut top: &[u8],
     pages: u32,
@@ -203,7 +203,7 @@ mod tests {
                 assert_eq!(pages.len(), 1);
                 assert_eq!(pages[0].end - pages[0].start, page_bytes);
             }
-            // One separator, its head and its place for a page; a separator takes at least 5 bytes of it.
+            // One separator, its head and its offset for a page; a separator takes at least 5 bytes of it.
             assert!(fence.memory_bytes() < 20_000 * 5 / page_bytes as usize * 60 + 1000);
         }
     }

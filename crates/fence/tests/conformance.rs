@@ -1,4 +1,4 @@
-//! Every fence and every culling of the catalogs keeps the invariants of its axis.
+//! Tests that every fence and every culling of the catalogs keeps every invariant.
 
 use catalog::laws;
 use lsmbench_fence::{CATALOG, conformance, culling};

@@ -1,15 +1,15 @@
-//! Seeded sequences of calls over a few trees and tables, and the bytes that belong to each block.
+//! Seeded sequences of cache calls over a few trees and tables, and the content of each block.
 
 use types::{Bytes, SplitMix64};
 
 use crate::BlockId;
 
-/// Blocks that calls speak of: trees, tables in each, blocks in each.
+/// The number of trees, of tables per tree, and of blocks per table in the calls.
 const TREES: u64 = 2;
 const TABLES: u64 = 4;
 const BLOCKS: u64 = 40;
 
-/// One call of a cache.
+/// One call to a cache.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Get(BlockId),
@@ -18,7 +18,7 @@ pub(crate) enum Call {
     SetCapacity(u64),
 }
 
-/// Every block there is.
+/// All blocks that the calls can name.
 pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     (0..TREES).flat_map(|tree| {
         (0..TABLES).flat_map(move |table| {
@@ -27,20 +27,20 @@ pub(crate) fn all_blocks() -> impl Iterator<Item = BlockId> {
     })
 }
 
-/// A block; low ones come more often.
+/// A random block; low numbers are more frequent.
 pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     let offset = random.below(BLOCKS).min(random.below(BLOCKS)) * 4096;
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
 }
 
-/// Bytes that say whose they are: the block's name first, then a number that no other block carries.
+/// The content of a block: its name first, then a version number that no other block carries.
 pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
     let name = [id.tree, id.table, id.offset, version].map(u64::to_le_bytes).concat();
     let bytes: Vec<u8> = name.into_iter().cycle().take(len).collect();
     Bytes::copy_from(&bytes)
 }
 
-/// Lengths from empty to too large for most.
+/// A random block length, from empty to larger than most capacities.
 fn any_length(random: &mut SplitMix64) -> usize {
     match random.below(100) {
         0 => 0,
@@ -50,7 +50,8 @@ fn any_length(random: &mut SplitMix64) -> usize {
     }
 }
 
-/// `count` calls: mostly gets and inserts; every thousand a table is removed and the capacity changed.
+/// A sequence of `count` calls: mostly gets and inserts. Every thousand calls a table is removed and the capacity
+/// changed.
 pub(crate) fn sequence(seed: u64, count: u64, base_capacity: u64) -> Vec<Call> {
     let random = &mut SplitMix64::new(seed);
     (1..=count)

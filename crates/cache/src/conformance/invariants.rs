@@ -1,4 +1,4 @@
-//! The invariants of the cache axis: as one thread sees them, and as many do.
+//! The invariants of block caches, checked with one thread and with several.
 
 use std::collections::HashMap;
 use std::thread;
@@ -9,13 +9,13 @@ use types::{Bytes, SplitMix64};
 use super::calls::{self, Call};
 use crate::{BlockId, Cache};
 
-/// Calls of one thread.
+/// The number of calls by one thread.
 pub(crate) const CALLS: u64 = 6_000;
 
-/// Makes one more cache of the same kind.
+/// A function that builds another cache of the same kind.
 pub(crate) type Make<'a> = &'a (dyn Fn() -> Box<dyn Cache> + Sync);
 
-/// Caches under test, made one by one.
+/// A builder of caches under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Fn() -> Box<dyn Cache> + Sync>);
 
 /// All invariants, by name.
@@ -24,7 +24,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("calls of many threads give blocks of their names", |subject| check_concurrent(&*subject.0())),
 ];
 
-/// Checks all laws that one thread can see; three caches get the same calls and must answer alike.
+/// Checks all invariants that are visible to one thread. Three caches get the same calls and must give the same
+/// answers.
 pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     let first = replay(&*make())?;
     let second = replay(&*make())?;
@@ -67,7 +68,7 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     Ok(hits)
 }
 
-/// Law 1 for one block; says whether it was there.
+/// Checks invariant 1 for one block, and returns whether the block is cached.
 fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId) -> Result<bool, String> {
     let found = cache.get(&id);
     let mut shown = None;
@@ -83,7 +84,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// All blocks held; together they must weigh what the cache says.
+/// All cached blocks; their total weight must equal the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;
@@ -100,7 +101,7 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
     }
 }
 
-/// Removing a table takes its blocks and no others.
+/// Checks that removing a table removes its blocks and no others.
 fn check_removal(
     cache: &dyn Cache,
     inserted: &HashMap<BlockId, Bytes>,
@@ -117,8 +118,8 @@ fn check_removal(
     }
 }
 
-/// Checks that threads at once get blocks that belong to the names they asked for, and that nothing is
-/// left over afterwards.
+/// Checks that concurrent threads get only blocks that belong to the requested names, and that no block remains
+/// afterwards.
 pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     const THREADS: u64 = 3;
     let base = cache.capacity();
@@ -142,7 +143,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     if left == 0 { Ok(()) } else { Err(format!("all tables were removed and {left} bytes are held")) }
 }
 
-/// One thread's calls: whatever others do, a block that comes back was inserted under its name.
+/// The calls of one thread. Regardless of the other threads, a returned block must have been inserted under its name.
 fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
     let random = &mut SplitMix64::new(seed);
     for call in calls::sequence(seed, CALLS, base) {

@@ -1,5 +1,5 @@
-//! Caches under every hash function and by other policies keep the invariants of the axis too, and a cache that breaks
-//! one is caught.
+//! Tests that caches keep every invariant with each hash function and other policies too, and that a cache with a
+//! planted fault is caught.
 
 mod c;
 mod canary;
@@ -14,10 +14,10 @@ use toml::{Table, Value};
 use super::invariants::{self, INVARIANTS, Subject};
 use crate::{CATALOG, Cache};
 
-/// What the parameter `hasher` may be.
+/// The values of the parameter `hasher`.
 const HASHERS: [&str; 5] = ["xxh3", "foldhash", "ahash", "rustc-hash", "sip"];
 
-/// Every cache of the catalog, with every hash function and capacity of these that it takes.
+/// Every cache of the catalog, with each of these hash functions and capacities that it accepts.
 fn choices(capacities: &[&str], hashers: &[&str]) -> Vec<Choice> {
     let mut choices = Vec::new();
     for variant in CATALOG.variants() {
@@ -59,7 +59,7 @@ fn every_hash_function_keeps_every_invariant() {
     }
 }
 
-/// The other policies of a crate that has several.
+/// The other policies of the crate `foyer`, which has several.
 #[cfg(feature = "foyer")]
 #[test]
 fn every_policy_of_foyer_keeps_every_invariant() {

@@ -7,7 +7,7 @@ use std::ptr::{NonNull, null};
 
 use catalog::library::{FunctionTable, Provider};
 
-/// The version of the ABI.
+/// The version of the ABI of cache libraries.
 pub(super) const ABI: u32 = 1;
 
 /// `common_cache_params_t`.
@@ -47,10 +47,11 @@ pub(super) struct CacheApi {
     pub(super) free: Option<Free>,
 }
 
-// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+// SAFETY: it is `repr(C)`, begins with the version of the ABI, and any bit pattern is valid, because functions are
+// `Option`s.
 unsafe impl FunctionTable for CacheApi {}
 
-/// The hooks of a library; all but `resize` are there.
+/// The hooks of a library; all except `resize` are mandatory.
 pub(super) struct Hooks {
     name: String,
     init: Init,
@@ -60,18 +61,18 @@ pub(super) struct Hooks {
     evict: Evict,
     remove: Remove,
     free: Free,
-    /// Held so that the functions stay mapped.
+    /// Kept so that the functions stay mapped.
     _provider: Provider,
 }
 
 impl Hooks {
-    /// Checks a table of `lsmbench_cache.h`.
+    /// Checks the table of hooks of a library.
     ///
     /// # Errors
     /// If its name is not printable, or a hook is missing.
     pub(super) fn checked(api: CacheApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
-            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            // SAFETY: by the header the name is a zero-terminated text that lives as long as the library.
             name: unsafe { provider.name(api.name) }?,
             init: provider.require(api.init, "cache_init_hook")?,
             resize: api.resize,
@@ -85,18 +86,18 @@ impl Hooks {
     }
 }
 
-/// The data of a library for one shard, until it is freed.
+/// The library's data of one shard, freed on drop.
 pub(super) struct Plugin {
     hooks: Hooks,
     data: NonNull<c_void>,
 }
 
-// SAFETY: the header demands of every library that calls with the same data may come from different threads, one after
-// the other. The lock of the shard orders them, and there is no `Sync`.
+// SAFETY: the header requires every library to allow calls with the same data from different threads, one after the
+// other. The lock of the shard orders them, and the type is not `Sync`.
 unsafe impl Send for Plugin {}
 
 impl Plugin {
-    /// The library's data of a shard that holds nothing.
+    /// Creates the library's data for an empty shard.
     ///
     /// # Errors
     /// If the library has no memory for it.
@@ -137,7 +138,7 @@ impl Plugin {
         unsafe { (self.hooks.miss)(self.data.as_ptr(), &raw const request) }
     }
 
-    /// The object that goes, for a request of this object and size where there is one.
+    /// The object to evict, for a request of this object and size if there is one.
     #[inline]
     pub(super) fn evict(&mut self, incoming: Option<(u64, u64)>) -> u64 {
         let request = incoming.map(|(obj_id, obj_size)| Request { obj_id, obj_size });
@@ -154,7 +155,7 @@ impl Plugin {
 
 impl Drop for Plugin {
     fn drop(&mut self) {
-        // SAFETY: the data is the library's, and nobody uses it any more.
+        // SAFETY: the data is the library's and has no other user any more.
         unsafe { (self.hooks.free)(self.data.as_ptr()) }
     }
 }

@@ -1,4 +1,4 @@
-//! Least recently used behind the C ABI: what a library would be that costs nothing but the seam.
+//! LRU through the C ABI: a library whose only extra cost is that of the ABI.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -8,7 +8,7 @@ use lru::LruCache;
 
 use super::hooks::{ABI, CacheApi, CacheParams, Request};
 
-/// The table of these hooks.
+/// The table of hooks of the built-in LRU.
 pub(super) const API: CacheApi = CacheApi {
     abi: ABI,
     name: c"lru".as_ptr(),
@@ -28,17 +28,17 @@ unsafe extern "C" fn init(_: CacheParams) -> *mut c_void {
     Box::into_raw(Box::new(Uses::unbounded_with_hasher(FixedState::default()))).cast()
 }
 
-/// The objects behind a shard's data.
+/// The objects that a shard's data points to.
 ///
 /// # Safety
-/// [`init`] made the data, and nobody else uses it while the reference lives.
+/// [`init`] made the data, and it has no other user while the reference lives.
 unsafe fn behind<'a>(data: *mut c_void) -> &'a mut Uses {
     // SAFETY: as the caller vouches.
     unsafe { &mut *data.cast() }
 }
 
 unsafe extern "C" fn hit(data: *mut c_void, request: *const Request) {
-    // SAFETY: by the ABI calls with the same data come one after the other, and there is a request.
+    // SAFETY: by the ABI, calls with the same data are sequential, and the request is not null.
     unsafe { behind(data).promote(&(*request).obj_id) };
 }
 

@@ -1,9 +1,9 @@
-//! Every textbook policy of the catalog against an independent model of its published rule, request by
-//! request: blocks of one length, one shard, several sizes and kinds of load.
+//! Tests of every textbook policy against an independent model of its published rule, request by request. The blocks
+//! have one length and the cache one shard, with several sizes and kinds of workload.
 //!
-//! The models hold entries in plain lists, count in entries, and search from end to end; they share no code
-//! with the crate. A model that could not tell its policy from the others would prove nothing, so each is
-//! also shown to disagree with every other one.
+//! The models keep entries in plain lists, count in entries, and search from end to end. They share no code with the
+//! crate. A model that does not distinguish its policy from the others would prove nothing, so each must also
+//! disagree with every other policy.
 
 mod loads;
 mod models;
@@ -17,7 +17,7 @@ use types::Bytes;
 /// The length of every block: a power of two, so that shares in bytes are as exact as counts of entries.
 const BLOCK_BYTES: u64 = 1024;
 
-/// Sizes of caches, in blocks.
+/// The sizes of the caches, in blocks.
 const SIZES: [usize; 5] = [1, 7, 50, 128, 400];
 
 fn choice(label: &str, blocks: usize) -> Choice {
@@ -27,12 +27,13 @@ fn choice(label: &str, blocks: usize) -> Choice {
     CATALOG.choose(&Value::from(label)).unwrap()
 }
 
-/// The block that a number of a load stands for. Models know it by the number.
+/// The block for a number of a workload. Models identify it by the number.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name / 100, offset: name % 100 * 4096 }
 }
 
-/// Plays a load into both; says how many requests were hits in both, or which was one in one only.
+/// Plays a workload into the cache and the model, and returns the number of hits. The error names the first request
+/// on which they disagree.
 fn compare(cache: &dyn Cache, model: &mut dyn Model, load: &[u64]) -> Result<u32, String> {
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut hits = 0;
@@ -65,7 +66,7 @@ fn every_policy_follows_its_rule() {
     }
 }
 
-/// The label whose rule a policy follows: without a library, `library` is `lru` by the C ABI.
+/// The label of the model that a policy follows: without a library, `library` is `lru` through the C ABI.
 fn rule(label: &str) -> &str {
     if label == "library" { "lru" } else { label }
 }

@@ -1,19 +1,19 @@
-//! Plain models of the published rules. The last entry of a list is the newest.
+//! Plain models of the published policies. The last entry of a list is the newest.
 
 mod queues;
 mod recency;
 mod tiny_lfu;
 
-/// A cache of equal entries, known by numbers.
+/// A model of a cache whose entries have equal size and are identified by numbers.
 pub(crate) trait Model {
-    /// Asks for an entry, and takes it in if it is not held; says whether it was.
+    /// Requests an entry, and inserts it if it is not cached; returns whether it was cached.
     fn request(&mut self, name: u64) -> bool;
 }
 
-/// Makes a model of a cache of so many entries.
+/// A function that makes a model of a cache of so many entries.
 type Make = fn(usize) -> Box<dyn Model>;
 
-/// Every policy, with parameters where it has any, and its model.
+/// Every policy, with parameters if it has any, and its model.
 pub(crate) const MODELS: [(&str, Make); 16] = [
     ("fifo", |capacity| Box::new(queues::Fifo { entries: Vec::new(), capacity })),
     ("lru", |capacity| Box::new(recency::Lru::new(capacity, u64::MAX))),
@@ -33,7 +33,7 @@ pub(crate) const MODELS: [(&str, Make); 16] = [
     ("w-tinylfu", |capacity| Box::new(tiny_lfu::WTinyLfu::new(capacity))),
 ];
 
-/// Takes an entry out of a list; says whether it was there.
+/// Removes an entry from a list, and returns whether it was there.
 fn take(list: &mut Vec<u64>, name: u64) -> bool {
     let place = list.iter().position(|held| *held == name);
     place.map(|at| list.remove(at)).is_some()

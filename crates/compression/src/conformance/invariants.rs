@@ -1,4 +1,4 @@
-//! The invariants of the compression axis, as functions of a codec, a decompressor and a block.
+//! The invariants of compression, as functions of a codec, a decompressor and a block.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -7,7 +7,7 @@ use catalog::laws::{Invariant, ensure};
 use super::corpora;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW, decompress};
 
-/// What a variant builds.
+/// A codec under test.
 pub(crate) struct Subject(pub(crate) Box<dyn Compression>);
 
 /// All invariants, by name.
@@ -20,7 +20,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("threads share one codec", threads_share_one_codec),
 ];
 
-/// Blocks of the codec are read by its own decoder, wherever they lie.
+/// Checks that exactly one codec of the catalog has the tag, so that every block with the tag is decoded by its own
+/// codec.
 fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
@@ -40,7 +41,7 @@ fn corruption_is_an_error(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Opens the dictionaries of a table as a tree does.
+/// Opens the dictionaries of a table in the same way as a tree.
 fn open(dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
     let opened = Decompressor::open(dictionaries)?;
     Ok(Box::new(move |tag, stored, out| opened.decompress(tag, stored, out)))
@@ -71,24 +72,24 @@ fn threads_share_one_codec(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// What decompresses by tag.
+/// A function that decompresses by tag.
 pub(crate) type Decompress<'a> = &'a dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>;
 
-/// What decompresses by tag with the dictionaries of a table.
+/// A function that decompresses by tag with the dictionaries of a table.
 pub(crate) type Opened = Box<dyn Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock>>;
 
-/// What opens the dictionaries of a table.
+/// A function that opens the dictionaries of a table.
 pub(crate) type Open<'a> = &'a dyn Fn(&[u8]) -> Result<Opened, CorruptBlock>;
 
-/// The levels at which codecs are tried.
+/// The levels at which codecs are checked.
 const LEVELS: [usize; 4] = [0, 1, 2, 7];
 
-/// Checks laws 1 and 2 at several levels of the tree.
+/// Checks invariants 1 and 2 at several levels of the tree.
 pub(crate) fn check(codec: &dyn Compression, decompress: Decompress<'_>, block: &[u8]) -> Result<(), String> {
     LEVELS.into_iter().try_for_each(|level| check_at(codec, decompress, level, block))
 }
 
-/// Checks laws 1 and 2 at one level of the tree.
+/// Checks invariants 1 and 2 at one level of the tree.
 pub(crate) fn check_at(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -109,9 +110,9 @@ pub(crate) fn check_at(
     if out == block { Ok(()) } else { Err("law 1: other bytes came back".to_owned()) }
 }
 
-/// Checks law 3: the stored bytes cut at every length, extended, with every bit flipped, and asked for at
-/// other lengths give an error or bytes, and no panic. Of a block asked for at another length than it
-/// had, or cut short, no codec may say that all is well.
+/// Checks invariant 3. The stored bytes cut at every length, extended, with every bit flipped, and decompressed with
+/// other lengths give an error or bytes, and no panic. A codec must reject a block that is decompressed with another
+/// length than its own, or cut short.
 pub(crate) fn check_corruption(
     codec: &dyn Compression,
     decompress: Decompress<'_>,
@@ -142,8 +143,8 @@ pub(crate) fn check_corruption(
     attempt(&[&stored[..], &stored].concat(), block.len()).map(drop)
 }
 
-/// Checks law 4: the codec learns from samples, and then keeps laws 1 to 3 on every block, by what it left
-/// alone. Returns at how many levels it had something to learn.
+/// Checks invariant 4: the codec learns from samples, and then keeps invariants 1 to 3 on every block, with only its
+/// dictionaries. Returns the number of levels at which it had something to learn.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,
@@ -173,7 +174,7 @@ pub(crate) fn check_learning(
     Ok(learnt_at)
 }
 
-/// Dictionaries cut short, and with bits flipped, are an error or decode to something; no panic.
+/// Checks that truncated dictionaries and dictionaries with flipped bits give an error or some bytes, and no panic.
 fn check_corrupt_dictionaries(
     learnt: &dyn Compression,
     open: Open<'_>,

@@ -1,4 +1,5 @@
-//! Codecs with other parameters keep the invariants of the axis too, and a codec that breaks one is caught.
+//! Tests that codecs with other parameters keep the invariants too, and that the check detects a codec that breaks
+//! one.
 
 mod c;
 mod canary;
@@ -36,7 +37,7 @@ fn forms() -> Vec<(String, Box<dyn Compression>)> {
     choices.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap())).into()
 }
 
-/// Every codec of the catalog with its defaults, and some with others.
+/// Every codec of the catalog with its defaults, and some codecs with other parameters.
 fn codecs() -> Vec<(String, Box<dyn Compression>)> {
     let defaults = CATALOG.all().map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
     defaults.chain(forms()).collect()

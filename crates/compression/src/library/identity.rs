@@ -1,4 +1,4 @@
-//! The codec `lz4` behind the C ABI: what a library would be that costs nothing but the seam.
+//! The codec `lz4` through the C ABI: a library whose only extra cost is that of the ABI.
 #![allow(unsafe_code)]
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};
@@ -11,7 +11,7 @@ use super::table::{ABI, CodecApi};
 use crate::compression::Compression;
 use crate::lz4::Lz4;
 
-/// The table of these functions.
+/// The table of functions of the built-in `lz4`.
 pub(super) const API: CodecApi = CodecApi {
     abi: ABI,
     name: c"lz4".as_ptr(),
@@ -34,16 +34,18 @@ unsafe extern "C" fn compress(
     capacity: usize,
     written: *mut usize,
 ) -> i32 {
-    // SAFETY: by the ABI `block` leads to `length` bytes and `out` to `capacity` bytes that are ours during the call.
+    // SAFETY: by the ABI `block` points to `length` bytes and `out` to `capacity` bytes that are ours during the
+    // call.
     let (block, out) = unsafe { (from_raw_parts(block, length), from_raw_parts_mut(out, capacity)) };
     let Some(count) = LZ4.compress_into(block, out) else { return NO_SPACE };
-    // SAFETY: by the ABI `written` leads to room for a number.
+    // SAFETY: by the ABI `written` points to writable memory for a number.
     unsafe { written.write(count) };
     OK
 }
 
 unsafe extern "C" fn decompress(stored: *const u8, length: usize, out: *mut u8, out_length: usize) -> i32 {
-    // SAFETY: by the ABI `stored` leads to `length` bytes and `out` to `out_length` bytes that are ours during the call.
+    // SAFETY: by the ABI `stored` points to `length` bytes and `out` to `out_length` bytes that are ours during the
+    // call.
     let (stored, out) = unsafe { (from_raw_parts(stored, length), from_raw_parts_mut(out, out_length)) };
     match LZ4.decompress(stored, out) {
         Ok(()) => OK,

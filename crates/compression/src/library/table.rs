@@ -7,10 +7,10 @@ use catalog::library::{FunctionTable, OK, Provider};
 
 use crate::compression::CorruptBlock;
 
-/// The version of the ABI.
+/// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// The most that output may have more than twice the bytes of its input; more is an error of the library.
+/// The maximum excess of the output over twice the bytes of its input; more is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
@@ -30,29 +30,30 @@ pub(super) struct CodecApi {
     pub(super) memory_bytes: Option<MemoryBytes>,
 }
 
-// SAFETY: it is `repr(C)`, begins with the number of the ABI, and takes any bit pattern: functions are `Option`s.
+// SAFETY: it is `repr(C)`, begins with the version of the ABI, and any bit pattern is valid, because functions are
+// `Option`s.
 unsafe impl FunctionTable for CodecApi {}
 
-/// The functions of a library, all of which are there. The header demands that any thread may call any of them.
+/// The functions of a library, all of which are mandatory. The header requires that any thread may call any of them.
 pub(super) struct Functions {
-    /// The name of its stored format.
+    /// The name of the stored format of the library.
     pub(super) name: String,
     max_output: MaxOutput,
     compress: Compress,
     decompress: Decompress,
     memory_bytes: MemoryBytes,
-    /// Held so that the functions stay mapped.
+    /// Kept so that the functions stay mapped.
     _provider: Provider,
 }
 
 impl Functions {
-    /// Checks a table of `lsmbench_codec.h`.
+    /// Checks the table of functions of a library.
     ///
     /// # Errors
     /// If its name is not printable, or a function is missing.
     pub(super) fn checked(api: CodecApi, provider: Provider) -> Result<Self, String> {
         Ok(Self {
-            // SAFETY: the header says that the name is a text that ends with a zero and lives as long as the library.
+            // SAFETY: by the header the name is a zero-terminated text that lives as long as the library.
             name: unsafe { provider.name(api.name) }?,
             max_output: provider.require(api.max_output, "max_output")?,
             compress: provider.require(api.compress, "compress")?,
@@ -62,14 +63,16 @@ impl Functions {
         })
     }
 
-    /// The bytes that a block of `length` bytes needs at most; `None` where that is beyond reason.
+    /// The maximum size in bytes of a compressed block of `length` bytes; `None` if the library reports an
+    /// unreasonable size.
     pub(super) fn max_output(&self, length: usize) -> Option<usize> {
         // SAFETY: the function takes a number.
         let most = unsafe { (self.max_output)(length) };
         (most <= length.saturating_mul(2).saturating_add(MAX_MORE_BYTES)).then_some(most)
     }
 
-    /// The bytes written to `out`; `None` where the library cannot compress the block.
+    /// Compresses a block, and returns the number of bytes written to `out`; `None` if the library cannot compress
+    /// it.
     #[inline]
     pub(super) fn compress(&self, block: &[u8], out: &mut [u8]) -> Option<usize> {
         let mut written = 0;
@@ -80,10 +83,10 @@ impl Functions {
         (code == OK && written <= out.len()).then_some(written)
     }
 
-    /// Fills `out` from what was compressed.
+    /// Decompresses `stored` into `out`.
     ///
     /// # Errors
-    /// If the library says so.
+    /// If the library reports an error.
     #[inline]
     pub(super) fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         // SAFETY: both buffers live during the call and have the lengths that are passed with them.

@@ -1,4 +1,4 @@
-//! The invariants of the fence axis, each a function of one policy.
+//! The invariants of fences, each a function of one policy.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,7 +8,7 @@ use types::HashedKey;
 use super::table::{Cut, Table, numbered, shapes};
 use crate::{Fence, FencePolicy};
 
-/// A policy under test, and what the catalog says of it.
+/// A policy under test, and its properties in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FencePolicy>,
     pub(crate) oracle: bool,
@@ -25,7 +25,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
-/// Over all shapes of keys, from one block to many, with either kind of separators.
+/// Checks seeks and finds over all shapes of keys, from one block to many, with either kind of separators.
 fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let tables = [(1, 2000), (2, 1), (3, 1), (keys.len(), 6), (keys.len(), 1)];
@@ -40,8 +40,8 @@ fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// The law of seek for keys that are there, next to them, on the separators, below and above all, and for
-/// `more` probes; the law of find for every key.
+/// Checks the invariant of seek for present keys, their neighbours, the separators, keys below and above all, and
+/// `more` probes. Checks the invariant of find for every present key.
 pub(crate) fn check_answers(
     policy: &dyn FencePolicy,
     table: &mut Table,
@@ -64,7 +64,7 @@ pub(crate) fn check_answers(
     probes.iter().try_for_each(|key| check_seek(&*fence, table, key))
 }
 
-/// The key itself, and keys just above and below it.
+/// The key, and keys just above and below it.
 fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     let mut near = vec![key.to_vec(), [key, b"\0"].concat(), [key, b"\xff"].concat()];
     if let Some((last, front)) = key.split_last() {
@@ -77,8 +77,8 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// What the law says of one key: smaller keys before the block, larger keys behind it; and where
-/// separators are first keys, so that nothing is left open, exactly the last block at or below the key.
+/// Checks the invariant of seek for one key: smaller keys are before the block, larger keys after it. If separators
+/// are first keys, the result is unique: exactly the last block at or below the key.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -97,7 +97,7 @@ fn show(key: &[u8]) -> String {
     format!("\"{}\"{}", shown.escape_ascii(), if shown.len() < key.len() { "…" } else { "" })
 }
 
-/// For keys that are there and others, in batches of many sizes and in no order.
+/// Checks batches of many sizes, in no order, with present and absent keys.
 fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let mut table = Table::new(&keys, 2, Cut::Shortest);
@@ -109,7 +109,7 @@ fn a_batch_answers_like_its_keys_alone(subject: &Subject) -> Result<(), String> 
             .cloned()
             .chain(keys.iter().step_by(7).flat_map(|k| neighbours(k)))
             .collect();
-        // Lexicographic order of the reversed keys is as good as none.
+        // The lexicographic order of the reversed keys serves as a random order.
         probes.sort_by(|a, b| a.iter().rev().cmp(b.iter().rev()));
         for size in [0, 1, 2, 7, 31, 32, 33, 100] {
             let batch: Vec<_> = probes.iter().take(size).map(|key| table.hashed(key)).collect();
@@ -147,7 +147,7 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is no power of two".to_owned())
 }
 
-/// Pages and first keys together: one per doubling of the number of blocks, and one more.
+/// Counts reads of pages and of first keys together: at most one per doubling of the number of blocks, and one more.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);
@@ -164,7 +164,8 @@ fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), 
     Ok(())
 }
 
-/// A fence that reads nothing when it searches must hold something, and say so; an oracle says 0.
+/// Checks the reported memory. A fence that reads nothing during a search must report memory; an ideal bound reports
+/// 0.
 fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(5000), 1, Cut::FirstKeys);
     table.store(&*subject.policy);
@@ -176,12 +177,13 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     if subject.oracle {
         return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
     }
-    // Four bytes that tell a block from the next are the least of a structure that is exact.
+    // An exact structure needs at least four bytes per block to distinguish it from the next.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };
     ensure(memory >= least, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))
 }
 
-/// Shorter or longer bytes are refused; flipped bits are refused or lead to some block; nothing panics.
+/// Checks that shorter or longer bytes are rejected, that flipped bits are rejected or lead to some block, and that
+/// nothing panics.
 fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(), String> {
     let mut table = Table::new(&numbered(300), 5, Cut::Shortest);
     table.store(&*subject.policy);
@@ -212,7 +214,7 @@ fn corruption_is_an_error_or_a_block_of_the_table(subject: &Subject) -> Result<(
     Ok(())
 }
 
-/// Whether the fence opens; what it then answers must be an error or a block of the table.
+/// Whether the fence opens. If it does, each answer must be an error or a block of the table.
 fn opens_and_answers(policy: &dyn FencePolicy, table: &Table, probes: &[Vec<u8>]) -> Result<bool, String> {
     let Ok(fence) = policy.open(table) else { return Ok(false) };
     let keys: Vec<_> = probes.iter().map(|key| table.hashed(key)).collect();

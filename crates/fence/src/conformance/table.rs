@@ -1,4 +1,4 @@
-//! A table that is blocks of keys in memory, and the shapes of keys that fences are tried on.
+//! A table of keys in memory blocks, and the shapes of keys for the tests of fences.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -8,28 +8,28 @@ use types::{Bytes, HashedKey, KeyHash, SplitMix64};
 
 use crate::{FenceInput, FencePolicy, ReadError, Separators, TableView};
 
-/// What separates two blocks.
+/// The kind of separator between two blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// The first key of the right one; the first key of the table for block 0.
+    /// The first key of the right block; the first key of the table for block 0.
     FirstKeys,
-    /// The shortest prefix of it that is above the last key of the left one; nothing for block 0.
+    /// The shortest prefix of that key which is above the last key of the left block; empty for block 0.
     Shortest,
 }
 
-/// Sorted keys in blocks, what a fence stored of them, and what it read.
+/// Sorted keys in blocks, the bytes that a fence stored for them, and the number of its reads.
 pub(crate) struct Table {
     pub(crate) blocks: Vec<Vec<Vec<u8>>>,
     pub(crate) cut: Cut,
     pub(crate) stored: Vec<u8>,
-    /// The share of the hash that is kept; fewer bits make hashes collide.
+    /// The bits of the hash that are kept; fewer bits make hashes collide.
     pub(crate) hash_mask: u64,
     /// The number of pages and first keys read.
     pub(crate) reads: Cell<u32>,
 }
 
 impl Table {
-    /// Sorts `keys` into blocks of about so many keys each.
+    /// Sorts `keys` into blocks of about `keys_per_block` keys each.
     pub(crate) fn new(keys: &[Vec<u8>], keys_per_block: usize, cut: Cut) -> Self {
         let mut random = SplitMix64::new(keys.len() as u64);
         let mut blocks = Vec::new();
@@ -43,7 +43,7 @@ impl Table {
         Self { blocks, cut, stored: Vec::new(), hash_mask: u64::MAX, reads: Cell::new(0) }
     }
 
-    /// Lets a policy build its fence and keeps what it stores.
+    /// Builds the fence of a policy, and keeps the stored bytes.
     pub(crate) fn store(&mut self, policy: &dyn FencePolicy) {
         self.stored = self.build(policy);
     }
@@ -83,7 +83,7 @@ impl Table {
         self.blocks.iter().flatten()
     }
 
-    /// The key with its hash: FNV-1a, mixed, and cut to the mask.
+    /// Returns the key with its hash: FNV-1a, mixed, and cut to the mask.
     pub(crate) fn hashed<'k>(&self, key: &'k [u8]) -> HashedKey<'k> {
         let fnv = key.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -119,12 +119,12 @@ impl TableView for Table {
     }
 }
 
-/// So many keys `user` + 20 digits.
+/// Returns `count` keys of `user` + 20 digits.
 pub(crate) fn numbered(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|i| format!("user{i:020}").into_bytes()).collect()
 }
 
-/// Sets of sorted keys, by name.
+/// Sets of sorted keys, each with a name.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     const KEYS: usize = 1500;
     let mut random = SplitMix64::new(1);
@@ -164,7 +164,7 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     ]
 }
 
-/// Up to `longest` bytes, each made by `byte` from a random one.
+/// Random bytes of length up to `longest`, each mapped by `byte`.
 fn bytes(random: &mut SplitMix64, longest: u64, byte: impl Fn(u8) -> u8) -> Vec<u8> {
     let length = random.next_u64() % (longest + 1);
     (0..length).map(|_| byte(random.next_u64() as u8)).collect()

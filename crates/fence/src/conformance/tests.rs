@@ -1,4 +1,4 @@
-//! A fence that breaks an invariant is caught, and tables of any keys are answered.
+//! Tests that the check detects a fence that breaks an invariant, and that fences answer for tables of any keys.
 
 mod canary;
 
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// Every variant of the catalog with its defaults, and with the smallest pages where it has pages.
+/// Every variant of the catalog with its defaults, and with the smallest pages if it has pages.
 fn policies() -> impl Iterator<Item = (String, Box<dyn FencePolicy>)> {
     let choices = CATALOG
         .variants()

@@ -1,8 +1,8 @@
-//! Binary search over the files of the run, which do not overlap.
+//! Culling by binary search over the files of a run, which do not overlap.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their
-//! places. A search for a key compares with log2(n) largest keys and one smallest; for a range, with as many
-//! on either side.
+//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their offsets.
+//! A search for a key compares it with log2(n) largest keys and one smallest key. A search for a key range makes as
+//! many comparisons for each bound.
 
 use std::ops::{Bound, Range};
 
@@ -16,7 +16,7 @@ pub(super) const VARIANT: Variant<dyn Culling> =
         Box::new(Binary)
     });
 
-/// Culls by bisection.
+/// The culling that bisects the files.
 pub(super) struct Binary;
 
 impl Culling for Binary {
@@ -25,11 +25,12 @@ impl Culling for Binary {
     }
 }
 
-/// The ranges of a run's files.
+/// The key ranges of a run's files, bisected.
 struct BinaryIndex(FileRanges);
 
 impl BinaryIndex {
-    /// The first file from `from` on that does not come before, where those that do all stand in front.
+    /// The first file, starting at `from`, for which `comes_before` is false. The files for which it is true must all
+    /// come first.
     #[inline]
     fn first(&self, from: usize, comes_before: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (from, self.0.len());

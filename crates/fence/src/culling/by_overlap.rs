@@ -1,8 +1,8 @@
-//! Binary search in levels whose files do not overlap, file after file in the others.
+//! Culling by binary search in levels whose files do not overlap, and file by file in other levels.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling": only disjoint levels are bisected; level 0 and tiered levels,
-//! whose files may overlap, are filtered as before. Here the files of a run never overlap and runs are culled one by
-//! one, so that a level of several runs could be bisected run by run, as `binary` does.
+//! Source: "Fjall 2.1", section "Faster range culling". There only disjoint levels are bisected; level 0 and tiered
+//! levels, whose files may overlap, are filtered file by file as before. Here the files of a run never overlap, and
+//! runs are culled one by one. So a level of several runs could also be bisected run by run, as `binary` does.
 
 use catalog::Variant;
 
@@ -17,7 +17,7 @@ pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 
-/// Culls by what the level is.
+/// A culling that depends on the form of the level.
 struct ByOverlap {
     disjoint: Box<dyn Culling>,
     overlapping: Box<dyn Culling>,
@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
 
-    /// Finds this file, whatever is asked.
+    /// An index that always returns this file.
     struct Always(usize);
 
     impl Culling for Always {

@@ -1,4 +1,4 @@
-//! The invariants of the culling axis as a check that any crate's tests can call.
+//! The invariants of culling as a check that the tests of any crate can call.
 //!
 //! ```
 //! use lsmbench_fence::culling;
@@ -17,7 +17,7 @@ use catalog::laws::{self, Invariant, ensure};
 
 use super::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// What a variant builds.
+/// A culling under test.
 struct Subject(Box<dyn Culling>);
 
 /// All invariants, by name.
@@ -26,7 +26,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a range overlaps the files that reach into it", ranges_overlap_their_files),
 ];
 
-/// Checks that a culling with its default parameters keeps every invariant of the axis in levels of either form.
+/// Checks that a culling with its default parameters keeps every invariant in levels of either form.
 ///
 /// # Errors
 /// One line per broken invariant: `kind: "invariant": what broke`.
@@ -37,7 +37,7 @@ pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
 /// The files of a run by their smallest and largest keys.
 type Files = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// Runs of no file, of one, of files with one key, of neighbours without a gap, and of many.
+/// Runs without a file, with one file, with files of one key, with adjacent files without a gap, and with many files.
 fn runs() -> Vec<Files> {
     let file = |low: &[u8], high: &[u8]| (low.to_vec(), high.to_vec());
     let many = (0..40u8).map(|i| (vec![b'a', 5 * i], vec![b'a', 5 * i + 3])).collect();
@@ -50,7 +50,7 @@ fn runs() -> Vec<Files> {
     ]
 }
 
-/// All edges of all files, what lies just beside them, and keys outside.
+/// The bounds of all files, keys just below and above them, and keys outside of the run.
 fn probes(files: &Files) -> Vec<Vec<u8>> {
     let edges = files.iter().flat_map(|(low, high)| [low, high]);
     let mut probes: Vec<Vec<u8>> = edges

@@ -1,8 +1,8 @@
-//! The plain way: every file of the run is looked at.
+//! Linear culling: examines every file of the run.
 //!
-//! Source: Fjall before version 2.1, whose range reads filtered each level this way ("Fjall 2.1", section
-//! "Faster range culling"). Memory: both keys of each file and 8 bytes for their places. A search compares
-//! with every file up to the last one that overlaps, one or two keys each.
+//! Source: Fjall before version 2.1, whose range reads filtered each level this way ("Fjall 2.1", section "Faster
+//! range culling"). Memory: both keys of each file and 8 bytes for their offsets. A search compares with every file
+//! up to the last one that overlaps, one or two keys each.
 
 use std::ops::{Bound, Range};
 
@@ -16,7 +16,7 @@ pub(super) const VARIANT: Variant<dyn Culling> =
         Box::new(Linear)
     });
 
-/// Culls by looking at all files.
+/// The culling that examines all files.
 pub(super) struct Linear;
 
 impl Culling for Linear {
@@ -25,7 +25,7 @@ impl Culling for Linear {
     }
 }
 
-/// The ranges of a run's files.
+/// The key ranges of a run's files, searched linearly.
 struct LinearIndex(FileRanges);
 
 impl RunIndex for LinearIndex {

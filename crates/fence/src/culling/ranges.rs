@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use crate::separators::Separators;
 
-/// The smallest and the largest key of each file, in order: no file's range touches another's.
+/// The smallest and the largest key of each file, in key order. The ranges of the files do not overlap.
 #[derive(Clone, Debug, Default)]
 pub struct FileRanges {
     smallest: Separators,
@@ -12,7 +12,7 @@ pub struct FileRanges {
 }
 
 impl FileRanges {
-    /// Appends a file. Its keys must be above those of the one before.
+    /// Appends a file. Its keys must be above those of the previous file.
     ///
     /// # Panics
     /// If the keys of all files together exceed 4 GiB.
@@ -28,7 +28,7 @@ impl FileRanges {
         self.smallest.len()
     }
 
-    /// Whether there is none.
+    /// Whether the run has no files.
     pub fn is_empty(&self) -> bool {
         self.smallest.is_empty()
     }
@@ -71,7 +71,7 @@ impl FileRanges {
         }
     }
 
-    /// The bytes of memory they take.
+    /// The memory of the key ranges, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
         self.smallest.memory_bytes() + self.largest.memory_bytes()
     }

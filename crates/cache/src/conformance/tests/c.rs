@@ -1,4 +1,4 @@
-//! The cache of `examples/cache-c` under the laws, and libraries that are none.
+//! Tests of the cache in `examples/cache-c` against the invariants, and of libraries that are no valid cache.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use types::Bytes;
 use super::{build, invariants as laws, zipf};
 use crate::{BlockId, CATALOG, Cache};
 
-/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
+/// Compiles a library from this source, or from the file that it includes; `None` without a C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "cache-c", source)
 }
@@ -35,7 +35,7 @@ fn the_cache_in_c_keeps_its_laws() {
     }
 }
 
-/// The variant `sieve` follows the same paper, so that both have the same hits.
+/// The variant `sieve` follows the same paper, so both must have the same hits.
 #[test]
 fn the_cache_in_c_hits_what_the_built_in_one_hits() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A cache that evicts in turn and is right, or wrong in exactly one way.
+//! A FIFO cache that is correct, or has exactly one planted fault.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard};
@@ -7,10 +7,10 @@ use types::Bytes;
 
 use crate::{BlockId, Cache};
 
-/// The capacity it begins with.
+/// The initial capacity of the canary cache.
 pub(crate) const CAPACITY_BYTES: u64 = 200 << 10;
 
-/// The one thing that is wrong.
+/// The planted fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ReturnsBlocksOfOtherTables,
@@ -30,7 +30,7 @@ pub(crate) struct Canary {
 }
 
 struct State {
-    /// std's map: its seed is random.
+    /// The map of std, because its seed is random.
     blocks: HashMap<BlockId, Bytes>,
     turn: VecDeque<BlockId>,
     weight: u64,

@@ -1,4 +1,4 @@
-//! Hit rates under Zipf(0.99), and what theory says LRU's should be.
+//! Hit rates under Zipf(0.99), and the hit rate of LRU that theory predicts.
 
 use std::collections::HashSet;
 
@@ -15,17 +15,17 @@ const REQUESTS: usize = 200_000;
 const THETA: f64 = 0.99;
 const BLOCK_BYTES: u64 = 1024;
 
-/// A tenth of all blocks.
+/// The capacity: a tenth of all blocks.
 pub(crate) const CAPACITY_BYTES: u64 = BLOCKS as u64 / 10 * BLOCK_BYTES;
 
-/// What came of the second half of the requests, as shares of them.
+/// The results of the second half of the requests, as shares of those requests.
 pub(crate) struct Rates {
     pub(crate) hits: f64,
-    /// Requests for a block that was asked for before: what no cache can exceed.
+    /// Requests for a block that was requested before: an upper bound on the hits of any cache.
     pub(crate) repeats: f64,
 }
 
-/// Gets blocks and inserts what is missed; `one_touch` of the requests are for blocks that come once.
+/// Gets blocks and inserts the missed ones; the share `one_touch` of the requests are for blocks that come once.
 pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
     let zipf = Zipf::new(BLOCKS as f64, THETA).unwrap();
@@ -50,8 +50,8 @@ pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     Rates { hits: share(hits), repeats: share(repeats) }
 }
 
-/// The hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002): a block is held if it
-/// was asked for within the time in which the cache fills up.
+/// The hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002): a block is cached if it was
+/// requested within the time in which the cache fills up.
 pub(crate) fn lru_hit_rate() -> f64 {
     let weights: Vec<f64> = (1..=BLOCKS).map(|rank| (rank as f64).powf(-THETA)).collect();
     let total: f64 = weights.iter().sum();

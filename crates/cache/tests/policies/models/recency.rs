@@ -1,8 +1,8 @@
-//! LRU, LFU, 2Q, ARC and LIRS: policies that reorder on a hit.
+//! Models of LRU, LFU, 2Q, ARC and LIRS: policies that reorder on a hit.
 
 use super::{Model, shorten, take};
 
-/// LRU, in which an entry lives for so many requests.
+/// LRU with entries that expire after a number of requests.
 pub(crate) struct Lru {
     entries: Vec<(u64, u64)>,
     capacity: usize,
@@ -31,7 +31,7 @@ impl Model for Lru {
     }
 }
 
-/// Entries with their uses, least recent use first.
+/// LFU: entries with their uses, the least recent use first.
 pub(crate) struct Lfu {
     entries: Vec<(u64, u64)>,
     capacity: usize,
@@ -51,7 +51,7 @@ impl Model for Lfu {
             return true;
         }
         if self.entries.len() == self.capacity {
-            // The first of the least: its last use is the longest ago.
+            // The first of the minima: its last use is the longest ago.
             let least = self.entries.iter().enumerate().min_by_key(|(_, (_, uses))| *uses).unwrap().0;
             self.entries.remove(least);
         }
@@ -60,7 +60,7 @@ impl Model for Lfu {
     }
 }
 
-/// The full version of the paper, with its names: Kin is a quarter of the entries, Kout half of them.
+/// 2Q in the full version of the paper, with its names: Kin is a quarter of the entries, Kout half of them.
 pub(crate) struct TwoQ {
     a1in: Vec<u64>,
     a1out: Vec<u64>,
@@ -106,7 +106,7 @@ impl Model for TwoQ {
     }
 }
 
-/// Figure 4 of the paper, with its names.
+/// ARC by figure 4 of the paper, with its names.
 pub(crate) struct Arc {
     t1: Vec<u64>,
     t2: Vec<u64>,
@@ -175,12 +175,12 @@ impl Model for Arc {
     }
 }
 
-/// Section 3 of the paper: the stack S with its bottom first, the queue Q with its front first.
+/// LIRS by section 3 of the paper: the stack S with its bottom first, the queue Q with its front first.
 pub(crate) struct Lirs {
     s: Vec<u64>,
     q: Vec<u64>,
     lir: Vec<u64>,
-    /// Non-resident HIR entries in order of eviction; as many as twice the capacity.
+    /// Non-resident HIR entries in order of eviction; at most twice the capacity.
     gone: Vec<u64>,
     capacity: usize,
     max_lir: usize,
@@ -208,7 +208,7 @@ impl Lirs {
         self.prune();
     }
 
-    /// The entry is LIR from now on, on top of the stack.
+    /// Makes the entry LIR, on top of the stack.
     fn promote(&mut self, name: u64) {
         self.lir.push(name);
         self.s.push(name);

@@ -1,10 +1,10 @@
-//! W-TinyLFU: an LRU window, a segmented LRU, and a frequency sketch of plain bytes.
+//! A model of W-TinyLFU: an LRU window, a segmented LRU, and a frequency sketch of plain bytes.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Model, take};
 
-/// Four rows of counters that stop at 15 and are halved after ten increments per counter of a row.
+/// A sketch of four rows of counters that stop at 15 and are halved after ten increments per counter of a row.
 struct Sketch {
     rows: [Vec<u8>; 4],
     increments: usize,
@@ -43,7 +43,7 @@ impl Sketch {
     }
 }
 
-/// The window is 1 % of the entries; what is protected is 80 % of the rest.
+/// W-TinyLFU: the window is 1 % of the entries, the protected segment 80 % of the rest.
 pub(crate) struct WTinyLfu {
     window: Vec<u64>,
     probation: Vec<u64>,
@@ -62,7 +62,8 @@ impl WTinyLfu {
         self.probation.len() + self.protected.len()
     }
 
-    /// What the window may hold, in hundredths of entries: at least the entry that came last.
+    /// Whether the window is too large with so many entries. Its capacity is in hundredths of entries, and at least
+    /// one entry.
     fn overflows(&self, entries: usize) -> bool {
         entries * 100 > self.capacity
     }
@@ -71,7 +72,7 @@ impl WTinyLfu {
         self.main_len() < self.max_main()
     }
 
-    /// The window's share is rounded down to a byte, the rest is the main part's.
+    /// The capacity of the main part. The window's share is rounded down to a byte, and the rest is the main part's.
     fn max_main(&self) -> usize {
         let window_bytes = self.capacity * 1024 / 100;
         (self.capacity * 1024 - window_bytes) / 1024

@@ -1,4 +1,4 @@
-//! The codec of `examples/codec-c` under the laws, and libraries that are none.
+//! Tests of the codec in `examples/codec-c` against the invariants, and of libraries that are no valid codec.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 use super::{Value, corpora, decompress, invariants as laws};
 use crate::{CATALOG, Compression};
 
-/// A library of this source, or of the file that it includes; `None` where there is no C compiler.
+/// Compiles a library from this source, or from the file that it includes; `None` without a C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "codec-c", source)
 }
@@ -38,7 +38,7 @@ fn the_codec_in_c_keeps_its_laws() {
     assert!(stored.len() < 30 && stored.starts_with(b"\x08packbits"), "{stored:?}");
 }
 
-/// What lies or fails is stored as it is, or refused.
+/// A block is stored raw if the library reports a wrong length or fails, and its decompression is rejected.
 #[test]
 fn a_library_that_cannot_compress_stores_blocks_as_they_are() {
     let functions =

@@ -1,5 +1,4 @@
-//! A codec that writes runs of equal bytes as pairs of length and byte, and is right, or wrong in exactly
-//! one way.
+//! A run-length codec, with pairs of length and byte, that is correct or has exactly one planted fault.
 
 use std::sync::Arc;
 
@@ -8,13 +7,13 @@ use toml::Value;
 use super::super::invariants::Opened;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 
-/// Its tag; no variant of the catalog has it.
+/// The tag of the canary; no variant of the catalog has it.
 const TAG: u8 = 77;
 
 /// The tag of a codec of the catalog.
 const TAG_OF_ANOTHER: u8 = 1;
 
-/// The one thing that is wrong.
+/// The planted fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     LosesTheLastByte,
@@ -37,7 +36,7 @@ impl Canary {
         self.0 == Some(fault)
     }
 
-    /// What reads its blocks by tag.
+    /// Returns a function that decompresses blocks of the canary by tag.
     pub(crate) fn decompressor(&self) -> impl Fn(u8, &[u8], &mut [u8]) -> Result<(), CorruptBlock> {
         |tag, stored, out| match tag {
             TAG => self.decompress(stored, out),
@@ -45,7 +44,7 @@ impl Canary {
         }
     }
 
-    /// What opens the dictionaries of its tables.
+    /// Returns a function that opens the dictionaries of the canary's tables.
     pub(crate) fn open(&self, dictionaries: &[u8]) -> Result<Opened, CorruptBlock> {
         let opened = Decompressor::open(dictionaries);
         assert!(opened.is_ok() || !self.has(Fault::PanicsOnCorruptDictionaries), "no dictionaries");

@@ -1,4 +1,4 @@
-//! Fences that are wrong on purpose: each breaks one invariant, and the check must see it.
+//! Fences with planted faults: each breaks one invariant, and the check must detect it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -8,35 +8,35 @@ use types::{HashedKey, head};
 
 use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 
-/// What is wrong with a canary.
+/// The planted fault of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A key on a separator goes to the block before it.
+    /// A key equal to a separator goes to the block before it.
     OffByOne,
-    /// Keys are compared by their first eight bytes alone.
+    /// Only the first eight bytes of keys are compared.
     TrustsHeads,
     /// A key above all separators goes to block 0.
     WrapsRound,
     /// The last key of a batch gets the block of the first.
     MixesBatches,
-    /// A hash stands for the block of whichever key had it last.
+    /// A hash leads to the block of the last key with this hash.
     TrustsHashes,
-    /// The build depends on how many came before.
+    /// The result of a build depends on the number of earlier builds.
     CountsItsBuilds,
-    /// Blocks are read one after the other.
+    /// A search reads blocks one after the other.
     ReadsAllBlocks,
-    /// What is held is not told.
+    /// The memory is not reported.
     HidesMemory,
-    /// Cut bytes are taken for whole.
+    /// Truncated bytes are accepted as complete.
     AcceptsCutBytes,
-    /// Cut bytes are indexed without a look at their length.
+    /// Truncated bytes are indexed without a check of their length.
     PanicsOnCutBytes,
-    /// A corrupt fence leads out of the table.
+    /// A corrupt fence returns a block outside of the table.
     LeavesTheTable,
 }
 
 impl Fault {
-    /// Every fault, with the invariant that must see it.
+    /// Every fault, with the invariant whose check must detect it.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
         (Self::OffByOne, "seek and find answer rightly"),
         (Self::TrustsHeads, "seek and find answer rightly"),
@@ -52,7 +52,7 @@ impl Fault {
     ];
 }
 
-/// A sound policy with a fault put in.
+/// A correct policy with a planted fault.
 pub(crate) struct Canary {
     fault: Fault,
     sound: Box<dyn FencePolicy>,
@@ -98,7 +98,7 @@ impl FencePolicy for Canary {
 
 struct CanaryFence {
     fault: Fault,
-    /// The sound fence, unless what was stored is corrupt.
+    /// The correct fence; `None` if the stored bytes are corrupt.
     whole: Option<Box<dyn Fence>>,
     last_block_of_hash: Arc<Mutex<HashMap<u64, u32>>>,
 }

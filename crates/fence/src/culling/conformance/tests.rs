@@ -1,22 +1,22 @@
-//! A culling that breaks an invariant is caught.
+//! Tests that the check detects a culling that breaks an invariant.
 
 use std::ops::{Bound, Range};
 
 use super::{INVARIANTS, Subject};
 use crate::culling::{CATALOG, Culling, FileRanges, LevelForm, RunIndex};
 
-/// What is wrong with a canary.
+/// The planted fault of a canary.
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     /// The last file of a range is left out.
     StopsEarly,
-    /// Ends that a range excludes count as included.
+    /// Excluded bounds of a key range count as included.
     IgnoresExclusion,
-    /// A key between two files is looked for in the one behind.
+    /// A key between two files is searched in the later file.
     FillsGaps,
 }
 
-/// A sound way with a fault put in.
+/// A correct culling with a planted fault.
 struct Canary {
     fault: Fault,
     sound: Box<dyn Culling>,

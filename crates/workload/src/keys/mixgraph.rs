@@ -134,8 +134,7 @@ impl KeySampler for Sampler {
             let u = random.unit();
             let range = self.cumulative.partition_point(|share| *share <= u) as u64;
             let range = range.min(ranges - 1);
-            // Rounded up, as in the model. At an integer the model does not add 1, but the hash of the next integer
-            // does as well.
+            // Rounded up, as in the model. At an exact integer the result is one too large, but its hash is as good.
             let seed = floor_of_power(1.0, random.unit() / self.params.key_a, 1.0 / self.params.key_b) + 1;
             // Ranges have equal size up to rounding: none is empty while there are more keys than ranges.
             let (first, end) = (bound(existing, range, ranges), bound(existing, range + 1, ranges));

@@ -1,4 +1,4 @@
-//! The entries of the reference for keys of a workload, which its types read by hand.
+//! Reference entries for the keys of a workload, whose types parse them by hand.
 
 use catalog::{KeyEntry, KeyTable};
 
@@ -220,8 +220,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload with an entry for each key that they take. Parameters of variants are not among them: the
-/// catalogs describe those.
+/// The tables of a workload with an entry for each valid key. Parameters of variants are not included, because the
+/// catalogs describe them.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "The workload of an experiment, or of a file of its own.", keys: WORKLOAD },
     KeyTable { name: "key", about: "The format of keys.", keys: KEY },
@@ -252,8 +252,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// The keys that the reader of the table at `path` lists when it gets one that it does not know, over all phases
-    /// that begin so.
+    /// Returns the keys that the reader of the table at `path` lists when it gets an unknown one, over all phases with
+    /// these beginnings.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

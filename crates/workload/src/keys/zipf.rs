@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     /// Returns the p-value of χ² of draws over a few thousand ranks against the exact probabilities, rare ranks
-    /// pooled; `None` if all are.
+    /// pooled; `None` if fewer than two pools result.
     fn chi2_p(ranks: u64, theta: f64, draws: u64) -> Option<f64> {
         let zipf = Zipf::new(ranks, theta);
         let mut random = Random::new(ranks ^ theta.to_bits());

@@ -223,7 +223,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation, then applies it with its members to the shadow.
+    /// Checks one operation, then applies it with its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {

@@ -6,7 +6,7 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::{MOST_PER_SECOND, Sustained};
 
-/// Minimum operations per second, so that nobody waits longer than some hours for the next one.
+/// Minimum operations per second, so that the wait for the next operation is at most some hours.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
 /// The rate of a phase.

@@ -122,7 +122,7 @@ const PHASE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.value` besides the parameters of its kind.
+/// Keys of the table `phase.value` in addition to the parameters of its kind.
 const VALUE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a value distribution", "Distribution of value sizes.").or("\"fixed\""),
     KeyEntry::new(
@@ -134,7 +134,7 @@ const VALUE: &[KeyEntry] = &[
     .or("0.5"),
 ];
 
-/// The keys of the table `phase.range` besides the parameters of its kind.
+/// Keys of the table `phase.range` in addition to the parameters of its kind.
 const RANGE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a scan-length distribution", "Distribution of the number of entries per scan.")
         .or("\"fixed\""),
@@ -149,7 +149,7 @@ const RANGE: &[KeyEntry] = &[
     .or("0"),
 ];
 
-/// The keys of the table `phase.keys` besides the parameters of its kind.
+/// Keys of the table `phase.keys` in addition to the parameters of its kind.
 const KEYS: &[KeyEntry] = &[KeyEntry::new(
     "kind",
     "name of a key distribution",
@@ -176,7 +176,7 @@ const RATE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.replay` besides the parameters of the trace reader.
+/// Keys of the table `phase.replay` in addition to the parameters of the trace reader.
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",

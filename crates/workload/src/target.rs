@@ -24,7 +24,7 @@ pub trait Target: Send + Sync {
     /// Deletes `key`, whether or not it exists.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
-    /// Passes the entries that `scan` requests to `visit`, as of one moment, and returns their number.
+    /// Passes the entries that `scan` requests to `visit`, from one consistent snapshot, and returns their number.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 
     /// Applies all `writes` in one atomic step; of several writes to a key the last one counts.

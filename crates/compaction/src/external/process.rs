@@ -215,8 +215,8 @@ impl Running {
         }
     }
 
-    /// Closes the input of the process and, if it does not end by itself, kills it with all its children. Returns the
-    /// exit status of a process that ended by itself.
+    /// Closes the input of the process, and kills it with all its children if it does not end. Returns the exit status
+    /// of a process that ended without being killed.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {

@@ -1,6 +1,7 @@
-//! What every policy takes to pick a job from trees of 10 to 1000 tables: at rest, and with work to do.
+//! Benchmark of the time that each policy takes to pick a job from trees of 10 to 1000 tables, at rest and with work
+//! to do.
 //!
-//! `cargo bench -p lsmbench-compaction`; it is quick enough to run as a test as it is.
+//! Run it with `cargo bench -p lsmbench-compaction`. It is quick enough to run as a test unchanged.
 
 use std::hint::black_box;
 
@@ -15,7 +16,7 @@ fn policies() -> impl Iterator<Item = (&'static str, Box<dyn CompactionPolicy>)>
     CATALOG.all().map(build)
 }
 
-/// The tree that `policy` makes of 60 flushes, its runs cut into about `tables` tables.
+/// Builds the tree that `policy` makes of 60 flushes, with its runs cut into about `tables` tables.
 fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     let entries = 1_000_000;
     let load = Load {
@@ -31,7 +32,7 @@ fn tree(policy: &dyn CompactionPolicy, tables: u64) -> Shape {
     simulator.shape().clone()
 }
 
-/// The policy looks at the tree that `made_by` left.
+/// Times the picks of the policy on the tree that the policy `made_by` left.
 fn pick(criterion: &mut Criterion, name: &str, made_by: Option<&str>) {
     let mut group = criterion.benchmark_group(name);
     for (kind, policy) in policies() {
@@ -50,7 +51,7 @@ fn at_rest(criterion: &mut Criterion) {
     pick(criterion, "pick, at rest", None);
 }
 
-/// Sixty runs in level 0: every policy but `none` has a job.
+/// Times picks on sixty runs in level 0: every policy but `none` has a job.
 fn with_work(criterion: &mut Criterion) {
     pick(criterion, "pick, with work", Some("none"));
 }

@@ -16,7 +16,7 @@ use types::SplitMix64;
 
 use crate::{CATALOG, CompactionPolicy};
 
-/// Random histories of a store for each invariant.
+/// Number of random store histories for each invariant.
 const HISTORIES: u64 = 40;
 
 /// Checks that a policy with its default parameters keeps every invariant of the axis over random histories of a small

@@ -1,20 +1,21 @@
-//! The descent of a level into the next that leaves alone what need not be merged.
+//! Compaction of a level into the next that moves tables without key overlap instead of merging them.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Hands a level down to the one run of the level below. Tables that share no keys with older ones are moved, unread, unless
-/// a merge would leave their tombstones out. Where there are none, the oldest table is merged with those whose keys meet its
-/// own, by way of others or of tables below too; the rest waits for later jobs. Tables that came in no order all meet, and
-/// make one job.
+/// Picks the job that compacts a level into the one run of the level below. Tables that share no keys with older
+/// tables are moved without being read, unless a merge would drop their tombstones. If all tables overlap older ones,
+/// the oldest table is merged with the tables whose keys overlap its own, directly or through other tables or tables
+/// of the level below. The remaining tables are left to later jobs. Tables written in random key order all overlap,
+/// and make one job.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
         (_, [run]) => Some(run),
         (runs, []) if runs.len() > 1 => None,
-        // A run with nothing below, or runs that another policy left.
+        // A run with no data below, or several runs left by another policy.
         _ => return whole::merge_into_next(shape, level),
     };
     let moved: Vec<&TableShape> = (0..runs.len())
@@ -28,27 +29,28 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Whether a table of the run at `at` shares no keys with what it would go past. Where nothing lies below, newer tables may
-/// not share keys with it either: of runs in no order the oldest would go alone, only to be merged with the next.
+/// Returns whether a table of the run at `at` shares no keys with the tables that it would pass. Where the level below
+/// is empty, the table must not share keys with newer tables either: otherwise, of runs in random key order, the
+/// oldest would move first, only to be merged with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
     others.all(|run| overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Whether tombstones of a table may hide something in `level` or deeper, so that they have to stay.
+/// Returns whether tombstones of a table may hide entries in `level` or deeper, so that they have to stay.
 fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     let mut runs = shape.levels.runs().filter(|(at, _)| *at >= level).map(|(_, run)| run);
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Of the tables of the oldest run the one that was written first, and those that it meets, directly or by way of others
-/// or of tables below.
+/// Returns the first-written table of the oldest run and all tables that overlap it, directly or through other tables
+/// or tables of the level below.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();
     tables.sort_by(|one, other| one.smallest.cmp(&other.smallest));
-    // Stretches of keys without a gap that no table covers.
+    // Maximal key intervals that tables cover without a gap.
     let mut stretches: Vec<(&[u8], &[u8])> = Vec::new();
     for table in tables {
         match stretches.last_mut() {
@@ -101,7 +103,7 @@ mod tests {
             job(&[&level0[..], &[(1, 0, &[(0, 19)])]].concat()),
             (vec![2, 3], Some(200), Action::Move)
         );
-        // Where nothing lies below, runs in no order are merged together at once, and not one by one.
+        // Where the level below is empty, runs in random key order are merged in one job, and not one by one.
         assert_eq!(job(&level0), (vec![1, 2, 3], None, Action::Merge));
     }
 
@@ -115,7 +117,7 @@ mod tests {
         assert_eq!(job(&[rest[0], rest[1], below]), (vec![2], Some(200), Action::Move));
         let below = (1, 0, &[(0, 9), (10, 16), (25, 29), (30, 39)][..]);
         assert_eq!(job(&[rest[0], rest[1], below]), (vec![1, 2, 4], Some(200), Action::Merge));
-        // By way of a table below, and not of one that lies apart.
+        // Overlap through a table of the level below, and not through a separate table.
         let below = (1, 0, &[(0, 9), (12, 16), (22, 29), (30, 39)][..]);
         let met = [(0, 0, &[(15, 18), (22, 24), (35, 36)][..]), below];
         assert_eq!(job(&met), (vec![1, 5], Some(200), Action::Merge));
@@ -135,7 +137,7 @@ mod tests {
             ((first.inputs, first.action), (second.inputs, second.action))
         };
         assert_eq!(jobs(&[]), ((vec![1], Action::Move), (vec![2], Action::Merge)));
-        // As long as they hide something they stay, and nothing comes of a merge.
+        // Tombstones that hide entries stay, so a merge would drop none.
         let deeper = jobs(&[(2, 0, &[(25, 26)])]);
         assert_eq!(deeper, ((vec![1, 2], Action::Move), (vec![2], Action::Move)));
     }
@@ -148,7 +150,7 @@ mod tests {
         assert_eq!(job(&shape), (vec![2, 3, 4, 6], Some(200), Action::Merge));
     }
 
-    /// Tables with gaps between them.
+    /// Returns a run of tables with gaps between them.
     fn random_run(random: &mut impl RngExt) -> Vec<(u8, u8)> {
         let mut tables = Vec::new();
         let mut at = random.random_range(0..40);
@@ -181,7 +183,7 @@ mod tests {
                 let inputs: Vec<TableShape> = inputs.filter(|table| job.inputs.contains(&table.id)).collect();
                 let added = match job.action {
                     Action::Move => inputs,
-                    // As wide a table as a merge can write.
+                    // A table as wide as any that a merge can write.
                     _ => vec![TableShape {
                         id: 1000 + step as u64,
                         smallest: inputs.iter().map(|table| table.smallest.clone()).min().unwrap(),

@@ -1,8 +1,8 @@
-//! A compaction policy in another process, in any language.
+//! Compaction policy in another process, written in any language.
 //!
-//! lsmbench starts `command` when the policy is asked for the first time, and talks to it over its standard input and
-//! output. Both sides write one JSON value a line, and every line that lsmbench writes gets one line as its answer.
-//! The protocol has version 1:
+//! lsmbench starts `command` at the first pick, and communicates over the standard input and output of the process.
+//! Both sides write one JSON value per line, and every line that lsmbench writes gets one line as its answer. The
+//! protocol has version 1:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -24,12 +24,13 @@
 //! The process must answer the same shape with the same job, so lsmbench sends nothing else: no time, no seed and no
 //! parameters. Parameters of the policy are arguments of the command. The process ends when its input ends.
 //!
-//! Every job is checked by [`Job::validate`] before anything is done with it. A process that ends, that takes longer
-//! than `timeout`, that prints anything else or asks for an invalid job has failed for good: it is killed,
-//! [`pick`](CompactionPolicy::pick) gives no more jobs, and [`failure`](CompactionPolicy::failure) says why.
+//! [`Job::validate`] checks every job before lsmbench applies it. A process fails permanently when it ends, takes
+//! longer than `timeout`, prints anything else or requests an invalid job. lsmbench then kills it,
+//! [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure) returns the
+//! reason.
 //!
-//! With an empty `command` there is no process. The shape then goes through the same encoding to the built-in policy
-//! `identity`, and the job comes back through it. This variant is the baseline of what the encoding costs.
+//! With an empty `command` no process is started. The shape then goes through the same encoding to the built-in policy
+//! `identity`, and the job comes back through it. This variant is the baseline for the cost of the encoding.
 
 mod process;
 mod seam;
@@ -50,7 +51,7 @@ use crate::shape::Shape;
 pub use process::answer_without_jobs;
 pub(crate) use seam::seam;
 
-/// The name of the variant.
+/// Name of the variant.
 const KIND: &str = "external";
 
 /// The parameters as commented TOML with their defaults.
@@ -62,7 +63,7 @@ const REFERENCE: &str = "\
      # The built-in policy that answers through the same encoding where command is [].\n\
      identity = \"tiered\"\n";
 
-/// The variant of the catalog `C`, which has the policies that `identity` can name.
+/// Returns the variant for the catalog `C`, which has the policies that `identity` can name.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
@@ -71,7 +72,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// The most jobs in a row without new entries in the tree; more, and the process counts as one that never rests.
+/// Limit of consecutive jobs without new entries in the tree; a process with more counts as one that never rests.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -88,14 +89,14 @@ impl Default for Params {
     }
 }
 
-/// Builds the variant of the catalog `C`.
+/// Builder of the variant for the catalog `C`.
 struct Builder<C>(PhantomData<C>);
 
-/// A policy behind the encoding.
+/// A policy whose shapes and jobs are encoded.
 enum External {
-    /// A built-in policy.
+    /// A built-in policy in this process.
     Identity(Box<dyn CompactionPolicy>),
-    /// A process.
+    /// A policy in another process.
     Process(Mutex<Caller>),
 }
 
@@ -114,7 +115,7 @@ impl<C: CatalogHandle<dyn CompactionPolicy>> Build<dyn CompactionPolicy> for Bui
     }
 }
 
-/// The built-in policy of this label.
+/// Builds the built-in policy of this label.
 fn identity(
     catalog: &Catalog<dyn CompactionPolicy>,
     label: &str,
@@ -149,12 +150,12 @@ impl CompactionPolicy for External {
     }
 }
 
-/// A process, what it was asked, and what went wrong.
+/// A process, its request count and its failure.
 struct Caller {
     process: PolicyProcess,
-    /// The jobs since the tree last had more entries than before. Only flushes add entries.
+    /// The jobs since the entry count of the tree last grew. Only flushes add entries.
     jobs: u32,
-    /// The entries of the last shape.
+    /// The entry count of the last shape.
     entries: u64,
     failure: Option<String>,
 }

@@ -1,19 +1,19 @@
-//! FIFO: nothing is merged, and once there is more than `capacity`, the oldest runs go.
+//! FIFO compaction: no run is merged, and the oldest runs are dropped once the tree exceeds `capacity`.
 //!
-//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`), for data that are
-//! of no use after a while: logs, metrics, caches. A store with it is a window over the newest writes. What goes
-//! is the oldest run, whole, with all that is in it, then the next one, until the rest fits; so a key that was
-//! written long ago is found no more, and what is found is always the newest version: a tombstone goes only with
-//! all that is older. The newest run stays, however large.
+//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`), for data that are of
+//! no use after a while: logs, metrics, caches. A store with this policy is a window over the newest writes. The
+//! oldest run is dropped whole, then the next one, until the rest fits. So a key that was written long ago is no
+//! longer found, and a key that is found has its newest value, because a tombstone is dropped only with all older
+//! data. The newest run stays, however large it is.
 //!
-//! The style's other rule, to drop what is older than a time, needs a clock, which no policy has; here age is
-//! counted in what was written since. A compaction asked for by hand makes one run of all, which goes in one
-//! piece once it is the oldest and no longer fits.
+//! The second rule of the style drops data older than a given time. It needs a clock, which no policy has; here age is
+//! counted in bytes written since. A manual compaction makes one run of all data, which is dropped in one piece once
+//! it is the oldest and no longer fits.
 //!
 //! # What it costs
-//! Write amplification is exactly 1 for keys that are all different: each byte is written by its flush, and
-//! never again. A lookup sees up to C + 1 runs, C = `capacity` in buffers, and stale data stay until they are
-//! the oldest. Space is bounded by `capacity` and one flush.
+//! Write amplification is exactly 1 for keys that are all different: each byte is written once, by its flush. A lookup
+//! searches up to C + 1 runs, where C is `capacity` in buffers. Stale data stay until they are the oldest. Space is
+//! bounded by `capacity` and one flush.
 
 use catalog::{Build, ByteSize, Limit, Variant};
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
 )
 .limited(&[Limit::DropsData]);
 
-/// The policy.
+/// The FIFO policy with its capacity.
 struct Fifo {
     capacity: u64,
 }

@@ -1,25 +1,25 @@
 //! Fluid LSM-tree: at most K runs in every level but the largest, which has at most Z.
 //!
-//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via
-//! Adaptive Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is
-//! tiering, K = T − 1 with Z = 1 is lazy leveling, and everything between is there too.
+//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.3. K = Z = 1 is leveling, K = Z = T − 1 is tiering, K = T
+//! − 1 with Z = 1 is lazy leveling. Every combination between these is valid too.
 //!
-//! Count data in buffers. Level i takes arrivals of T^i: level 0 the flushes, the others what the level above
-//! hands down. An arrival is merged with the newest run of its level as long as both fit into the share of a
-//! run, s = ⌈(T−1)/K⌉ arrivals, in the largest level ⌈(T−1)/Z⌉; else it stays a run of its own. With T
-//! arrivals, or more runs than K where keys that were overwritten keep it from so many, a level hands all it
-//! has down as one run. In the largest level more than Z runs become one, and T arrivals begin a new largest
-//! level. The first level is never the largest in this sense.
+//! Count data in buffers. Level i takes arrivals of T^i: level 0 the flushes, each other level the runs of the level
+//! above. An arrival is merged with the newest run of its level as long as both fit into the share of a run: s =
+//! ⌈(T−1)/K⌉ arrivals, or ⌈(T−1)/Z⌉ in the largest level. Otherwise it stays a run of its own. A level compacts all
+//! its data into one run of the next level once it has T arrivals. It does so with more than K runs too, where
+//! overwritten keys keep it below T arrivals. In the largest level more than Z runs become one, and T arrivals begin a
+//! new largest level. The first level is never the largest in this sense.
 //!
 //! # What it writes
-//! Let N buffers be flushed, with keys that are all different. The j-th arrival since a level was empty is the
-//! p(j)-th of its run, p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i; in level 0 it writes nothing where
-//! p(j) = 1, for the flush has, nor where j = T, for then it is handed down at once. In a whole level i ≥ 1
-//! handed down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1 and 1 at K = T − 1. The
-//! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for it.
+//! Let N buffers be flushed, with keys that are all different. The j-th arrival since a level was empty is the p(j)-th
+//! of its run, p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i. Level 0 writes nothing where p(j) = 1, because the flush
+//! wrote that run, and nothing where j = T, because the level is then compacted down at once. In a whole level i ≥ 1
+//! that is compacted down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1 and 1 at K = T − 1. The
+//! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for the largest.
 //!
 //! # What it costs to read
-//! With L levels there are K·(L−1) + Z runs at most, and stale data are up to Z − 1 + 1/T of the live (ibid.,
+//! With L levels the tree has at most K·(L−1) + Z runs, and stale data are up to Z − 1 + 1/T of the live data (ibid.,
 //! table 2).
 
 use catalog::{Build, Variant};
@@ -41,7 +41,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
      largest_runs = 1\n",
 );
 
-/// The policy.
+/// The fluid policy with T, K and Z.
 struct Fluid {
     size_ratio: u64,
     upper_runs: u64,
@@ -78,18 +78,18 @@ impl Build<dyn CompactionPolicy> for Fluid {
 }
 
 impl Fluid {
-    /// The level that may have Z runs.
+    /// Returns the largest level, which may have Z runs.
     fn largest_level(shape: &Shape) -> usize {
         shape.last_level().max(1)
     }
 
-    /// K or Z: with T arrivals a level is handed down, so that more than T − 1 says no more.
+    /// Returns the run limit of a level: K or Z, at most T − 1, because a level is compacted down at T arrivals.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
         let runs = if level == Self::largest_level(shape) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)
     }
 
-    /// Whether data of so many bytes fit into one run of the level.
+    /// Returns whether `bytes` bytes of data fit into one run of the level.
     fn fit_one_run(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
         let arrivals = (self.size_ratio - 1).div_ceil(self.most_runs(shape, level));
         bytes as f64 <= arrivals as f64 * self.bytes_of_arrival(shape, level)
@@ -99,7 +99,7 @@ impl Fluid {
         size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level)
     }
 
-    /// The job of a level, if it needs one.
+    /// Returns the job of a level, if it needs one.
     fn job(&self, shape: &Shape, level: usize) -> Option<Job> {
         let runs = shape.runs_of(level);
         let has_all_arrivals = shape.bytes_of(level) as f64 >= self.bytes_of_arrival(shape, level + 1);
@@ -120,8 +120,8 @@ impl Fluid {
         })
     }
 
-    /// All runs of a level, and the newest of the next where that has room, as one run of the next; a single
-    /// run that joins none is moved.
+    /// Returns the job that compacts all runs of a level, and the newest run of the next level if that has room, into
+    /// one run of the next level. A single run that joins none is moved.
     fn hand_down(&self, shape: &Shape, level: usize) -> Job {
         let mut runs: Vec<_> = shape.runs_of(level).iter().map(|run| (level, run)).collect();
         let bytes: u64 = runs.iter().map(|(_, run)| run.bytes()).sum();
@@ -133,7 +133,7 @@ impl Fluid {
 }
 
 impl CompactionPolicy for Fluid {
-    /// The deepest level goes first: what is above then finds room.
+    /// Compacts the deepest level first, so that the levels above it find room.
     fn pick(&self, shape: &Shape) -> Option<Job> {
         (0..shape.levels.levels.len()).rev().find_map(|level| self.job(shape, level))
     }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_level_of_all_its_arrivals_is_handed_down() {
         assert_eq!(pick((2, 1), &[&[1, 2, 2]]), Some((vec![1, 2, 3], 1, Action::Merge)));
-        // Into the newest run of the next level as long as that has room: 4 arrivals of 5 at Z = 1.
+        // Joins the newest run of the next level as long as that has room: 4 arrivals of 5 at Z = 1.
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[15]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[20]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[1, 2, 2], &[5], &[25]]), Some((vec![1, 2, 3, 4], 1, Action::Merge)));
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn there_are_never_more_runs_than_allowed() {
-        // Overwritten keys: two runs of the largest level that are no whole arrivals, but more than a share.
+        // Overwritten keys: two runs of the largest level are no whole arrivals, but exceed a share.
         assert_eq!(pick((2, 2), &[&[], &[4, 7, 8]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick((2, 1), &[&[], &[4, 7, 8], &[90]]), Some((vec![1, 2, 3], 2, Action::Merge)));
     }

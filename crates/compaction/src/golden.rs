@@ -1,16 +1,16 @@
-//! Golden-ratio compaction: levels that grow by φ ≈ 1.618 and hand down a few tables at a time.
+//! Golden-ratio compaction: levels grow by φ ≈ 1.618 and compact a few tables at a time into the next level.
 //!
-//! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of
-//! tables, usually two, is compacted into level i+1", so that merges are many and small. The sizes that are
-//! compared are taken as the levels' capacities, φ^i buffers. Taken as what the levels hold at the moment the
-//! rule never rests: the level above is empty right after it was merged down, and everything is φ times
-//! nothing. The tables go around in key order; level 0 hands down what it has at two runs.
+//! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
+//! usually two, is compacted into level i+1", so that compactions are many and small. The compared sizes are taken as
+//! the capacities of the levels, φ^i buffers. With the current sizes of the levels the rule would never rest: the
+//! level above is empty right after it was compacted, and every size is at least φ times zero. The tables are picked
+//! round-robin in key order; level 0 is compacted at two runs.
 //!
-//! It is [`leveled-partial`](crate::leveled_partial) with other numbers; its ratio is a parameter of its own,
-//! `growth`, so that a design that had a `size_ratio` does not lend it the wrong one. No win is presumed: there are about
-//! 4.8 times as many levels as with T = 10 to look into and to pass through, and whole-level leveling with T
-//! writes in proportion to T/(2·log₂ T), which is least near T = e (0.94) and 1.17 at φ against 1.00 at 2 and
-//! at 4. What it has is the short longest merge.
+//! It is [`leveled-partial`](crate::leveled_partial) with other numbers. Its ratio is a separate parameter, `growth`,
+//! so that a `size_ratio` set for another policy is not applied to it by mistake. No win is presumed. The tree has
+//! about 4.8 times as many levels as with T = 10, for lookups to search and for data to pass through. Whole-level
+//! leveling with T writes in proportion to T/(2·log₂ T), which is least near T = e (0.94) and 1.17 at φ against 1.00
+//! at 2 and at 4. The advantage of the policy is that its longest compaction is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -29,10 +29,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>
      tables_per_job = 2\n",
 );
 
-/// Runs of level 0 that are merged into level 1.
+/// Runs of level 0 that are compacted into level 1.
 const LEVEL0_RUNS: usize = 2;
 
-/// Builds [`LeveledPartial`] with a small ratio.
+/// Builder of [`LeveledPartial`] with a small ratio.
 struct Golden;
 
 #[derive(Serialize, Deserialize)]
@@ -77,7 +77,7 @@ mod tests {
         let tables = [(0, 9), (10, 19), (20, 29)];
         assert_eq!(policy.pick(&cut_shape(&[(1, 0, &tables[..1])])), None);
         let shape = cut_shape(&[(1, 0, &tables[..2]), (2, 0, &[(5, 12)])]);
-        // The last merge below ended at 12: around again from the first.
+        // The last compaction into the level below ended at 12, so the round-robin starts again from the first table.
         assert_eq!(policy.pick(&shape).unwrap().inputs, [1, 2, 3]);
         let shape = cut_shape(&[(1, 0, &tables), (2, 0, &[(5, 9)])]);
         assert_eq!(policy.pick(&shape).unwrap().inputs, [2, 3]);

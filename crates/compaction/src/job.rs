@@ -1,4 +1,4 @@
-//! A job: which tables go, and where their content comes to stand.
+//! A compaction job: its input tables, its action, and the position of its output.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,40 +9,40 @@ use crate::shape::{Levels, OutputRun, Placed, Run, RunId, TableId, overlap};
 /// The deepest level that a job may write to. Levels that grow by 1.1 reach 10^10 buffers there.
 pub const MAX_LEVEL: usize = 255;
 
-/// What a policy wants done next.
+/// A compaction job that a policy requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The tables that are read and then removed.
     pub inputs: Vec<TableId>,
-    /// The level that takes the output.
+    /// The level that receives the output.
     pub level: usize,
-    /// The run of that level that the output joins; `None` for a new run, which stands where the newest of
-    /// the level's own inputs stood, or before all its runs where the level gives no input.
+    /// The run of that level that the output joins; `None` for a new run. A new run takes the position of the newest
+    /// of the level's own input runs, or comes before all runs of the level if none of them is an input.
     pub run: Option<RunId>,
-    /// Whether the tables are merged into new ones, moved as they are, or given up.
+    /// Whether the tables are merged into new ones, moved unchanged, or dropped.
     pub action: Action,
 }
 
-/// What happens to the inputs.
+/// The action that a job applies to its input tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// They are merged: of each key the newest version survives, and tombstones that hide nothing go.
+    /// Merges the inputs: the newest version of each key survives, and tombstones that hide nothing are dropped.
     Merge,
-    /// They change their level without being read: no two of them overlap.
+    /// Moves the inputs to another level without reading them; no two of them overlap.
     Move,
-    /// They go without being read, and nothing takes their place: the oldest runs of the tree, each whole, so
-    /// that nothing that is older than what goes comes to light. The one action that changes answers; it is for
-    /// policies that declare [`catalog::Limit::DropsData`].
+    /// Drops the inputs without reading them and without output. They are the oldest runs of the tree, each whole, so
+    /// that no older data becomes visible. This is the only action that changes answers; it is for policies that
+    /// declare [`catalog::Limit::DropsData`].
     Drop,
 }
 
-/// Why a job must not be done.
+/// Reason why a job is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidJob {
-    /// There is nothing to read.
+    /// The job has no input tables.
     #[error("the job has no inputs")]
     NoInputs,
-    /// An input is named twice or is not there.
+    /// An input is named twice or does not exist.
     #[error("table {0} is named twice or is not in the tree")]
     BadInput(TableId),
     /// The output run is not in the output level.
@@ -51,13 +51,13 @@ pub enum InvalidJob {
     /// The output level is deeper than any tree needs.
     #[error("level {0} is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
-    /// A move that would need a merge.
+    /// A moved table overlaps another one, so the job needs a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
-    /// Older data than what goes would stay, and be found in its place.
+    /// Data older than the dropped tables would stay, and become visible.
     #[error("table {0} may not be dropped: what is as old or older would stay")]
     DropsBeforeOlder(TableId),
-    /// Older data would come to stand above newer data of the same keys.
+    /// Older data would end above newer data of the same keys.
     #[error("table {input} would pass table {passed}, which overlaps it")]
     OutOfOrder {
         /// The input that would pass.
@@ -71,11 +71,11 @@ pub enum InvalidJob {
 }
 
 impl Job {
-    /// Checks that doing this job to `levels` changes no answer, or, of a drop, that no answer becomes an older
+    /// Checks that applying this job to `levels` changes no answer, or, for a drop, that no answer becomes an older
     /// one.
     ///
     /// # Errors
-    /// The first rule that the job breaks.
+    /// The first rule that the job violates.
     pub fn validate<T: Placed>(&self, levels: &Levels<T>) -> Result<(), InvalidJob> {
         let inputs = self.input_set()?;
         if self.level > MAX_LEVEL {
@@ -109,8 +109,8 @@ impl Job {
         self.fits_output_run(&runs, &inputs)
     }
 
-    /// Whether no table that stays and is older than the output overlaps the inputs: then tombstones hide
-    /// nothing any more and are dropped.
+    /// Returns whether no table that stays and is older than the output overlaps the inputs. Tombstones then hide
+    /// nothing and are dropped.
     pub fn reaches_bottom<T: Placed>(&self, levels: &Levels<T>) -> bool {
         let inputs: HashSet<TableId> = self.inputs.iter().copied().collect();
         let runs: Vec<(usize, &Run<T>)> = levels.runs().collect();
@@ -125,7 +125,7 @@ impl Job {
         !stays.any(|table| table.smallest() <= largest && table.largest() >= smallest)
     }
 
-    /// The place of the output; `new_run` is the number that a new run gets.
+    /// Returns the position of the output; `new_run` is the number that a new run gets.
     pub fn place(&self, new_run: RunId) -> OutputRun {
         OutputRun { level: self.level, run: self.run.unwrap_or(new_run) }
     }
@@ -141,8 +141,8 @@ impl Job {
         }
     }
 
-    /// Where the output stands among all runs from the newest to the oldest: the rank of the run it joins,
-    /// or half a step before the run that a new one stands before.
+    /// Returns the rank of the output among all runs from the newest to the oldest: the rank of the run it joins, or
+    /// half a step before the run that a new run precedes.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -159,8 +159,8 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
-    /// No table that stays in the output run overlaps what comes into it: each table that is moved there, or whatever a
-    /// merge may write from its smallest key to its largest.
+    /// Checks that no table that stays in the output run overlaps the output: each moved table, or the whole key range
+    /// of a merge from its smallest key to its largest.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],
@@ -187,7 +187,7 @@ impl Job {
     }
 }
 
-/// What is dropped must be the oldest runs, each whole.
+/// Checks that the dropped tables are the oldest runs, each whole.
 fn drops_the_oldest<T: Placed>(
     inputs: &HashSet<TableId>,
     runs: &[(usize, &Run<T>)],
@@ -201,7 +201,7 @@ fn drops_the_oldest<T: Placed>(
     }
 }
 
-/// Tables that are moved together make one sorted sequence.
+/// Checks that tables that are moved together form one sorted sequence.
 fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)]) -> Result<(), InvalidJob> {
     let tables = runs.iter().flat_map(|(_, run)| &run.tables).filter(|table| inputs.contains(&table.id()));
     match overlap(tables) {
@@ -210,7 +210,7 @@ fn do_not_overlap<T: Placed>(inputs: &HashSet<TableId>, runs: &[(usize, &Run<T>)
     }
 }
 
-/// Every table that stays and stands in age between an input and the output must not overlap the input.
+/// Checks that no table that stays and is between an input and the output in age overlaps the input.
 fn passes_nothing<T: Placed>(
     input: &T,
     rank: usize,
@@ -233,7 +233,7 @@ fn passes_nothing<T: Placed>(
     }
 }
 
-/// The smallest and the largest key of all inputs.
+/// Returns the smallest and the largest key of all inputs.
 fn hull<'a, T: Placed>(
     runs: &[(usize, &'a Run<T>)],
     inputs: &HashSet<TableId>,
@@ -293,14 +293,14 @@ mod tests {
     #[test]
     fn nothing_passes_what_it_overlaps() {
         let validate = |job: Job| job.validate(&levels());
-        // Newer data under older data of the same keys, and older above newer.
+        // Newer data below older data of the same keys, and older above newer.
         assert_eq!(
             validate(merge(&[3, 10, 11], 1, None)),
             Err(InvalidJob::OutOfOrder { input: 3, passed: 2 })
         );
         assert_eq!(validate(merge(&[10], 0, None)), Err(InvalidJob::OutOfOrder { input: 10, passed: 3 }));
         assert_eq!(validate(merge(&[2], 2, None)), Err(InvalidJob::OutOfOrder { input: 2, passed: 11 }));
-        // A table may pass what it does not overlap.
+        // A table may pass a table that it does not overlap.
         assert_eq!(validate(merge(&[11], 3, None)), Ok(()));
         assert_eq!(validate(merge(&[4, 10], 1, Some(1))), Ok(()));
     }
@@ -310,10 +310,10 @@ mod tests {
         let validate = |job: Job| job.validate(&levels());
         assert_eq!(validate(merge(&[2, 11], 1, Some(1))), Ok(()));
         assert_eq!(validate(merge(&[2], 1, Some(1))), Err(InvalidJob::OverlapsOutputRun(11)));
-        // The hull of the inputs counts, not the inputs alone.
+        // For a merge the key range from the smallest to the largest input key counts, not only the inputs.
         let levels = levels().edit(&[], OutputRun { level: 1, run: 1 }, &[table(12, "q", "r")]).unwrap();
         assert_eq!(merge(&[2, 11], 1, Some(1)).validate(&levels), Err(InvalidJob::OverlapsOutputRun(12)));
-        // Of tables that are moved each counts for itself.
+        // For a move each table counts separately.
         let levels =
             levels.edit(&[3, 10, 11], OutputRun { level: 0, run: 9 }, &[table(20, "a", "b")]).unwrap();
         let levels = levels.edit(&[2], OutputRun { level: 0, run: 9 }, &[table(21, "s", "t")]).unwrap();
@@ -342,7 +342,7 @@ mod tests {
         assert!(!merge(&[2, 3], 0, None).reaches_bottom(&levels));
         assert!(!merge(&[2, 3, 10, 11], 1, None).reaches_bottom(&levels));
         assert!(merge(&[2, 3, 10, 11, 4], 2, None).reaches_bottom(&levels));
-        // Table 4 holds a to c alone.
+        // Table 4 has only the keys a to c.
         assert!(merge(&[2, 11], 1, Some(1)).reaches_bottom(&levels));
         assert!(!merge(&[2], 0, None).reaches_bottom(&levels));
     }

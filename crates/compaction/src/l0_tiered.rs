@@ -2,10 +2,11 @@
 //! The report of cs265 (section 2.5.3) calls it lazy-leveled.
 //!
 //! It is the textbook's [`leveled`](crate::leveled) with more than one run in level 0. A compaction into level 1 then
-//! merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange. With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; the exact
-//! form stands there, for keys in no order. With `trivial_moves`, a move that engines in use know by that name, tables that
-//! share no keys with others descend as they are, and merges take those alone whose keys meet: what comes in key order passes
-//! all levels without being written again.
+//! merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange. With R =
+//! `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact form, for
+//! keys in random order. With `trivial_moves`, named after the trivial move of production engines, tables that share
+//! no keys with others move down unchanged, and only tables with overlapping keys are merged. Data written in key
+//! order then passes all levels without being rewritten.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      trivial_moves = false\n",
 );
 
-/// Builds [`Leveled`] with a level 0 of several runs.
+/// Builder of [`Leveled`] with a level 0 of several runs.
 struct L0Tiered;
 
 #[derive(Serialize, Deserialize)]

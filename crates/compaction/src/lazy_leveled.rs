@@ -1,25 +1,25 @@
 //! Lazy leveling: the largest level holds one run, every level above it gathers T.
 //!
-//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via
-//! Adaptive Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level,
-//! so that point lookups and space gain most from its being one run; merging the levels above would cost
-//! as much again and gain little. (What cs265 calls lazy-leveled is another policy, here `l0-tiered`.)
+//! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so point lookups and
+//! space gain most if this level is one run. Merging the levels above would cost as much again and gain little. (The
+//! policy that cs265 calls lazy-leveled is another one, here `l0-tiered`.)
 //!
-//! Flushes land in level 0, which is never the largest in this sense: the first T runs become the run of
-//! level 1. When T runs have come together right above the largest level L, they are merged with its run.
-//! When that has T^(L+1) buffers of data, it becomes the run of a new largest level: it is moved down, and
-//! level L gathers runs from then on.
+//! Flushes go to level 0, which is never the largest in this sense: the first T runs become the run of level 1. Once
+//! the level right above the largest level L has T runs, they are merged with the run of L. Once that run has T^(L+1)
+//! buffers of data, it becomes the run of a new largest level: it is moved down, and level L gathers runs from then
+//! on.
 //!
 //! # What it writes
-//! Count data in buffers, let N of them be flushed, with keys that are all different. Level i takes its
-//! a = ⌊N / T^i⌋ arrivals of T^i buffers: the first T while it is the largest, when the j-th of them writes
-//! j·T^i, the others while it gathers, when each writes T^i. The first one is moved for i > 1. So
+//! Count data in buffers, and let N of them be flushed, with keys that are all different. Level i takes its a = ⌊N /
+//! T^i⌋ arrivals of T^i buffers. The first T arrive while it is the largest, when the j-th of them writes j·T^i; the
+//! others arrive while it gathers runs, when each writes T^i. The first one is moved for i > 1. So
 //!
 //! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
 //!
-//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. The textbook has one write per
-//! level above the largest, as here, and (T−1)/2 to T/2 for the largest; here that is (T+1)/2 − 1/T once
-//! it is full, for the reasons given with [`leveled`](crate::leveled).
+//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. The textbook has one write per level above
+//! the largest, as here, and (T−1)/2 to T/2 for the largest. Here the largest costs (T+1)/2 − 1/T once it is full, for
+//! the reasons given with [`leveled`](crate::leveled).
 
 use catalog::{Build, Variant};
 
@@ -37,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
      size_ratio = 10\n",
 );
 
-/// The policy.
+/// The lazy-leveled policy with T.
 struct LazyLeveled {
     size_ratio: usize,
 }
@@ -51,12 +51,12 @@ impl Build<dyn CompactionPolicy> for LazyLeveled {
 }
 
 impl LazyLeveled {
-    /// The level that holds one run.
+    /// Returns the largest level, which has one run.
     fn largest_level(shape: &Shape) -> usize {
         shape.last_level().max(1)
     }
 
-    /// How full a level is: at 1 something must be done.
+    /// Returns the fill ratio of a level; at 1 the level needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         if level < Self::largest_level(shape) {
@@ -75,7 +75,7 @@ impl CompactionPolicy for LazyLeveled {
         let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
         let largest = Self::largest_level(shape);
         Some(if level == largest && shape.runs_of(level).len() > 1 {
-            // Left by another policy.
+            // Several runs left by another policy.
             whole::merge_within(shape, level)
         } else if level + 1 >= largest {
             whole::merge_into_next(shape, level)
@@ -102,9 +102,9 @@ mod tests {
         assert_eq!(pick(&[&[1, 1]]), None);
         assert_eq!(pick(&[&[1, 1, 1]]), Some((vec![1, 2, 3], 1, Action::Merge)));
         assert_eq!(pick(&[&[1, 1], &[3, 3], &[9]]), None);
-        // Into a level that gathers, the run of the level below is left alone.
+        // A compaction into a level that gathers runs leaves the existing run of that level alone.
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3], &[9]]), Some((vec![1, 2, 3], 1, Action::Merge)));
-        // Into the largest level with its run.
+        // A compaction into the largest level includes its run.
         assert_eq!(pick(&[&[1], &[3, 3, 3], &[9]]), Some((vec![2, 3, 4, 5], 2, Action::Merge)));
     }
 

@@ -1,30 +1,30 @@
 //! Leveled compaction: one run per level, each T times as large as the one above.
 //!
-//! Source: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2, in the form
-//! of whole-level merges that Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, call
-//! leveling. Level 0 is where flushes land: as soon as it has `level0_runs` runs they are merged with the
-//! run of level 1. Level i ≥ 1 holds one run, until that has C(i) = T^i buffers of data, or, where level 1 is
-//! given another size of C(1) buffers, C(1)·T^(i−1); then it is merged whole into level i + 1, or moved there where
-//! that is empty. Where [`l0-tiered`](crate::l0_tiered) asks for it, a level descends table by table instead.
+//! Source: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2, in the form of
+//! whole-level merges that Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, call leveling. Level 0
+//! takes the flushes: as soon as it has `level0_runs` runs they are merged with the run of level 1. Level i ≥ 1 has
+//! one run, until that has C(i) = T^i buffers of data, or C(1)·T^(i−1) where level 1 has another size of C(1) buffers.
+//! The run is then merged whole into level i + 1, or moved there if that level is empty. If
+//! [`l0-tiered`](crate::l0_tiered) enables trivial moves, a level moves down table by table instead.
 //!
 //! # What it writes
-//! Count data in buffers, let N of them be flushed, with keys that are all different. Let a(i) be the size
-//! in which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉
-//! arrivals and hands down a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i); the
-//! first one writes nothing if it came as one run, for then it is moved. After q·n(i) + r arrivals, r < n(i),
+//! Count data in buffers, and let N of them be flushed, with keys that are all different. Let a(i) be the size in
+//! which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is
+//! compacted into the next level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i). The
+//! first one writes nothing if it came as one run, because it is then moved. After q·n(i) + r arrivals, r < n(i),
 //!
 //! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, less 1 where the first is moved and j > 0
 //!
-//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and whole
-//! T, a(i) = T^(i−1) and n(i) = T, so that data which has passed level i cost
+//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and an integer T,
+//! a(i) = T^(i−1) and n(i) = T, so that data that has passed level i cost
 //!
 //! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes there: 2.25 at T = 4, 5.4 at T = 10.
 //!
-//! The textbook's terms per level are near it and less. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
-//! is what comes out if the arrivals themselves are not counted, only what is written again for them. T/2
-//! (Huynh et al., "Endure", VLDB 2022) is what comes out if a level holds T − 1 arrivals at most, so that
-//! the last and dearest merge, right before the level is handed down, never is. The last level is filled
-//! only in part, and data cost less there than any of these terms.
+//! The textbook's terms per level are close to this and smaller. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
+//! results if the arrivals themselves are not counted, only the data rewritten for them. T/2 (Huynh et al., "Endure",
+//! VLDB 2022) results if a level has T − 1 arrivals at most, so that the last and most expensive merge, right before
+//! the level is compacted down, never happens. The last level is filled only in part, and data cost less there than
+//! any of these terms.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -43,10 +43,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
      level0_runs = 1\n",
 );
 
-/// The policy.
+/// The leveled policy with its parameters.
 pub(crate) struct Leveled {
     size_ratio: f64,
-    /// The buffers that level 1 takes; each level below takes T times as many as the one above.
+    /// Capacity of level 1 in buffers; each level below takes T times as many as the one above.
     level1_buffers: f64,
     level0_runs: usize,
     seek_price: ByteSize,
@@ -75,7 +75,7 @@ impl Build<dyn CompactionPolicy> for Leveled {
 }
 
 impl Leveled {
-    /// The policy with size ratio `size_ratio` that merges level 0 at `level0_runs` runs.
+    /// Creates the policy with size ratio `size_ratio` that compacts level 0 at `level0_runs` runs.
     pub(crate) fn new(size_ratio: f64, level0_runs: u64) -> Result<Self, String> {
         Ok(Self {
             size_ratio: size_ratio::factor("size_ratio", size_ratio)?,
@@ -86,23 +86,23 @@ impl Leveled {
         })
     }
 
-    /// The policy with a level 1 of so many buffers, or, at 0, of T.
+    /// Sets the capacity of level 1 to `buffers` buffers, or, at 0, to T.
     pub(crate) fn with_level1_buffers(self, buffers: u64) -> Self {
         let level1_buffers = if buffers == 0 { self.size_ratio } else { buffers as f64 };
         Self { level1_buffers, ..self }
     }
 
-    /// The policy with merges that ranges have paid for at this price.
+    /// Enables read-triggered compaction at this seek price, in bytes merged.
     pub(crate) fn with_seek_price(self, seek_price: ByteSize) -> Self {
         Self { seek_price, ..self }
     }
 
-    /// The policy that leaves what need not be merged as it is, or does not.
+    /// Sets whether tables that need no merge are moved unchanged.
     pub(crate) fn with_trivial_moves(self, trivial_moves: bool) -> Self {
         Self { trivial_moves, ..self }
     }
 
-    /// How full a level is: at 1 something must be done.
+    /// Returns the fill ratio of a level; at 1 the level needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -119,7 +119,7 @@ impl Leveled {
 impl CompactionPolicy for Leveled {
     fn pick(&self, shape: &Shape) -> Option<Job> {
         let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
-        // More than one run below level 0 was left by another policy.
+        // Another policy left more than one run in a level below level 0.
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));
         }
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(pick(1, &[&[], &[3], &[15], &[63]]), None);
         assert_eq!(pick(1, &[&[], &[4]]), Some((vec![1], 2, Action::Move)));
         assert_eq!(pick(1, &[&[], &[3], &[17], &[1]]), Some((vec![2, 3], 3, Action::Merge)));
-        // Level 1 is as full as level 0, and goes first: what comes from above then finds it empty.
+        // Level 1 is as full as level 0, and goes first, so that data from level 0 finds it empty.
         assert_eq!(pick(1, &[&[1], &[4], &[4]]), Some((vec![2, 3], 2, Action::Merge)));
         // Level 0 is fuller.
         assert_eq!(pick(1, &[&[1, 1], &[4], &[4]]), Some((vec![1, 2, 3], 1, Action::Merge)));

@@ -1,30 +1,28 @@
-//! Leveled compaction table by table: a level that is too full hands down one table at a time.
+//! Leveled compaction table by table: a level above its capacity compacts one table at a time into the next.
 //!
 //! Source: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
-//! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0
-//! gathers `level0_runs` runs, which are merged together with what they overlap in level 1. Level i ≥ 1 is
-//! one run of at most T^i buffers. Above that, the table that the [`Picker`] names is merged with those it
-//! overlaps in level i + 1; where there are none it is moved.
+//! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 gathers
+//! `level0_runs` runs, which are merged together with the tables that they overlap in level 1. Level i ≥ 1 is one run
+//! of at most T^i buffers. Above that, the table that the [`Picker`] selects is merged with the tables that it
+//! overlaps in level i + 1; if there are none it is moved.
 //!
 //! # What it costs
-//! Reads and space are those of [`leveled`](crate::leveled): a run per level, and stale data of about 1/T of
-//! the live. The longest merge is T + 1 tables where a whole level would be T^i buffers, and needs no more
-//! than that in transient space. A byte that goes down from a full level meets about T bytes below, or fewer
-//! where the picker finds gaps, so that a level costs up to T + 1 writes; a whole-level merge pays only
-//! (T+1)/2 on average, since it finds the level below anywhere from empty to full. The levels stay full all
-//! the time, which whole-level merges do not. With tables as large as runs it writes just what `leveled`
-//! writes. There is no closed form for tables that are smaller; the simulator has the numbers
-//! (`closed_forms`, second table).
+//! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the
+//! live data. The longest compaction is T + 1 tables instead of a whole level of T^i buffers, and needs only that much
+//! transient space. A byte compacted from a full level overlaps about T bytes below, or fewer where the picker finds
+//! gaps, so a level costs up to T + 1 writes. A whole-level compaction pays only (T+1)/2 on average, because it finds
+//! the level below anywhere from empty to full. Levels here stay full all the time; with whole-level compaction they
+//! do not. With tables as large as runs the policy writes exactly as much as `leveled`. For smaller tables no closed
+//! form exists; the simulator has the numbers (`closed_forms`, second table).
 //!
 //! # Deletes
-//! Two pickers bring a trigger of their own, so that a table may go down though its level has room.
-//! `most-tombstones` (TSD in the study) takes tables that are tombstones to `tombstone_share`.
-//! `tombstone-ttl` (TSA; FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones have
-//! waited too long: of the time `tombstone_ttl` level i has a share in proportion to T^i, and the last level
-//! none, where tombstones go as they come. A shape has one clock, the numbers of its tables, and the age of
-//! tombstones is counted in these, as near as they tell: see [`Picker`]. To keep the time strictly, tables
-//! would have to say when their oldest tombstone was written. In the last level such a table is written anew
-//! in its place, and its tombstones go.
+//! Two pickers have a trigger of their own, so that a table may be compacted although its level has room.
+//! `most-tombstones` (TSD in the study) takes tables with a share of tombstones of at least `tombstone_share`.
+//! `tombstone-ttl` (TSA; FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones have waited too
+//! long. Level i has a share of the time `tombstone_ttl` in proportion to T^i; the last level has none, because
+//! tombstones are dropped there on arrival. The only clock of a shape is its table numbers, so the age of tombstones
+//! is an approximation in these: see [`Picker`]. A strict time limit would need tables that record when their oldest
+//! tombstone was written. In the last level such a table is rewritten in its place, and its tombstones are dropped.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -52,25 +50,25 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
      tombstone_ttl = 1000\n",
 );
 
-/// The policy.
+/// The leveled-partial policy with its parameters.
 pub(crate) struct LeveledPartial {
-    /// T.
+    /// Size ratio T.
     pub(crate) size_ratio: f64,
-    /// Runs that level 0 gathers.
+    /// Number of runs that level 0 gathers.
     pub(crate) level0_runs: usize,
-    /// The buffers that level 1 takes, as an exponent of T; each level below takes T times as many.
+    /// Capacity of level 1 in buffers, as an exponent of T; each level below takes T times as many.
     pub(crate) level1_exponent: usize,
-    /// Neighbouring tables that go down in one job.
+    /// Number of neighbouring tables that one job compacts.
     pub(crate) tables_per_job: usize,
-    /// Which of them.
+    /// Rule that selects the tables.
     pub(crate) picker: Picker,
-    /// Which tables go down though their level has room, if any.
+    /// Trigger for tables that are compacted although their level has room, if any.
     pub(crate) deletes: Option<DeleteTrigger>,
 }
 
-/// Which tables go down because of their tombstones.
+/// Trigger that compacts tables because of their tombstones.
 pub(crate) enum DeleteTrigger {
-    /// Tables with this share of tombstones.
+    /// Tables with at least this share of tombstones.
     Share(f64),
     /// Tables whose tombstones have waited for their level's part of this many table numbers.
     Age(u64),
@@ -125,7 +123,7 @@ impl Build<dyn CompactionPolicy> for LeveledPartial {
 }
 
 impl LeveledPartial {
-    /// How full a level is: at 1 something must be done.
+    /// Returns the fill ratio of a level; at 1 the level needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
         match level {
@@ -139,13 +137,13 @@ impl LeveledPartial {
         }
     }
 
-    /// The table that the picker names, and its neighbours above in key order as far as a job takes them.
+    /// Returns the table that the picker selects, and the next tables in key order up to the limit of a job.
     fn picked<'a>(&self, shape: &Shape, level: usize, run: &'a Run<TableShape>) -> &'a [TableShape] {
         let first = self.picker.pick(shape, level, run);
         &run.tables[first..(first + self.tables_per_job).min(run.tables.len())]
     }
 
-    /// The job of the first table, from level 0 on, that must go for its tombstones.
+    /// Returns the job of the first table, from level 0 on, that must be compacted because of its tombstones.
     fn delete_job(&self, shape: &Shape) -> Option<Job> {
         let trigger = self.deletes.as_ref()?;
         let (now, bottom) = (now(shape), shape.last_level());
@@ -166,9 +164,9 @@ impl LeveledPartial {
         })
     }
 
-    /// The part of `ttl` that a tombstone may spend in `level`: in proportion to the levels' sizes, and all of
-    /// it together above the last level. A tombstone in the last level came by a move and has none left there
-    /// beyond the whole.
+    /// Returns the part of `ttl` that a tombstone may spend in `level`. The parts are in proportion to the sizes of
+    /// the levels and add up to `ttl` above the last level. A tombstone in the last level arrived by a move and has no
+    /// time left there beyond the whole `ttl`.
     fn ttl_of_level(&self, ttl: u64, level: usize, bottom: usize) -> f64 {
         if level == bottom {
             return ttl as f64;
@@ -187,7 +185,7 @@ impl CompactionPolicy for LeveledPartial {
         Some(match runs {
             _ if level == 0 => push_level_0(shape),
             [run] => push_down(shape, level, self.picked(shape, level, run), true),
-            // Left by another policy.
+            // Several runs left by another policy.
             _ => whole::merge_within(shape, level),
         })
     }

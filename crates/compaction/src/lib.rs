@@ -1,8 +1,8 @@
-//! The compaction axis: a plain-data picture of the tree in, the next job as data out. No bytes, no files,
-//! no threads: the simulator and the tree run the same code.
+//! The compaction axis: takes the shape of the tree as plain data and returns the next job as plain data. It uses no
+//! bytes, files or threads, so the simulator and the tree run the same code.
 //!
-//! Every job leaves every answer as it is, but for those of policies that declare that they drop data
-//! ([`catalog::Limit::DropsData`]): these may give up the oldest runs, whole.
+//! No job changes an answer, except the jobs of policies that declare that they drop data
+//! ([`catalog::Limit::DropsData`]): these may drop the oldest runs, each whole.
 
 mod binary_counter;
 pub mod conformance;
@@ -43,7 +43,7 @@ pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
 
-/// All policies. The first is the baseline and the oracle of write amplification.
+/// All compaction policies. The first is the baseline and the lower bound of write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
@@ -77,9 +77,9 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// The seam of a policy in another process: a shape of 100 tables and the answer to it. Where the choice has a command,
-/// `without_jobs` runs at the other end of the pipes instead, so that the time of the policy is not in the result: a
-/// command that does what [`answer_without_jobs`] does. `None` for other policies.
+/// Returns the seam of a policy in another process: a shape of 100 tables and the answer to it. If the choice has a
+/// command, `without_jobs` runs at the other end of the pipes instead, so that the result excludes the time of the
+/// policy. `without_jobs` is a command that does the work of [`answer_without_jobs`]. `None` for other policies.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

@@ -1,16 +1,17 @@
-//! Merge-all: when there are n runs, all of them become one.
+//! Merge-all compaction: n runs are merged into one.
 //!
-//! Source: golsm, section Compaction; the simplest policy that keeps the number of runs below a bound. All
-//! runs stay in level 0.
+//! Source: golsm, section Compaction; the simplest policy that keeps the number of runs below a bound. All runs stay
+//! in level 0.
 //!
 //! # What it costs
-//! The first n flushes make a run of n buffers, and every n − 1 more rewrite all there is. After N flushes of
-//! keys that are all different there were m = ⌊(N−1)/(n−1)⌋ merges, and write amplification is exactly
+//! The first n flushes make a run of n buffers, and every n − 1 more rewrite all data. After N flushes of keys that
+//! are all different m = ⌊(N−1)/(n−1)⌋ compactions have run, and write amplification is exactly
 //!
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
-//! about N / (2·(n−1)): it grows with the data, where that of leveled grows with their logarithm. Lookups see
-//! n − 1 runs at most. Stale data are what the n − 1 newest runs repeat; a merge needs the whole size again.
+//! about N / (2·(n−1)). It grows with the data, whereas that of leveled grows with the logarithm of the data. Lookups
+//! search at most n − 1 runs. Stale data are the entries that the n − 1 newest runs repeat; a compaction needs the
+//! whole size again.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MergeAl
      runs = 4\n",
 );
 
-/// The policy.
+/// The merge-all policy with n.
 struct MergeAll {
     runs: usize,
 }
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(pick(&[&[1, 9]]), None);
         let job = pick(&[&[1, 1, 9]]).unwrap();
         assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[1, 2, 3][..], 0, None));
-        // Another policy left runs below.
+        // Runs below level 0 that another policy left.
         let job = pick(&[&[1, 1], &[], &[9]]).unwrap();
         assert_eq!((job.inputs.as_slice(), job.level), (&[1, 2, 3][..], 2));
     }

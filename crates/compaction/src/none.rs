@@ -14,7 +14,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::<dyn Compacti
 )
 .oracle();
 
-/// The policy that never has a job.
+/// Policy that never has a job.
 struct NoCompaction;
 
 impl CompactionPolicy for NoCompaction {

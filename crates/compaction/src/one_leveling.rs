@@ -1,14 +1,14 @@
-//! 1-leveling: the first level gathers T runs, every other is one run and hands down table by table.
+//! 1-leveling: the first level gathers T runs, every other level is one run and is compacted table by table.
 //!
-//! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space"
-//! (VLDB 2021), section 3.2, where it stands for the shape of `RocksDB`: the first level tiered, so that
-//! flushes are cheap, the others leveled, with the table moved that overlaps least.
+//! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space" (VLDB
+//! 2021), section 3.2, where it represents the shape of `RocksDB`. The first level is tiered, so that flushes are
+//! cheap; the others are leveled, and the table with the least overlap is compacted.
 //!
-//! It is [`leveled-partial`](crate::leveled_partial) whose level 0 counts as the first level of T buffers:
-//! level i takes T^(i+1) of them. Level 0 costs no writes, and what leaves it comes T buffers at a time, so
-//! that level 1 is rewritten as often as any level. With tables as large as runs the closed form of
-//! [`leveled`](crate::leveled) holds, with `level0_runs` = T and capacities of T^(i+1). Lookups see up to T
-//! runs more than with `leveled`, short ranges too; space is the same.
+//! It is [`leveled-partial`](crate::leveled_partial) whose level 0 counts as the first level of T buffers: level i
+//! takes T^(i+1) of them. Level 0 costs no writes, and its data arrive in level 1 T buffers at a time, so level 1 is
+//! rewritten as often as any level. With tables as large as runs the closed form of [`leveled`](crate::leveled)
+//! applies, with `level0_runs` = T and capacities of T^(i+1). Lookups and short scans search up to T runs more than
+//! with `leveled`; space is equal.
 
 use catalog::{Build, Variant};
 
@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeve
      size_ratio = 10\n",
 );
 
-/// Builds [`LeveledPartial`] with a first level of T runs.
+/// Builder of [`LeveledPartial`] with a first level of T runs.
 struct OneLeveling;
 
 impl Build<dyn CompactionPolicy> for OneLeveling {

@@ -1,18 +1,19 @@
-//! Partial tiered compaction: of a level with T runs only some go down, as one run of the next level.
+//! Partial tiered compaction: only some of the T runs of a level are compacted, into one run of the next level.
 //!
-//! Source: the report of cs265, section 2.5.4, and its defaults: it names `max_runs_to_compact` and a selection
-//! strategy over runs, and prints no rule. Of its strategies, oldest, smallest and most overlap, only the
-//! first can be followed as it is: a newer run that goes below an older one of the same keys makes old values
-//! answer. So the candidates are the groups of `max_runs` neighbours in age that overlap no table of an older
-//! run of their level; the oldest runs always are one, and with keys spread evenly it is the only one. The
-//! selection is among these.
+//! Source: the report of cs265, section 2.5.4, and its defaults. The report names `max_runs_to_compact` and a
+//! selection strategy over runs, and prints no rule. Of its strategies (oldest, smallest and most overlap) only the
+//! first is correct unchanged: if a newer run moves below an older run of the same keys, lookups return old values. So
+//! the candidates are the groups of `max_runs` neighbours in age that overlap no table of an older run of their level.
+//! The oldest runs always are a candidate; with keys spread evenly they are the only one. The selection strategy
+//! chooses among the candidates.
 //!
 //! # What it costs
-//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs go down whenever a level has T, so that
-//! runs grow by m from level to level, not by T, and T − m to T − 1 stay. Of a(0) = N flushes of keys that are
-//! all different, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T, and write
-//! amplification is exactly 1 + Σ a(i)·m^i / N, i ≥ 1: one write per level as with [`tiered`](crate::tiered),
-//! which it is for m = T, but about ln N / ln m levels. A merge is m runs instead of T: shorter; lookups see more runs.
+//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs, so runs
+//! grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of keys that are all
+//! different, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
+//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. That is one write per level as with [`tiered`](crate::tiered), to which the
+//! policy is equal for m = T, but about ln N / ln m levels. A compaction merges m runs instead of T, so it is shorter;
+//! lookups search more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -34,22 +35,22 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial
      selection = \"oldest\"\n",
 );
 
-/// The policy.
+/// The partial policy with its parameters.
 struct Partial {
     run_threshold: usize,
     max_runs: usize,
     selection: Selection,
 }
 
-/// Which runs go down.
+/// Rule that selects the runs to compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selection {
-    /// The oldest.
+    /// The oldest runs.
     Oldest,
-    /// Those of the fewest bytes.
+    /// The runs with the fewest bytes.
     Smallest,
-    /// Those with the most bytes in tables that overlap another run of the group.
+    /// The runs with the most bytes in tables that overlap another run of the group.
     MostOverlap,
 }
 
@@ -86,8 +87,7 @@ impl Build<dyn CompactionPolicy> for Partial {
 }
 
 impl Partial {
-    /// The runs that go down: of the groups that may, the one that the selection prefers, and of equals the
-    /// oldest.
+    /// Returns the runs to compact: the candidate group that the selection prefers, and of equal groups the oldest.
     fn select<'a>(&self, runs: &'a [Run<TableShape>]) -> &'a [Run<TableShape>] {
         let groups = runs.windows(self.max_runs).enumerate().rev();
         let mut groups = groups
@@ -102,13 +102,13 @@ impl Partial {
     }
 }
 
-/// Whether a table of `runs` overlaps one of `others`.
+/// Returns whether a table of `runs` overlaps one of `others`.
 fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
     let mut tables = runs.iter().flat_map(|run| &run.tables);
     tables.any(|table| others.iter().any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty()))
 }
 
-/// The bytes of the tables that overlap one of another run of the group.
+/// Returns the bytes of the tables of a group that overlap a table of another run of the group.
 fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
     let shares = |run: &Run<TableShape>, table: &TableShape| {
         group.iter().any(|other| {

@@ -1,35 +1,36 @@
-//! Pickers: which table of a level that is too full goes down first.
+//! Pickers: rules for which table of a level above its capacity is compacted first.
 //!
-//! They are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing
-//! the LSM Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker
-//! sees nothing but the shape. What it would have to remember elsewhere stands in the numbers of the tables:
-//! a tree numbers its tables in the order in which it makes them, and a table that is only moved keeps its
-//! number. So the number of a table says when data was last merged into it; and since a level of one run gets
-//! new tables from the level above, the lowest number among the tables that a table overlaps in the next
-//! level says how long no data of its range has gone down. That is as near as numbers come: the merge of a
-//! neighbour also renews the table below that lies under the edge of both.
+//! They are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
+//! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker reads only the
+//! shape and keeps no state; the table numbers replace the state. A tree numbers its tables in the order in which it
+//! creates them, and a table that is only moved keeps its number. So the number of a table dates the last compaction
+//! of data into it. A level of one run gets new tables from the level above. The lowest number among the tables that a
+//! table overlaps in the next level therefore dates the last time that data of its range was compacted. This is an
+//! approximation: a compaction of a neighbour also renews the table of the next level that overlaps both.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// The rule. Of tables that are equal by it the one with the least overlap goes, of these the first by key.
+/// Rule that selects a table. Among tables that are equal by the rule, the one with the least overlap is selected, and
+/// among these the first by key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {
-    /// The first table behind the end of the last merge into the next level, around and around. That end is
-    /// the largest key of the table with the highest number there (`LevelDB`'s compaction pointer).
+    /// The first table after the end of the last compaction into the next level, round-robin. That end is the largest
+    /// key of the table with the highest number there (`LevelDB`'s compaction pointer).
     RoundRobin,
-    /// Fewest bytes of the next level per byte of the table (`kMinOverlappingRatio`).
+    /// Fewest overlapping bytes of the next level per byte of the table (`kMinOverlappingRatio`).
     LeastOverlap,
-    /// Fewest bytes of the level behind the next per byte of the table: what the merge after this one costs.
+    /// Fewest overlapping bytes of the level after the next, per byte of the table; they are the cost of the following
+    /// compaction.
     LeastOverlapGrandparent,
-    /// The longest without a merge into the next level (`kOldestSmallestSeqFirst`).
+    /// The longest time without a compaction into the next level (`kOldestSmallestSeqFirst`).
     Oldest,
-    /// The longest without new data (`kOldestLargestSeqFirst`): what is written often stays above. Tables that
-    /// follow each other in key and number came from one merge and are equally cold; to go by their numbers
-    /// alone would take the smallest keys every time.
+    /// The longest time without new data (`kOldestLargestSeqFirst`), so that frequently written data stays above.
+    /// Tables with consecutive keys and consecutive numbers came from one compaction and are equally cold; by their
+    /// numbers only, the smallest keys would be selected every time.
     Coldest,
     /// Most bytes.
     Largest,
@@ -39,7 +40,7 @@ pub(crate) enum Picker {
     TombstoneTtl,
 }
 
-/// Bytes per byte, compared without rounding.
+/// Ratio of bytes to bytes, compared without rounding.
 #[derive(Clone, Copy)]
 struct Ratio {
     bytes: u64,
@@ -53,13 +54,13 @@ impl Ratio {
     }
 }
 
-/// A whole number as a ratio.
+/// Returns an integer as a ratio.
 fn plain(bytes: u64) -> Ratio {
     Ratio { bytes, per_bytes: 1 }
 }
 
 impl Picker {
-    /// The index in `run`, the only one of `level`, of the table that goes down.
+    /// Returns the index in `run`, the only run of `level`, of the table to compact.
     pub(crate) fn pick(self, shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
         let next_in_turn = after_last_merge(shape, level, run);
         let mut made = 0;
@@ -90,14 +91,14 @@ impl Picker {
     }
 }
 
-/// The number of the table made last: the time, in the only clock that a shape has.
+/// Returns the number of the newest table, which is the current time by the only clock of a shape.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// When the oldest tombstone of a table came to its level, as near as table numbers tell: when the range of
-/// the table was last merged into the next level, or when the table was made where that was before or it
-/// overlaps nothing there. `None` where it has no tombstones.
+/// Returns when the oldest tombstone of a table arrived at its level, approximated by table numbers. This is the last
+/// compaction of the table's range into the next level, or the creation of the table if that was earlier or if it
+/// overlaps nothing there. `None` for a table without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -106,7 +107,8 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// When data of the whole range of the table last went into the next level; `None` where nothing is there.
+/// Returns the time of the last compaction of data of the table's whole range into the next level; `None` if no data
+/// is there.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }
@@ -116,7 +118,7 @@ fn overlap(shape: &Shape, level: usize, table: &TableShape) -> Ratio {
     Ratio { bytes, per_bytes: table.bytes }
 }
 
-/// The first table behind the largest key of the table that was made last in the next level.
+/// Returns the first table after the largest key of the newest table of the next level.
 fn after_last_merge(shape: &Shape, level: usize, run: &Run<TableShape>) -> usize {
     let below = shape.runs_of(level + 1).iter().flat_map(|run| &run.tables);
     let Some(last_made) = below.max_by_key(|table| table.id) else { return 0 };
@@ -153,10 +155,10 @@ mod tests {
     #[test]
     fn each_picker_goes_by_its_rule() {
         let shape = shape();
-        // Table 8 was made last and ends at 4, inside table 2; table 3 is the next.
+        // Table 8 is the newest and ends at 4, inside table 2; table 3 is the next.
         assert_eq!(pick(Picker::RoundRobin, &shape), 3);
         assert_eq!(pick(Picker::LeastOverlap, &shape), 4);
-        // Only table 1 overlaps level 3; of the rest, table 4 overlaps nothing of level 2.
+        // Only table 1 overlaps level 3; of the others, table 4 overlaps nothing of level 2.
         assert_eq!(pick(Picker::LeastOverlapGrandparent, &shape), 4);
         assert_eq!(pick(Picker::Oldest, &shape), 4);
         assert_eq!(pick(Picker::Coldest, &shape), 1);
@@ -168,7 +170,7 @@ mod tests {
         for (table, number) in shape.levels.levels[1].runs[0].tables.iter_mut().zip([2, 3, 4, 9]) {
             table.id = number;
         }
-        // Tables 2, 3 and 4 came together; table 3 overlaps as little as 4, and less than 2.
+        // Tables 2, 3 and 4 came from one compaction; table 3 overlaps as little as 4, and less than 2.
         assert_eq!(pick(Picker::Coldest, &shape), 3);
     }
 
@@ -187,7 +189,7 @@ mod tests {
     fn the_oldest_has_gone_longest_without_a_merge_down() {
         let mut shape = shape();
         shape.levels.levels[1].runs[0].tables.pop();
-        // Table 2 lies over 8 and 5, table 3 over 6, table 1 over 7.
+        // Table 2 overlaps 8 and 5, table 3 overlaps 6, table 1 overlaps 7.
         assert_eq!(pick(Picker::Oldest, &shape), 2);
         shape.levels.levels[2].runs[0].tables[1].id = 77;
         assert_eq!(pick(Picker::Oldest, &shape), 3);
@@ -202,7 +204,7 @@ mod tests {
         assert_eq!(pick(Picker::Largest, &shape), 1);
         // Tables 2 and 3 have as many tombstones; table 3 overlaps less.
         assert_eq!(pick(Picker::MostTombstones, &shape), 3);
-        // Tables 2 and 3 lie over newer ones, and table 1 over table 7.
+        // Tables 2 and 3 overlap newer tables, and table 1 overlaps table 7.
         assert_eq!(pick(Picker::TombstoneTtl, &shape), 1);
         let since = |index: usize| tombstones_since(&shape, 1, &shape.runs_of(1)[0].tables[index]);
         assert_eq!((0..4).map(since).collect::<Vec<_>>(), [Some(2), Some(3), Some(1), None]);

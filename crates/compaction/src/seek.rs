@@ -1,30 +1,29 @@
-//! Read-triggered compaction: the cost so far of reading several sources, against the cost of compacting them once.
+//! Read-triggered compaction: compares the cost so far of scanning several sources with the cost of merging them once.
 //!
-//! Filters spare a get most runs; a range opens every run that overlaps it, and compares what they give entry by
-//! entry. Nobody knows how many ranges will come, so this is a ski rental: rent until the rent comes to the price,
-//! then buy. As long as the runs stay the same that costs at most twice what the best moment would have (Karlin,
-//! Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988); when they change, it begins anew.
-//! `LevelDB` does the like with its `allowed_seeks`, where a seek is worth 16 KiB of compaction, by the disks of its
-//! time.
+//! Filters spare a get most runs. A scan opens every run that overlaps it, and compares their entries one by one. The
+//! number of future scans is unknown, so this is a ski-rental problem: rent until the paid rent equals the price, then
+//! buy. As long as the runs do not change, that costs at most twice the optimum (Karlin, Manasse, Rudolph, Sleator,
+//! "Competitive Snoopy Caching", Algorithmica 3, 1988); when they change, the count starts again. `LevelDB` has a
+//! similar rule, `allowed_seeks`, where a seek is worth 16 KiB of compaction, based on the disks of its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
 
-/// What ranges did while the runs stayed the same.
+/// Work of scans while the runs did not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RangeWork {
-    /// The memtables and runs beyond one that each had to open, in sum.
+    /// Sum over all scans of the memtables and runs beyond one that the scan had to open.
     pub extra_sources: u64,
-    /// The entries that each gave out, times the sources beyond one that it took them from, in sum.
+    /// Sum over all scans of the returned entries, times the sources beyond one that the scan read.
     pub extra_entries: u64,
 }
 
-/// What one more source costs each entry of a range, in bytes that a merge writes in the same time: 13 ns by
-/// `docs/dev/lab-notebook.md`, where a merge takes one for a byte.
+/// Cost of one more source for each entry of a scan, in bytes that a compaction writes in equal time: 13 ns by
+/// `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
-    /// What was done since `earlier`.
+    /// Returns the work since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -33,22 +32,22 @@ impl RangeWork {
         }
     }
 
-    /// What the ranges paid for having more sources than one, in bytes merged, where to open one costs
-    /// `seek_price`.
+    /// Returns the extra cost of the scans for more than one source, in bytes merged, at a cost of `seek_price` for
+    /// opening one source.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
-/// How many of the newest sources, at least two, have cost ranges as much as merging them would: the most of which
-/// that is so, 0 where it is so of none. `sources` are their bytes, the newest first.
+/// Returns how many of the newest sources have cost scans as much as merging them would: the largest such number, at
+/// least two, or 0 if there is none. `sources` are the bytes of the sources, the newest first.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
     for (before, bytes) in sources.iter().enumerate() {
         price += u128::from(*bytes);
-        // Each source but one has cost the same share of the rent.
+        // Each source but one has cost an equal share of the rent.
         if before > 0 && rent * before as u128 >= price * (sources.len() - 1) as u128 {
             worth = before + 1;
         }
@@ -56,8 +55,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// The job that merges the newest runs up to the one with table `oldest` into the place of that one; `None` where
-/// there is no such table, or nothing newer than its run.
+/// Returns the job that merges the newest runs, down to the run with table `oldest`, into the position of that run;
+/// `None` if the table does not exist or its run is the newest.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;
@@ -77,7 +76,7 @@ mod tests {
 
     #[test]
     fn a_merge_waits_until_ranges_have_paid_its_price() {
-        // Four sources of 100 bytes, opened by every range: the merge of all costs 400, and each range pays 30.
+        // Four sources of 100 bytes, opened by every scan: merging all costs 400, and each scan pays 30.
         assert_eq!(worth(&[100; 4], 13, 52, 0), 0);
         assert_eq!(worth(&[100; 4], 14, 56, 0), 4);
         // Entries cost too.

@@ -1,43 +1,42 @@
-//! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator hold different
-//! tables in the same levels, so both move them by the same code.
+//! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator have different table types
+//! in the same levels, so both move them by the same code.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-/// The number of a table, unique in its tree; it is the number of its file.
+/// Number of a table, unique in its tree; it is also the number of its file.
 pub type TableId = u64;
 
-/// The number of a run, unique in its tree.
+/// Number of a run, unique in its tree.
 pub type RunId = u64;
 
-/// What levels must know of a table to keep it in its place.
+/// A table with a number and a key range, which is all that levels need to place it.
 pub trait Placed {
-    /// Its number.
+    /// Returns the number of the table.
     fn id(&self) -> TableId;
-    /// Its smallest key.
+    /// Returns the smallest key of the table.
     fn smallest(&self) -> &[u8];
-    /// Its largest key.
+    /// Returns the largest key of the table.
     fn largest(&self) -> &[u8];
 }
 
-/// What a policy sees of one table.
+/// The data of one table that a policy sees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableShape {
-    /// Its number.
+    /// The number of the table.
     pub id: TableId,
-    /// Key and value bytes of its entries, with [`types::ENTRY_CHARGE_BYTES`] for each, before any encoding.
-    /// Policies go by these, so that a change of codec or block format leaves the shape of the tree as it
-    /// is.
+    /// Key and value bytes of the entries, with [`types::ENTRY_CHARGE_BYTES`] for each entry, before any encoding.
+    /// Policies use these, so that a change of codec or block format does not change the shape of the tree.
     pub bytes: u64,
     /// The number of entries, tombstones included.
     pub entries: u64,
     /// The number of tombstones.
     pub tombstones: u64,
-    /// Its smallest key.
+    /// The smallest key of the table.
     pub smallest: Arc<[u8]>,
-    /// Its largest key.
+    /// The largest key of the table.
     pub largest: Arc<[u8]>,
 }
 
@@ -53,16 +52,16 @@ impl Placed for TableShape {
     }
 }
 
-/// Tables that do not overlap, in key order: together one sorted sequence.
+/// A sorted run: tables that do not overlap, in key order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run<T> {
-    /// Its number.
+    /// The number of the run.
     pub id: RunId,
-    /// Its tables, in key order; at least one.
+    /// The tables of the run, in key order; at least one.
     pub tables: Vec<T>,
 }
 
-/// Two of `tables` with keys between the smallest and the largest of each other, if there are such.
+/// Returns two of `tables` whose key ranges overlap, if any do.
 pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Option<(&'a T, &'a T)> {
     let mut tables: Vec<&T> = tables.collect();
     tables.sort_by(|a, b| a.smallest().cmp(b.smallest()));
@@ -72,11 +71,11 @@ pub(crate) fn overlap<'a, T: Placed>(tables: impl Iterator<Item = &'a T>) -> Opt
 /// The runs of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level<T> {
-    /// Its runs, the newest first. Every key in a run is newer than the same key in a run behind it.
+    /// The runs, the newest first. Every key in a run is newer than the same key in a later run of the list.
     pub runs: Vec<Run<T>>,
 }
 
-/// All levels. Level 0 takes the flushes; every key in a level is newer than the same key in a level below.
+/// All levels of a tree. Level 0 takes the flushes; every key in a level is newer than the same key in a lower level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
     /// The levels, the newest first. The last one is never empty.
@@ -88,25 +87,24 @@ pub struct Levels<T> {
 pub struct OutputRun {
     /// The level.
     pub level: usize,
-    /// The run: one that is there, which they join, or a new one. A new run takes the place of the newest
-    /// run of the level that gives tables to it; where none does, it becomes the newest of the level.
+    /// The run: an existing one, which the tables join, or a new one. A new run takes the position of the newest run
+    /// of the level that is among the inputs; if none is, it becomes the newest of the level.
     pub run: RunId,
 }
 
-/// The picture that a policy decides from.
+/// The shape of a tree, from which a policy decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// The bytes that one flush of new keys brings at least, counted as in [`TableShape::bytes`]: the unit of
-    /// level capacities.
+    /// Minimum bytes of one flush of new keys, counted as in [`TableShape::bytes`]: the unit of level capacities.
     pub buffer_bytes: u64,
     /// The levels.
     pub levels: Levels<TableShape>,
 }
 
-/// Why tables cannot stand where an edit wants them.
+/// Reason why an edit of the levels is invalid.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum InvalidEdit {
-    /// A table to be removed is not there.
+    /// A table to be removed does not exist.
     #[error("table {0} is not in the tree")]
     NoSuchTable(TableId),
     /// Two tables of one run overlap.
@@ -127,45 +125,45 @@ impl<T> Default for Levels<T> {
 }
 
 impl<T> Run<T> {
-    /// The tables' sum of `measure`.
+    /// Returns the sum of `measure` over the tables.
     pub fn sum(&self, measure: impl Fn(&T) -> u64) -> u64 {
         self.tables.iter().map(measure).sum()
     }
 }
 
 impl Run<TableShape> {
-    /// The bytes of its tables, as [`TableShape::bytes`].
+    /// Returns the bytes of the run, as [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.sum(|table| table.bytes)
     }
 }
 
 impl Level<TableShape> {
-    /// The bytes of its tables, as [`TableShape::bytes`].
+    /// Returns the bytes of the level, as [`TableShape::bytes`].
     pub fn bytes(&self) -> u64 {
         self.runs.iter().map(Run::bytes).sum()
     }
 }
 
 impl Shape {
-    /// The runs of a level, the newest first; none where there is no such level.
+    /// Returns the runs of a level, the newest first; an empty slice if the level does not exist.
     pub fn runs_of(&self, level: usize) -> &[Run<TableShape>] {
         self.levels.runs_of(level)
     }
 
-    /// The bytes of a level, as [`TableShape::bytes`].
+    /// Returns the bytes of a level, as [`TableShape::bytes`].
     pub fn bytes_of(&self, level: usize) -> u64 {
         self.levels.levels.get(level).map_or(0, Level::bytes)
     }
 
-    /// The number of the last level that holds anything, or 0 for an empty tree.
+    /// Returns the number of the last level with data, or 0 for an empty tree.
     pub fn last_level(&self) -> usize {
         self.levels.levels.len().saturating_sub(1)
     }
 }
 
 impl<T> Levels<T> {
-    /// All tables with their places, from the newest run to the oldest, in key order inside a run.
+    /// Iterates over all tables with their positions, from the newest run to the oldest, in key order inside a run.
     pub fn tables(&self) -> impl Iterator<Item = (OutputRun, &T)> {
         self.levels.iter().enumerate().flat_map(|(level, runs)| {
             runs.runs.iter().flat_map(move |run| {
@@ -174,17 +172,17 @@ impl<T> Levels<T> {
         })
     }
 
-    /// All runs with their level, from the newest to the oldest.
+    /// Iterates over all runs with their level, from the newest to the oldest.
     pub fn runs(&self) -> impl DoubleEndedIterator<Item = (usize, &Run<T>)> {
         self.levels.iter().enumerate().flat_map(|(level, runs)| runs.runs.iter().map(move |run| (level, run)))
     }
 
-    /// The runs of a level; none where there is no such level.
+    /// Returns the runs of a level; an empty slice if the level does not exist.
     pub fn runs_of(&self, level: usize) -> &[Run<T>] {
         self.levels.get(level).map_or(&[], |level| &level.runs)
     }
 
-    /// The same levels and runs with `map` of every table.
+    /// Returns these levels and runs with `map` applied to every table.
     pub fn map<U>(&self, map: impl Fn(&T) -> U) -> Levels<U> {
         let run = |run: &Run<T>| Run { id: run.id, tables: run.tables.iter().map(&map).collect() };
         let level = |level: &Level<T>| Level { runs: level.runs.iter().map(run).collect() };
@@ -193,7 +191,7 @@ impl<T> Levels<T> {
 }
 
 impl<T: Placed> Levels<T> {
-    /// Where in its level a new run stands that takes over from the tables `removed`.
+    /// Returns the index in its level of a new run that replaces the tables `removed`.
     pub(crate) fn new_run_index(&self, removed: &HashSet<TableId>, level: usize) -> usize {
         let gives = |run: &Run<T>| run.tables.iter().any(|table| removed.contains(&table.id()));
         self.runs_of(level).iter().position(gives).unwrap_or(0)
@@ -201,17 +199,17 @@ impl<T: Placed> Levels<T> {
 }
 
 impl<T: Placed + Clone> Levels<T> {
-    /// These levels without the tables in `removed` and with `added` at `place`; both may be empty.
+    /// Returns these levels without the tables in `removed` and with `added` at `place`; both lists may be empty.
     ///
     /// # Errors
-    /// If a table to remove is not there, or `added` does not fit between the tables of its run.
+    /// If a table to remove does not exist, or `added` does not fit between the tables of its run.
     pub fn edit(&self, removed: &[TableId], place: OutputRun, added: &[T]) -> Result<Self, InvalidEdit> {
         let mut next = self.clone();
         next.apply(removed, place, added)?;
         Ok(next)
     }
 
-    /// Does the same to these levels themselves; after an error they are of no use.
+    /// Applies the edit in place; after an error the levels must not be used any more.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

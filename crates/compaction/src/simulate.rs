@@ -1,8 +1,8 @@
-//! The simulator: a policy at work on an empty tree that takes flush after flush, as plain data. It moves
-//! tables by the code that the tree moves them by, so that what it counts is what the tree will write.
+//! The simulator: runs a policy on an empty tree that takes flush after flush, as plain data. It moves tables by the
+//! code of the tree, so its write counts are those of the tree.
 //!
-//! Keys are spread evenly: every flush covers the whole key space, and so does every run that comes of it.
-//! What a merge makes of keys that were written more than once follows from that by expectation.
+//! Keys are spread evenly: every flush covers the whole key space, and so does every run that results from it. The
+//! number of entries after merging keys that were written more than once is an expectation based on that.
 
 mod spread;
 
@@ -15,93 +15,93 @@ use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
-/// More jobs than this without a flush between them, and the policy counts as one that never rests.
+/// Limit of jobs between two flushes; a policy with more counts as one that never rests.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
-/// What is written to the simulated tree. All numbers are at least 1.
+/// Load of the simulated tree. All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The writes that one flush holds.
+    /// Number of writes in one flush.
     pub writes_per_flush: u64,
-    /// Key and value bytes of each.
+    /// Key and value bytes of each write.
     pub entry_bytes: u64,
-    /// The most entries that a table takes; runs are cut to it. `u64::MAX` makes a run one table.
+    /// Maximum number of entries in a table; runs are cut to it. `u64::MAX` makes a run one table.
     pub entries_per_table: u64,
-    /// How many keys there are, each written as likely as any other; `None` where no key is written twice.
+    /// Number of keys, each equally likely to be written; `None` if no key is written twice.
     pub distinct_keys: Option<u64>,
 }
 
-/// What the tree wrote and what it looks like.
+/// Write counts of a simulated tree, and its levels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The flushes so far.
+    /// Number of flushes so far.
     pub flushes: u64,
-    /// The bytes of all writes.
+    /// Bytes of all writes.
     pub user_bytes_written: u64,
-    /// The bytes that flushes wrote: without those that a flush overwrites itself.
+    /// Bytes written by flushes, without entries that are overwritten in the same flush.
     pub flush_bytes: u64,
-    /// The bytes that merges read.
+    /// Bytes read by compactions.
     pub compaction_bytes_read: u64,
-    /// The bytes that merges wrote.
+    /// Bytes written by compactions.
     pub compaction_bytes_written: u64,
-    /// The jobs that merged.
+    /// Number of jobs that merged tables.
     pub merges: u64,
-    /// The jobs that moved tables without reading them.
+    /// Number of jobs that moved tables without reading them.
     pub moves: u64,
-    /// The jobs that dropped tables.
+    /// Number of jobs that dropped tables.
     pub drops: u64,
-    /// The bytes of what was dropped.
+    /// Bytes of the dropped tables.
     pub dropped_bytes: u64,
-    /// The most runs there were at any time, right after a flush included.
+    /// Maximum number of runs at any time, right after a flush included.
     pub worst_runs: usize,
-    /// The levels as they are now.
+    /// The current levels.
     pub levels: Vec<LevelReport>,
 }
 
-/// What one level looks like.
+/// Size of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
-    /// Its runs.
+    /// Number of runs of the level.
     pub runs: usize,
-    /// The tables of all its runs.
+    /// Number of tables of all runs.
     pub tables: usize,
-    /// Their bytes.
+    /// Bytes of the tables.
     pub bytes: u64,
 }
 
-/// Why a simulation cannot go on.
+/// Reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
     /// A number of the load is 0.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
-    /// The policy picked a job that must not be done.
+    /// The policy picked an invalid job.
     #[error("the policy picked a job that must not be done: {0}")]
     InvalidJob(#[from] InvalidJob),
     /// The policy can pick no more jobs.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
-    /// The tables of a job do not fit where they should go.
+    /// The output of a job does not fit its position.
     #[error("the output of a job does not fit its place: {0}")]
     InvalidEdit(#[from] InvalidEdit),
-    /// The policy always finds something to do.
+    /// The policy always finds another job.
     #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]
     NeverRests(u64),
 }
 
 impl Report {
-    /// Bytes written by flushes and merges, per byte that the user wrote.
+    /// Returns the bytes written by flushes and compactions, per byte that the user wrote.
     pub fn write_amp(&self) -> f64 {
         (self.flush_bytes + self.compaction_bytes_written) as f64 / self.user_bytes_written as f64
     }
 
-    /// The runs of all levels.
+    /// Returns the number of runs of all levels.
     pub fn runs(&self) -> usize {
         self.levels.iter().map(|level| level.runs).sum()
     }
 }
 
-/// A tree under simulation.
+/// A simulated tree with its policy and its load.
 pub struct Simulator<'a> {
     policy: &'a dyn CompactionPolicy,
     load: Load,
@@ -111,10 +111,10 @@ pub struct Simulator<'a> {
     report: Report,
 }
 
-/// Simulates `flushes` flushes into an empty tree; after each the policy comes to rest.
+/// Simulates `flushes` flushes into an empty tree; after each flush the policy comes to rest.
 ///
 /// # Errors
-/// If the load has a zero, or the policy breaks a law of its axis.
+/// If the load has a zero, or the policy violates an invariant of its axis.
 pub fn simulate(policy: &dyn CompactionPolicy, load: Load, flushes: u64) -> Result<Report, SimulationError> {
     let mut simulator = Simulator::new(policy, load)?;
     for _ in 0..flushes {
@@ -124,7 +124,7 @@ pub fn simulate(policy: &dyn CompactionPolicy, load: Load, flushes: u64) -> Resu
 }
 
 impl<'a> Simulator<'a> {
-    /// An empty tree.
+    /// Creates an empty tree.
     ///
     /// # Errors
     /// If the load has a zero.
@@ -146,7 +146,7 @@ impl<'a> Simulator<'a> {
     /// Flushes once and lets the policy come to rest.
     ///
     /// # Errors
-    /// If the policy breaks a law of its axis.
+    /// If the policy violates an invariant of its axis.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
         let tables = self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)]);
         let place = OutputRun { level: 0, run: self.new_run() };
@@ -164,7 +164,7 @@ impl<'a> Simulator<'a> {
         Err(SimulationError::NeverRests(self.report.flushes))
     }
 
-    /// What was written so far, and the levels as they are now.
+    /// Returns the write counts so far, and the current levels.
     pub fn report(&self) -> Report {
         let level = |level: &crate::Level<TableShape>| LevelReport {
             runs: level.runs.len(),
@@ -174,7 +174,7 @@ impl<'a> Simulator<'a> {
         Report { levels: self.shape.levels.levels.iter().map(level).collect(), ..self.report.clone() }
     }
 
-    /// The tree as policies see it.
+    /// Returns the shape of the tree that policies see.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(report.flushes, 137);
             assert_eq!(report.user_bytes_written, 137 * 100_000);
             assert_eq!(report.flush_bytes, report.user_bytes_written);
-            // Nothing is lost where no key is written twice, and a merge writes what it read.
+            // If no key is written twice, nothing is lost, and a compaction writes all that it read.
             assert_eq!(report.levels.iter().map(|level| level.bytes).sum::<u64>(), report.flush_bytes);
             assert_eq!(report.compaction_bytes_read, report.compaction_bytes_written);
             assert!(report.worst_runs >= report.runs());
@@ -287,7 +287,7 @@ mod tests {
     fn overwritten_keys_go_and_the_rest_stays() {
         let load = Load { distinct_keys: Some(3000), ..NEW_KEYS };
         let report = simulate(&*policy("leveled"), load, 200).unwrap();
-        // All keys are in one run of the last level, of which the runs above repeat a part.
+        // All keys are in one run of the last level, and the runs above repeat a part of them.
         let last = report.levels.last().unwrap();
         assert!((299_000..=300_000).contains(&last.bytes), "{last:?}");
         assert!(report.flush_bytes < report.user_bytes_written);
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(error.to_string(), "entry_bytes is 0; it must be at least 1");
     }
 
-    /// Merges the last run with itself for ever.
+    /// Policy that merges the last run with itself forever.
     struct Restless;
 
     impl CompactionPolicy for Restless {

@@ -1,5 +1,5 @@
-//! The size ratio T between levels, checked: as a factor of bytes, or as a number of runs; and the number of
-//! runs in level 0.
+//! Checks of the size ratio T between levels, as a factor of bytes or as a number of runs, and of the number of runs
+//! in level 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,15 +17,16 @@ impl Default for RunRatioParams {
 }
 
 impl RunRatioParams {
-    /// The checked number of runs, as [`runs`].
+    /// Returns the checked number of runs, as [`runs`].
     pub(crate) fn runs(&self) -> Result<usize, String> {
         runs(self.size_ratio)
     }
 }
 
-/// A level of one run grows until it is `ratio` times as large as the one above; the parameter is `name`.
+/// Checks the factor `ratio` of the parameter `name`: a level of one run grows until it is `ratio` times as large as
+/// the one above.
 ///
-/// Below 1.1 levels hardly differ in size and every flush would fall through dozens of them.
+/// Below 1.1 the sizes of levels are almost equal and every flush would pass through dozens of levels.
 pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     if (1.1..=1e6).contains(&ratio) {
         return Ok(ratio);
@@ -33,7 +34,7 @@ pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
     Err(format!("{name} is {ratio}; it must be from 1.1 to 1000000: levels grow by it from one to the next"))
 }
 
-/// A level of many runs is merged when it has `ratio` of them.
+/// Checks the number of runs at which a level of several runs is compacted.
 pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
     if (2..=1_000_000).contains(&ratio) {
         return Ok(ratio as usize);
@@ -41,7 +42,7 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
     Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000: so many runs are merged into one"))
 }
 
-/// Level 0 is merged when it has `runs` runs.
+/// Checks the number of runs at which level 0 is compacted.
 pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     match runs {
         0 => Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned()),
@@ -49,8 +50,8 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// `buffer_bytes` · `ratio`^`exponent`, by multiplications alone: unlike `powf` they give the same number on
-/// every machine.
+/// Returns `buffer_bytes` · `ratio`^`exponent`, computed by multiplications only: unlike `powf` they give the same
+/// number on every machine.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

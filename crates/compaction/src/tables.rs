@@ -1,24 +1,24 @@
-//! Jobs that take some tables of a level, and what they overlap in the next.
+//! Jobs that take some tables of a level and the tables that they overlap in the next level.
 
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// The tables of `run` that have keys from `smallest` to `largest`: two binary searches.
+/// Returns the tables of `run` that have keys from `smallest` to `largest`, by two binary searches.
 pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest: &[u8]) -> &'a [TableShape] {
     let from = run.tables.partition_point(|table| *table.largest < *smallest);
     let to = run.tables.partition_point(|table| *table.smallest <= *largest);
     &run.tables[from..to.max(from)]
 }
 
-/// The tables of a level of at most one run that have keys of `table`; none where there is no such level.
+/// Returns the tables of a level of at most one run that overlap `table`; none if the level does not exist.
 pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableShape) -> &'a [TableShape] {
     let run = shape.runs_of(level).first();
     run.map_or(&[], |run| overlapping(run, &table.smallest, &table.largest))
 }
 
-/// Merges `tables` of `level` with all that lies between their smallest and their largest key in the one run
-/// below, whose other tables stay. Where nothing lies there and the tables come from one run, they are moved,
-/// which costs no writing.
+/// Merges `tables` of `level` with all tables between their smallest and their largest key in the one run below; the
+/// other tables of that run stay. If it has none there and the input tables come from one run, they are moved, which
+/// costs no writes.
 pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
     let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
     let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();
@@ -29,14 +29,14 @@ pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action }
 }
 
-/// Merges all of level 0 with what it overlaps in the one run of level 1.
+/// Merges all of level 0 with the overlapping tables of the one run of level 1.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let runs = shape.runs_of(0);
     let tables: Vec<TableShape> = runs.iter().flat_map(|run| &run.tables).cloned().collect();
     push_down(shape, 0, &tables, runs.len() == 1)
 }
 
-/// Writes a table anew in its run: where nothing older lies below, its tombstones go.
+/// Rewrites a table in its run; its tombstones are dropped where no older data overlaps them.
 pub(crate) fn rewrite(level: usize, run: &Run<TableShape>, table: &TableShape) -> Job {
     Job { inputs: vec![table.id], level, run: Some(run.id), action: Action::Merge }
 }

@@ -2,8 +2,8 @@
 
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 
-/// A tree with a buffer of one byte: for each level the bytes of its runs, the newest first. Every run is one
-/// table over all keys; tables are numbered from 1 in this order.
+/// Builds a tree with a buffer of one byte. `levels` has for each level the bytes of its runs, the newest first. Every
+/// run is one table over all keys; tables are numbered from 1 in this order.
 pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     let mut id: TableId = levels.iter().map(|runs| runs.len() as u64).sum();
     let mut built = Levels::default();
@@ -21,8 +21,8 @@ pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
 /// A run of a tree: its level, its number above 100, and the smallest and largest key of each of its tables.
 pub(crate) type CutRun<'a> = (usize, u64, &'a [(u8, u8)]);
 
-/// A tree with a buffer of 100 bytes: runs from the newest to the oldest, cut into tables of 100 bytes and ten
-/// entries, which are numbered from 1 in this order.
+/// Builds a tree with a buffer of 100 bytes from runs, the newest first, cut into tables of 100 bytes and ten entries.
+/// Tables are numbered from 1 in this order.
 pub(crate) fn cut_shape(runs: &[CutRun<'_>]) -> Shape {
     let mut id: TableId = runs.iter().map(|(_, _, tables)| tables.len() as u64).sum();
     let mut built = Levels::default();

@@ -1,13 +1,13 @@
-//! Tiered compaction: a level gathers T runs of one size, then they become one run of the next level.
+//! Tiered compaction: a level gathers T runs of one size, which then become one run of the next level.
 //!
 //! Source: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997),
 //! called tiering by Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2; size-tiered
 //! compaction in Cassandra. It has no capacities: a level is full when it has T runs.
 //!
 //! # What it writes
-//! After N flushes of keys that are all different, level i has taken ⌊N / T^i⌋ runs of T^i buffers and
-//! wrote each once, so that write amplification is exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and
-//! at most one for each level i with T^i ≤ N. The textbook's L·(T−1)/T to L agrees.
+//! After N flushes of keys that are all different, level i has taken ⌊N / T^i⌋ runs of T^i buffers and written each
+//! once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and at most one for each
+//! level i with T^i ≤ N. The textbook's L·(T−1)/T to L agrees.
 
 use catalog::{Build, Variant};
 
@@ -24,9 +24,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>
      size_ratio = 10\n",
 );
 
-/// The policy.
+/// The tiered policy with T.
 pub(crate) struct Tiered {
-    /// Runs that are merged into one of the next level.
+    /// Number of runs that are merged into one run of the next level.
     pub(crate) runs_per_level: usize,
 }
 
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(pick(&[&[1, 1], &[3, 3]]), None);
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3]]), Some((vec![1, 2, 3], 1)));
         assert_eq!(pick(&[&[1], &[3, 3, 3]]), Some((vec![2, 3, 4], 2)));
-        // The fullest goes first; of two that are as full, the deeper one.
+        // The fullest level is compacted first; of two equally full levels, the deeper one.
         assert_eq!(pick(&[&[1, 1, 1, 1], &[3, 3, 3]]), Some((vec![1, 2, 3, 4], 1)));
         assert_eq!(pick(&[&[1, 1, 1], &[3, 3, 3]]), Some((vec![4, 5, 6], 2)));
     }

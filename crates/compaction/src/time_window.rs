@@ -1,12 +1,11 @@
-//! Time windows: data of one time become one run, and runs of different times are never merged.
+//! Time-window compaction: data of one time window become one run, and runs of different windows are never merged.
 //!
-//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are
-//! written in order of time and read by time. A policy has no clock; time is counted in what was written: a
-//! window is `window` buffers of data. Level 0 is the window that is open. In it, `min_runs` neighbours of
-//! like size become one, the smaller ones first. When it has `window` buffers it is closed: all of it
-//! becomes one run of level 1, and is not touched again. Keys that are overwritten inside a window make it
-//! last longer. What Cassandra does next, to drop a window whose time is over, it does
-//! not do: it leaves every answer as it is. The policy that drops what is old is `fifo`.
+//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are written
+//! in order of time and read by time. A policy has no clock, so time is counted in bytes written: a window is `window`
+//! buffers of data. Level 0 is the open window. In it, `min_runs` neighbours of similar size become one, the smaller
+//! ones first. When it has `window` buffers it is closed: all of it becomes one run of level 1, and is not compacted
+//! again. Keys that are overwritten inside a window make it last longer. Cassandra then drops a window whose time is
+//! over. This policy does not, so it changes no answer; the policy that drops old data is `fifo`.
 //!
 //! # What it costs
 //! With m = `min_runs` and W = `window`, N flushes of keys that are all different close q = ⌊N / W⌋ windows and
@@ -14,8 +13,8 @@
 //!
 //! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,  and no W inside where W = 1:
 //!
-//! it does not grow with the data, only the number of runs does: q and those of the open window. A lookup
-//! that its key does not keep from a window must look into it; stale data of other windows stay for ever.
+//! it does not grow with the data; only the number of runs does: q plus those of the open window. A lookup has to
+//! search every window that its key is not excluded from. Stale data of other windows stay forever.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -34,10 +33,10 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// Runs are of like size where the largest is less than so many times as large as the smallest.
+/// Limit of similar size: the largest run is less than this many times as large as the smallest.
 const LIKE: u64 = 2;
 
-/// The policy.
+/// The time-window policy with its parameters.
 struct TimeWindow {
     window: u64,
     min_runs: usize,
@@ -72,7 +71,7 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
 }
 
 impl TimeWindow {
-    /// Closes the open window.
+    /// Returns the job that closes the open window.
     fn close(shape: &Shape) -> Job {
         let runs = shape.runs_of(0);
         let inputs = runs.iter().flat_map(|run| &run.tables).map(|table| table.id).collect();
@@ -80,7 +79,7 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Merges neighbours of like size; of several groups the one of the fewest bytes, which is as new as any.
+    /// Merges neighbours of similar size; of several groups the one with the fewest bytes, which is as new as any.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

@@ -1,21 +1,20 @@
-//! Universal compaction: the runs form one list in order of age, and three rules say which neighbours become
-//! one.
+//! Universal compaction: the runs form one list in order of age, and three rules select the neighbours to merge.
 //!
-//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. Nothing is done
-//! with fewer than `num_runs` runs. Then the first of these rules that applies decides:
+//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. Nothing is done with fewer
+//! than `num_runs` runs. Otherwise the first of these rules that applies decides:
 //! 1. *Space*: where all runs but the oldest have `max_size_amplification_percent` of its size or more,
 //!    everything is merged.
 //! 2. *Size ratio*: from the newest run on, the first group of at least `min_merge_width` neighbours is merged
 //!    in which each run is at most `size_ratio_percent` larger than all those before it together.
 //! 3. *Number*: the newest runs are merged, as many as bring the number down to `num_runs`.
 //!
-//! All runs stay in level 0; a merge goes where its oldest input was.
+//! All runs stay in level 0; the output of a compaction takes the position of its oldest input.
 //!
 //! # What it costs
-//! No closed form. Groups double, so that writes lie near those of [`binary-counter`](crate::binary_counter)
-//! at small `num_runs`, less at larger, between tiered and leveled; lookups see up to `num_runs` runs. The
-//! space rule keeps stale data below `max_size_amplification_percent`; a merge of everything takes as much
-//! transient space as there is data.
+//! No closed form. Groups double, so writes are close to those of [`binary-counter`](crate::binary_counter) at small
+//! `num_runs`, and fewer at larger values, between tiered and leveled. Lookups search up to `num_runs` runs. The space
+//! rule keeps stale data below `max_size_amplification_percent`; a compaction of everything takes as much transient
+//! space as the size of the data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -38,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Univers
      max_size_amplification_percent = 200\n",
 );
 
-/// The policy.
+/// The universal policy with its parameters.
 struct Universal {
     num_runs: usize,
     size_ratio_percent: u64,
@@ -85,20 +84,20 @@ impl Build<dyn CompactionPolicy> for Universal {
     }
 }
 
-/// `bytes` · `percent` / 100, compared without rounding: the hundredfold of both sides.
+/// Returns `bytes` · `percent` / 100, compared without rounding: the hundredfold of both sides.
 fn percent_of(bytes: u64, percent: u64) -> u128 {
     u128::from(bytes) * u128::from(percent)
 }
 
 impl Universal {
-    /// Whether all runs but the oldest are too large beside it.
+    /// Returns whether all runs but the oldest are too large in relation to it.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// The end of the group that begins at `start`: behind the last run that is not too large for it.
+    /// Returns the end of the group that begins at `start`: after the last run that is not too large for it.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {
@@ -166,7 +165,7 @@ mod tests {
     fn runs_of_like_size_are_merged() {
         assert_eq!(pick(&POLICY, &[10, 11, 100]), Some(vec![1, 2]));
         assert_eq!(pick(&POLICY, &[10, 12, 100]), None);
-        // 10 and 11 and what is at most a tenth more than both.
+        // 10 and 11 and a run that is at most a tenth larger than both.
         assert_eq!(pick(&POLICY, &[10, 11, 23, 100]), Some(vec![1, 2, 3]));
         assert_eq!(pick(&POLICY, &[5, 10, 11, 100]), Some(vec![2, 3]));
         assert_eq!(pick(&Universal { min_merge_width: 3, ..POLICY }, &[10, 11, 100]), None);

@@ -1,4 +1,4 @@
-//! Every policy of the catalog keeps the invariants of the axis.
+//! Tests that every policy of the catalog keeps the invariants of the axis.
 
 use catalog::laws;
 use lsmbench_compaction::{CATALOG, conformance};

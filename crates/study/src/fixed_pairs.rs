@@ -1,9 +1,10 @@
-//! Blocks of pairs of one size: nothing but keys and values, found by arithmetic and searched by halving.
+//! Block format of fixed-size pairs: keys and values without lengths, addressed by arithmetic and found by binary
+//! search.
 //!
-//! The leaves of the static B-tree of csc443 (section 4.2.3), whose pages of 4 KiB hold 510 pairs of 4 and 4
-//! bytes: as many as here, beside the trailer of a block. All keys of a block have one length of 1 to 255 bytes,
-//! and all values one of at most 255, which its first entry sets. A block with anything else, a tombstone or
-//! another size, is laid out as a page of a B-tree ("btree-page") instead: what it holds is the same.
+//! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB hold 510 pairs of 4 and 4
+//! bytes. A block here holds as many, apart from its trailer. All keys of a block have one length of 1 to 255 bytes,
+//! and all values one length of at most 255 bytes; the first entry sets both. A block with a tombstone or an entry of
+//! another size is laid out as a page of a B-tree ("btree-page") instead, with the same entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -26,7 +27,7 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 )
 .from(origin!());
 
-/// Its code in block footers.
+/// Code of this format in block footers.
 const CODE: u8 = 3;
 
 /// The last byte of a block without a footer. No footer ends with it: that would be the high byte of the length of
@@ -36,10 +37,10 @@ const MARK: u8 = 0x80 | CODE;
 /// The bytes before the pairs.
 const HEADER_BYTES: usize = 2;
 
-/// The bytes that a page of "btree-page" has for each entry beside its key and value: a slot and two lengths.
+/// Bytes of a "btree-page" for each entry in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
-/// The format, with the one that takes blocks of other entries.
+/// The fixed-size format, with the format for blocks of other entries.
 struct FixedPairs {
     others: Box<dyn BlockFormat>,
 }
@@ -81,7 +82,7 @@ impl BlockFormat for FixedPairs {
     }
 }
 
-/// The bytes of a pair.
+/// Returns the size of a pair in bytes.
 fn stride([key, value]: [u8; HEADER_BYTES]) -> usize {
     usize::from(key) + usize::from(value)
 }
@@ -103,32 +104,32 @@ fn layout_until(block: &[u8], entries_end: usize) -> Option<Layout> {
     })
 }
 
-/// Lays out the pairs of one block after the other.
+/// Writer of the pairs of consecutive blocks.
 struct Writer {
     is_indexed: bool,
-    /// The sizes that all entries of the block have.
+    /// The key and value sizes shared by all entries of the block.
     sizes: [u8; HEADER_BYTES],
-    /// The entries, as long as all have these sizes.
+    /// The encoded entries, as long as all have these sizes.
     pairs: Vec<u8>,
-    /// The entries, once one of them has others.
+    /// Writer of all entries of the block, once one of them has another size.
     others: Box<dyn EntryWriter>,
-    /// Whether the entries are there.
+    /// Whether the entries are in `others`.
     has_others: bool,
 }
 
-/// The sizes of an entry that can stand among pairs; `None` for others.
+/// Returns the key and value sizes of an entry that can be stored as a fixed-size pair; `None` for other entries.
 fn sizes(entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
     let sizes = [u8::try_from(entry.key.len()).ok()?, u8::try_from(entry.value?.len()).ok()?];
     (sizes[0] > 0).then_some(sizes)
 }
 
 impl Writer {
-    /// Whether the block has pairs alone once it has this entry too.
+    /// Returns whether the block consists only of fixed-size pairs once it has this entry too.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
         !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
 
-    /// Lays out what there is as the other entries of a block with one that does not fit.
+    /// Rewrites the pairs so far in the layout of other entries, because the next entry does not fit.
     fn move_to_others(&mut self, draft: &mut Draft) {
         self.has_others = true;
         for pair in self.pairs.chunks_exact(stride(self.sizes).max(1)) {
@@ -187,7 +188,7 @@ mod tests {
 
     const PAGE_BYTES: usize = 4096 - TRAILER_BYTES;
 
-    /// The format, which is in the catalog from here on, so that its blocks are read.
+    /// Returns the format after adding it to the catalog, so that its blocks can be read.
     fn format() -> &'static dyn BlockFormat {
         static FORMAT: LazyLock<Box<dyn BlockFormat>> = LazyLock::new(|| {
             CATALOG.add(&VARIANT).unwrap();
@@ -196,7 +197,7 @@ mod tests {
         &**FORMAT
     }
 
-    /// The entries that a block of a page takes before it would exceed it.
+    /// Returns how many entries a block of a page takes before it would exceed the page.
     fn fill(index: BlockIndex, entry: impl Fn(u32) -> (Vec<u8>, Option<Vec<u8>>)) -> (usize, Vec<u8>) {
         let mut builder = BlockBuilder::new(format(), &BlockOptions { index, ..BlockOptions::default() });
         for number in 0.. {
@@ -237,7 +238,8 @@ mod tests {
                 }
             }
         }
-        // As other blocks these would not fit any more: the block ends before what is no pair.
+        // In the other layout these entries would exceed the block, so the block ends before the first entry of
+        // another size.
         let late =
             |number: u32| if number == 300 { (number.to_be_bytes().to_vec(), None) } else { pair(number) };
         assert_eq!(fill(BlockIndex::None, late).0, 300);

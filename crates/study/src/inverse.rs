@@ -1,14 +1,14 @@
-//! Monkey turned round: the larger the run, the more bits per key.
+//! Inverse of Monkey's filter allocation: the larger the run, the more bits per key.
 //!
-//! Two of the source documents describe it: byron 1.2(C) calls larger levels with more bits per key
-//! "Monkey-inspired", and cs265 5.3.2 gives more bits to what it calls lower levels. It is here to show what
-//! that costs: most runs get hardly a filter, and an absent key is looked for in all of them.
+//! Two of the source documents describe it. byron 1.2(C) calls larger levels with more bits per key "Monkey-inspired",
+//! and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost: most runs have
+//! almost no filter, and a lookup of an absent key searches all of them.
 
 use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};
 use catalog::{Variant, origin};
 
-/// The allocation that favours large runs.
+/// Filter allocation that favours large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
     "more bits per key for larger runs, as two of the documents have it",
@@ -16,7 +16,7 @@ pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
 )
 .from(origin!());
 
-/// There is nothing to hold.
+/// The allocation, which has no state.
 struct Inverse;
 
 impl Allocation for Inverse {

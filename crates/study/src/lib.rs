@@ -1,8 +1,8 @@
-//! Variants that the five source documents describe and that no engine of today would choose.
+//! Variants that the five source documents describe and that no current engine would choose.
 //!
-//! The report on the documents needs them, so that each claim is tested on the component that the document means.
-//! They are registered from outside, as the components of any other crate: the program `lsmbench` adds them through
-//! its `Workbench`, and the crates of the axes do not know them.
+//! The report on the documents needs them, so that each claim is tested on the component that the document means. They
+//! are registered from outside, like the components of any other crate: the program `lsmbench` adds them through its
+//! `Workbench`, and the crates of the axes do not depend on them.
 
 use catalog::AdditionError;
 
@@ -16,10 +16,10 @@ pub use inverse::VARIANT as INVERSE;
 pub use plain::VARIANT as PLAIN;
 pub use string_lru::VARIANT as STRING_LRU;
 
-/// Adds all of them to the catalogs of their axes, for a program without a `Workbench`.
+/// Adds all variants of this crate to the catalogs of their axes, for a program without a `Workbench`.
 ///
 /// # Errors
-/// As [`Catalog::add`](catalog::Catalog::add): something was looked up already, or they are there.
+/// As [`Catalog::add`](catalog::Catalog::add): a lookup has already happened, or the variants are already added.
 pub fn register() -> Result<(), AdditionError> {
     bloom::ALLOCATIONS.add(&INVERSE)?;
     cache::CATALOG.add(&STRING_LRU)?;

@@ -1,11 +1,10 @@
-//! Plain blocks: entries one behind the other, nothing else to find them by. The format that cs265 prints.
+//! Plain blocks: a sequence of entries without an index. This is the format that cs265 prints.
 //!
-//! The document prints two, which differ in what stands before the entries: version 1 (section 2.3.1) has a
-//! magic number, the version, flags and a count; version 2 (section 3.6.1, the code that serialises) a count
-//! and the smallest and the largest key. What both say of lengths, compression and checksum stands in the
-//! trailer here, as for every block. Their keys are numbers of eight bytes, ours have a length. Where all
-//! entries have one size, they are found by that and searched by halving, as section 2.3.1 has it; others are
-//! walked from the front.
+//! The document prints two versions with different headers. Version 1 (section 2.3.1) has a magic number, the version,
+//! flags and a count. Version 2 (section 3.6.1, the code that serialises) has a count and the smallest and the largest
+//! key. The lengths, the compression and the checksum of both are in the block trailer here, as for every block. The
+//! document's keys are numbers of eight bytes; keys here have a length. Where all entries have one size, they are
+//! addressed by that size and found by binary search, as in section 2.3.1. Other entries are scanned from the front.
 //!
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 0, u16 entries, u32 stride
@@ -13,7 +12,7 @@
 //! entry*      see `append_whole`
 //! ```
 //!
-//! The stride is the size that all entries have, or 0.
+//! The stride is the common size of all entries, or 0 if sizes differ.
 
 use catalog::{Build, Variant, origin};
 use serde::{Deserialize, Serialize};
@@ -21,7 +20,7 @@ use tree::BlockOptions;
 use tree::block::{BlockFooter, BlockFormat, Draft, Entries, EntryWriter, Layout, Restarts, append_whole};
 use types::Entry;
 
-/// The blocks of cs265.
+/// The block formats of cs265.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with whole keys, searched by halving where all have one size and else from the front (cs265)",
@@ -31,16 +30,16 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
 )
 .from(origin!());
 
-/// Its code in block footers.
+/// Code of this format in block footers.
 const CODE: u8 = 1;
 
-/// What version 1 begins with: "usbl", as a little-endian number.
+/// Magic number of version 1: "usbl", as a little-endian number.
 const MAGIC: u32 = 0x7573_626c;
 
-/// What version 1 has before the entries.
+/// Bytes of the header of version 1.
 const HEADER_1_BYTES: usize = 12;
 
-/// What version 2 has before the entries, beside the two keys.
+/// Bytes of the header of version 2 without the two keys.
 const HEADER_2_BYTES: usize = 16;
 
 #[derive(Serialize, Deserialize)]
@@ -55,7 +54,7 @@ impl Default for Params {
     }
 }
 
-/// The format of a version.
+/// The format of one version.
 #[derive(Clone, Copy)]
 struct Plain {
     has_bounds: bool,
@@ -103,12 +102,12 @@ impl BlockFormat for Plain {
     }
 }
 
-/// The number of four bytes that ends at `end`; `None` where there are fewer.
+/// Reads the four-byte number that ends at `end`; `None` if fewer than four bytes precede `end`.
 fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Where the entries of a block begin, behind the header and the stride; `None` where these do not fit.
+/// Returns the offset of the first entry, after the header and the stride; `None` where these do not fit.
 fn entries_start(block: &[u8]) -> Option<usize> {
     let mut stride_at = HEADER_1_BYTES - size_of::<u32>();
     if number_before(block, size_of::<u32>())? != MAGIC {
@@ -122,13 +121,13 @@ fn entries_start(block: &[u8]) -> Option<usize> {
     (start <= block.len()).then_some(start)
 }
 
-/// Lays out the entries of one block after the other.
+/// Writer of the entries of consecutive blocks.
 struct Writer {
     format: Plain,
     smallest: Vec<u8>,
     entries: Vec<u8>,
     count: u32,
-    /// The size of all entries so far, or 0.
+    /// The common size of all entries so far, or 0.
     stride: usize,
 }
 

@@ -1,10 +1,10 @@
-//! The buffer pool of the csc443 document (section 4.2): an LRU list whose keys are strings, the name of the
-//! file with the number of the page behind it, under one lock.
+//! The buffer pool of the csc443 document (section 4.2): one lock and an LRU list whose keys are strings. A key is the
+//! name of the file followed by the number of the page.
 //!
-//! Every request writes such a string, hashes it, and throws it away; that is what it is here to show the
-//! price of. Here the page is named by its byte offset. What it evicts is what `lru(shards=1)` evicts. Per
-//! block some 200 bytes: a node with two links, 40 of handle and 24 of string, the string's own memory of
-//! 32 or more, and 10 to 20 of table. A hit allocates, writes four nodes, and compares strings.
+//! Every request builds such a string, hashes it, and frees it; the variant measures this cost. Here the page is named
+//! by its byte offset. Evictions are those of `lru(shards=1)`. A block costs some 200 bytes: a node with two links, 40
+//! bytes of handle, 24 of string, at least 32 of the string's own memory, and 10 to 20 of table. A hit allocates,
+//! writes four nodes, and compares strings.
 
 use std::hash::BuildHasher;
 
@@ -22,7 +22,7 @@ pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
 )
 .from(origin!());
 
-/// Builds buffer pools.
+/// Builder of buffer pools.
 struct BufferPools;
 
 impl SizedCache for BufferPools {
@@ -32,7 +32,7 @@ impl SizedCache for BufferPools {
     }
 }
 
-/// The pool, under its lock.
+/// The pool, protected by its lock.
 struct StringLru<S>(Mutex<Pool<S>>);
 
 /// Pages in the order of their last use.
@@ -42,7 +42,7 @@ struct Pool<S> {
     capacity: u64,
 }
 
-/// What all keys of a file begin with, and no others.
+/// Common prefix of all keys of one file; keys of other files do not begin with it.
 fn file_name(tree: u64, table: u64) -> String {
     format!("{tree}/{table}.sst")
 }
@@ -70,7 +70,7 @@ impl<S: BuildHasher + Send> Cache for StringLru<S> {
     fn insert(&self, id: BlockId, block: Bytes) {
         let (key, weight) = (key(&id), block.len() as u64);
         let pool = &mut *self.0.lock();
-        // An empty block weighs nothing, so that nothing would bound the number of them.
+        // An empty block weighs nothing, so the number of cached empty blocks would be unbounded.
         let replaced = if weight == 0 || weight > pool.capacity {
             pool.pages.pop(&key)
         } else {

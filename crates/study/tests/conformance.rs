@@ -1,4 +1,4 @@
-//! The variants keep the invariants of their axes, and trees that have them answer like a `BTreeMap`.
+//! Tests that the variants keep the invariants of their axes, and that trees with them answer like a `BTreeMap`.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -11,10 +11,10 @@ use tree::conformance::{Model, Replay, check, in_pairs, small, steps};
 use tree::{Design, Mode, OpenOptions};
 use types::{Bytes, SplitMix64};
 
-/// The variants are added before anything is looked up.
+/// Adds the variants before the first lookup.
 static REGISTERED: LazyLock<()> = LazyLock::new(|| register().unwrap());
 
-/// A design of small tables from TOML.
+/// Parses a design of small SSTables from TOML.
 fn design(text: &str) -> Design {
     LazyLock::force(&REGISTERED);
     small(&text.parse().unwrap()).unwrap()
@@ -83,7 +83,7 @@ fn pairs_of_one_size_are_answered_like_the_model() {
     }
 }
 
-/// Tables say how they were written: a table of one format is read under any other.
+/// Tests that SSTables record their own format: an SSTable of one format is readable with any other configured.
 #[test]
 fn tables_of_one_format_are_read_under_another() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());

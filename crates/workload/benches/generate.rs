@@ -1,4 +1,4 @@
-//! What an operation costs before it is done: drawing keys, writing them out, making whole batches.
+//! Benchmark of the cost of generating an operation: drawing keys, encoding them, and filling whole batches.
 //!
 //! Each figure is per batch of 256; the throughput that criterion prints is per operation.
 
@@ -12,7 +12,7 @@ use workload::{Batch, Extent, FORMATS, KEYS, NoOp, Performer, Plan, Random, Scop
 const KEYS_THERE_ARE: u64 = 1_000_000;
 const OPERATIONS: usize = Batch::OPERATIONS;
 
-/// Every distribution of the catalog: 256 indexes of a million.
+/// Times every distribution of the catalog: 256 indexes of a million.
 fn keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("keys");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -27,7 +27,7 @@ fn keys(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Every key format of the catalog but the trace's: gets of uniform keys, made and written out.
+/// Times every key format of the catalog except the trace's: gets of uniform keys, generated and encoded.
 fn formats(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("format");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -39,7 +39,7 @@ fn formats(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Whole batches of common mixes, 16-byte keys and 100-byte values, every key and value looked at.
+/// Times whole batches of common mixes, with 16-byte keys and 100-byte values, and reads every key and value.
 fn streams(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stream");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -59,7 +59,7 @@ fn streams(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The same through the performer, on a store that does nothing.
+/// Times the batches of `streams` through the performer, on a store that does nothing.
 fn performed(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("performed");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
@@ -97,7 +97,7 @@ fn loaded() -> Extent {
     Extent { keys: KEYS_THERE_ARE, versions: 1_000_000 }
 }
 
-/// Fills a batch of the second phase and looks at every key and value in it.
+/// Returns a function that fills a batch of the second phase and reads every key and value in it.
 fn filler(toml: &str) -> impl FnMut() + use<> {
     let plan = plan(toml);
     let mut stream = plan.phases()[1].streams(loaded()).remove(0);

@@ -1,4 +1,4 @@
-//! A run of operations with their keys written out: made before the clock runs, read while it does.
+//! A batch of operations with encoded keys: filled before the clock runs, read while it runs.
 
 use std::sync::Arc;
 
@@ -6,54 +6,53 @@ use crate::format::{KeyBytes, KeyFormat};
 use crate::operation::{Kind, Operation};
 use crate::values::Values;
 
-/// Operations in the order in which they are done, ready to be read by a timed loop.
+/// Operations in the order of execution, ready to be read by a timed loop.
 #[derive(Default)]
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Where ranges end that span so many numbers, one for each operation; none at all without such ranges.
+    /// Exclusive end keys of the scans with a span, one for each operation; empty without such scans.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
 impl Batch {
-    /// A good number of operations per batch: many enough to hide the cost of filling it, few enough to
-    /// stay in the first cache.
+    /// Recommended number of operations per batch: enough to amortise the cost of filling it, few enough to stay in
+    /// the L1 cache.
     pub const OPERATIONS: usize = 256;
 
-    /// All operations, the members of a group behind its head.
+    /// Returns all operations; the members of a group follow its head.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
     }
 
-    /// The key of operation number `at`.
+    /// Returns the key of operation number `at`.
     ///
     /// # Panics
-    /// If there is no such operation.
+    /// If the operation does not exist.
     #[inline]
     pub fn key(&self, at: usize) -> &[u8] {
         self.keys.key(at)
     }
 
-    /// The first key that range number `at` no longer reads, where its span says.
+    /// Returns the exclusive end key of scan number `at`, if its span sets one.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
     }
 
-    /// The value that operation number `at` writes.
+    /// Returns the value that operation number `at` writes.
     ///
     /// # Panics
-    /// If there is no such operation.
+    /// If the operation does not exist.
     #[inline]
     pub fn value(&self, at: usize) -> &[u8] {
         let values = self.values.as_ref().expect("a batch with operations was filled with its values");
         values.slice(self.operations[at].value)
     }
 
-    /// The operations that one call does, given the place of the first: the operation alone, or a head with
-    /// its members.
+    /// Returns the number of operations in the call that begins at `at`: 1, or a head with its members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -63,7 +62,7 @@ impl Batch {
         }
     }
 
-    /// The places of all operations that are no members of another.
+    /// Iterates over the indexes of all operations that are not members of a group.
     pub fn heads(&self) -> impl Iterator<Item = usize> {
         let mut next = 0;
         std::iter::from_fn(move || {
@@ -75,8 +74,8 @@ impl Batch {
         })
     }
 
-    /// The key and value bytes that operation number `at` writes: those of a put, an insert or the write of
-    /// a read-modify-write, the key of a delete, and the sum over the members of a batch.
+    /// Returns the key and value bytes that operation number `at` writes: those of a put, an insert or the write of a
+    /// read-modify-write, the key of a delete, and the sum over the members of a batch.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
@@ -89,14 +88,14 @@ impl Batch {
         }
     }
 
-    /// Forgets the operations and keeps the memory.
+    /// Removes all operations and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.operations.clear();
         self.keys.clear();
         self.ends.clear();
     }
 
-    /// Writes out the keys of all operations, and takes the values they are cut from.
+    /// Encodes the keys of all operations, and sets the values that the operations refer to.
     pub(crate) fn finish(&mut self, format: &dyn KeyFormat, values: &Arc<Values>) {
         self.keys.reserve(self.operations.len(), format.max_bytes());
         format.append_all(&self.operations, &mut self.keys);

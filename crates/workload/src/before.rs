@@ -1,68 +1,68 @@
-//! What is done before the clock of a phase starts: the state that caches are put into, and the warm-up.
+//! Preparation of a phase before its clock starts: the state of the caches, and the warm-up.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{self, Spelling, inside};
 
-/// The rounds of a window that tells whether something is steady, where the phase does not say.
+/// Default number of rounds in the window that decides whether the store is steady.
 const DEFAULT_ROUNDS: u32 = 5;
 
-/// The most rounds of such a window.
+/// Maximum number of rounds of such a window.
 const MOST_ROUNDS: u64 = 100;
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What is done before the clock of a phase starts.
+/// Preparation of a phase before its clock starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Before {
-    /// The state that caches are put into.
+    /// The state of the caches at the start.
     pub cache: CacheState,
-    /// The operations that are done first, and not measured.
+    /// Unmeasured operations before the measured ones.
     pub warm_up: Option<WarmUp>,
 }
 
 /// The state of the caches when the clock of a phase starts: `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// As the phase before left them.
+    /// As the previous phase left them.
     #[default]
     AsIs,
-    /// All that lives was read once, in the order of the keys: it is in the caches as far as they hold it.
+    /// All live entries were read once in key order, so they are cached as far as the caches have room.
     Warm,
-    /// The store was flushed, closed and opened again, and the system was told to let go of its files in between:
-    /// neither the block cache nor the page cache holds any of its blocks.
+    /// The store was flushed, closed and reopened, and in between the kernel was asked to evict its files: neither the
+    /// block cache nor the page cache has any of its blocks.
     Cold,
 }
 
-/// How long operations of a phase are done before those that are measured.
+/// Length of the warm-up of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUp {
-    /// So many nanoseconds: `warm_up = "10s"`.
+    /// A number of nanoseconds: `warm_up = "10s"`.
     Time(u64),
-    /// So many operations over all threads: `warm_up = 100_000`.
+    /// A number of operations over all threads: `warm_up = 100_000`.
     Operations(u64),
     /// Until the store is steady: `warm_up = { until = "steady", round = "1s", at_most = "60s" }`.
     Steady(UntilSteady),
 }
 
-/// A warm-up that ends when the last rounds are alike.
+/// Warm-up that ends when the last rounds are alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
-    /// The rounds that are looked at, at least 2.
+    /// Number of rounds that are compared, at least 2.
     pub rounds: u32,
-    /// Nanoseconds of a round.
+    /// Length of a round in nanoseconds.
     pub round_ns: u64,
     /// Nanoseconds after which the warm-up ends, steady or not.
     pub at_most_ns: u64,
 }
 
 impl CacheState {
-    /// All of them.
+    /// All cache states.
     const ALL: [Self; 3] = [Self::AsIs, Self::Warm, Self::Cold];
 
-    /// The name in TOML and results.
+    /// Returns the name in TOML and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsIs => "as-is",
@@ -73,7 +73,7 @@ impl CacheState {
 }
 
 impl WarmUp {
-    /// Whether it ends by the clock.
+    /// Returns whether the warm-up ends by the clock.
     pub fn is_timed(self) -> bool {
         !matches!(self, Self::Operations(_))
     }
@@ -144,7 +144,7 @@ impl UntilSteady {
 }
 
 impl Before {
-    /// Reads `cache` and `warm_up`; `no_warm_up` says why there can be none, if there can be none.
+    /// Reads `cache` and `warm_up`; `no_warm_up` is the reason if the phase cannot have a warm-up.
     pub(crate) fn from_spelling(
         spelling: &mut Spelling,
         no_warm_up: Option<&str>,
@@ -169,7 +169,7 @@ impl Before {
         Ok(Self { cache, warm_up })
     }
 
-    /// Writes what is not at its default.
+    /// Writes the settings that differ from their defaults.
     pub(crate) fn write(self, table: &mut Table) {
         if self.cache != CacheState::default() {
             table.insert("cache".to_owned(), self.cache.name().into());

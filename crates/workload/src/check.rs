@@ -1,5 +1,5 @@
-//! Checking answers off the clock: the operations are made once more and every recorded answer is compared
-//! with what the shadow says it must have been.
+//! Checks answers off the clock: generates the operations again and compares every recorded answer with the expected
+//! state of the store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::plan::{Extent, PhasePlan};
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
-/// The wrong answers that are described; more are counted.
+/// Maximum number of wrong answers that are described; further ones are only counted.
 const DESCRIBED: usize = 10;
 
-/// The number of operations of one thread in a phase, and digests of its answers.
+/// Number of operations of one thread in a phase, and digests of its answers.
 #[derive(Clone, Debug)]
 pub struct AnswerDigests {
     stride: u64,
@@ -25,36 +25,36 @@ pub struct AnswerDigests {
     digests: Vec<u64>,
 }
 
-/// What checking a phase found.
+/// Result of the check of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// The answers that were compared with what they must be. Writes answer nothing.
+    /// The answers that were compared with the expected ones. Writes have no answers.
     pub checked: u64,
-    /// The recorded answers that nothing is known of: ranges and multi-gets while other threads write, and such
-    /// as lack something where the store may have dropped it.
+    /// The recorded answers without an expected value: scans and multi-gets while other threads write, and answers
+    /// that lack an entry that the store may have dropped.
     pub unchecked: u64,
     /// The answers that were wrong.
     pub wrong: u64,
-    /// The gets that found nothing where something was written, of a store that may drop data.
+    /// The gets that missed a written key in a store that may drop data.
     pub dropped: u64,
-    /// The first of them.
+    /// Descriptions of the first wrong answers.
     pub examples: Vec<WrongAnswer>,
-    /// How far the operations that were done gave out keys and versions: where the next phase starts.
+    /// The keys and versions used by the executed operations; the next phase continues from them.
     pub extent: Extent,
 }
 
 /// An answer that no correct store gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongAnswer {
-    /// The thread that got it.
+    /// The thread that received the answer.
     pub thread: u32,
     /// The number of the operation in its stream, from 0.
     pub operation: u64,
-    /// What was asked.
+    /// The kind of the operation.
     pub kind: Kind,
     /// The key, as the DSL prints it.
     pub key: String,
-    /// What the answer should have been.
+    /// The expected answer.
     pub expected: String,
 }
 
@@ -66,23 +66,23 @@ impl fmt::Display for WrongAnswer {
 }
 
 impl AnswerDigests {
-    /// A record that keeps the answer of every `stride`-th operation; 0 keeps none.
+    /// Creates a record that keeps the answer of every `stride`-th operation; 0 keeps none.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
 
-    /// The record of so many operations of which no answer was kept.
+    /// Creates the record of `operations` operations without kept answers.
     pub fn unkept(operations: u64) -> Self {
         Self { operations, ..Self::new(0) }
     }
 
-    /// Whether the answer of the next operation is kept.
+    /// Returns whether the answer of the next operation is kept.
     #[inline]
     pub fn wants(&self) -> bool {
         self.until_next == 0 && self.stride != 0
     }
 
-    /// Counts an operation; `digest` is only called where its answer is kept.
+    /// Counts an operation; calls `digest` only if its answer is kept.
     #[inline]
     pub fn done(&mut self, digest: impl FnOnce() -> u64) {
         if self.wants() {
@@ -93,27 +93,27 @@ impl AnswerDigests {
         self.operations += 1;
     }
 
-    /// The operations that were done, a group as one.
+    /// Returns the number of executed operations; a group counts as one.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// The answers that were kept: the number of each operation, from 0, with the digest of its answer.
+    /// Iterates over the kept answers: the number of each operation, from 0, with the digest of its answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
     }
 }
 
-/// Goes through what the threads of a phase did, checks the recorded answers, and leaves the shadow as the
-/// store must be now.
+/// Checks the recorded answers of all threads of a phase, and updates the shadow to the expected state after the
+/// phase.
 ///
-/// With one thread, or none that writes, all recorded answers are checked exactly. With more, a thread's gets
-/// of its own keys are; a get of another thread's key may have found any version that the phase wrote to it,
-/// or what was there before; ranges and multi-gets are counted as unchecked.
+/// With one thread, or with no thread that writes, all recorded answers are checked exactly. With more threads, only a
+/// thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that the
+/// phase wrote to it, or the value before the phase. Scans and multi-gets are counted as unchecked.
 ///
 /// # Panics
-/// If there are more records than threads.
+/// If the number of records exceeds the number of threads.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -139,14 +139,14 @@ pub fn check(
     checker.verdict
 }
 
-/// One operation that was done, made once more.
+/// One executed operation, generated again.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its stream.
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
-    /// The digest of its answer, where it was kept.
+    /// The digest of its answer, if it was kept.
     answer: Option<u64>,
 }
 
@@ -155,20 +155,20 @@ impl Step<'_> {
         &self.batch.operations()[self.at]
     }
 
-    /// The operation and the members of its group.
+    /// Returns the operation and the members of its group.
     fn all(&self) -> &[Operation] {
         &self.batch.operations()[self.at..self.at + self.batch.width(self.at)]
     }
 
-    /// Whether it is a recorded get of a key that another thread may write.
+    /// Returns whether the step is a recorded get of a key that another thread may write.
     fn is_foreign_get(&self) -> bool {
         let Operation { kind, key, .. } = *self.operation();
         kind == Kind::Get && self.answer.is_some() && !key.is_absent() && !self.stream.owns(key)
     }
 }
 
-/// Makes the operations that a thread did once more, hands each with its recorded answer to `visit`, and
-/// returns how far it came.
+/// Generates the executed operations of a thread again, passes each with its recorded answer to `visit`, and returns
+/// the keys and versions used so far.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -190,15 +190,15 @@ fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<
 
 struct Checker<'a> {
     shadow: &'a mut Shadow,
-    /// Whether threads write while others read.
+    /// Whether some threads write while others read.
     contended: bool,
-    /// For every key that one thread read and another writes, the digests of all that may have been found.
+    /// Digests of all possible answers for every key that one thread read and another writes.
     witnesses: HashMap<u64, Vec<u64>>,
     verdict: Verdict,
 }
 
 impl Checker<'_> {
-    /// Notes what a key of another thread was before the phase.
+    /// Records the value of another thread's key before the phase.
     fn call_witness(&mut self, step: &Step<'_>) {
         if step.is_foreign_get() {
             let key = step.operation().key;
@@ -207,9 +207,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Notes what such a key became in the phase.
+    /// Records the values that the phase wrote to such a key.
     fn note_writes(&mut self, step: &Step<'_>) {
-        // The head of a batch has no version: it writes nothing itself.
+        // The head of a batch has no version, because it writes nothing itself.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
             if let Some(found) = self.witnesses.get_mut(&operation.key.index()) {
                 let Operation { key, version, .. } = *operation;
@@ -223,7 +223,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation, then applies it with its members.
+    /// Checks one operation, then applies it with its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {
@@ -237,7 +237,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether an answer is right; `None` where nothing is known of it.
+    /// Returns whether an answer is right; `None` if the expected answer is unknown.
     fn is_right(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         let operation = step.operation();
         match operation.kind {
@@ -256,8 +256,8 @@ impl Checker<'_> {
         }
     }
 
-    /// What becomes of an answer that is not the whole one, of a store that may drop data: a get that finds nothing
-    /// is right; of an answer of many parts nothing is known, since only its digest was kept.
+    /// Classifies an answer that differs from the expected one, for a store that may drop data. A get that finds
+    /// nothing is right. A scan or multi-get is unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::MultiGet => None,

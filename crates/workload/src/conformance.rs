@@ -71,7 +71,7 @@ pub fn check_key_format(variant: &'static Variant<dyn KeyFormatPolicy>) -> Resul
     laws::all_kept(&broken)
 }
 
-/// The recording of a trace of 3,000 different keys of four bytes.
+/// Returns the recording of a trace of 3,000 different keys of four bytes.
 fn recording() -> Arc<Recording> {
     let numbers = (0..3000u32).map(|number| u64::from(number.wrapping_mul(2_654_435_761)));
     Arc::new(Recording::of(4, numbers.collect()))

@@ -1,19 +1,19 @@
-//! Answers as 64-bit digests, so that they can be checked long after they were given.
+//! Digests of answers, 64 bits each, so that answers can be checked long after they were received.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The digest of a get: 0 where nothing was found.
+/// Returns the digest of a get: 0 if nothing was found.
 pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| xxh3_64(value) | 1)
 }
 
-/// The digest of an answer of many parts, in their order.
+/// Digest of an answer of several parts, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 
 impl Parts {
-    /// Adds an entry of a range.
+    /// Adds an entry of a scan.
     pub(crate) fn entry(&mut self, key: &[u8], value: &[u8]) {
         self.add(xxh3_64(key));
         self.add(xxh3_64(value));
@@ -24,7 +24,7 @@ impl Parts {
         self.0 = avalanche(self.0.rotate_left(23) ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
     }
 
-    /// The digest of all parts so far.
+    /// Returns the digest of all parts so far.
     pub(crate) fn digest(self) -> u64 {
         self.0
     }

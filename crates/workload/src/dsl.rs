@@ -1,4 +1,4 @@
-//! The text form of operations, one a line, for people, pipes and the shell.
+//! The text form of operations, one per line, for people, pipes and the shell.
 //!
 //! | line | meaning |
 //! |---|---|
@@ -9,9 +9,10 @@
 //! | `l "FILE"` | load the pairs in FILE |
 //! | `s` | print statistics |
 //!
-//! Keys and values are any bytes. One without blanks, quotes, control bytes or bytes beyond ASCII stands as
-//! it is; any other stands in double quotes, where `\"`, `\\`, `\n`, `\r`, `\t`, `\0` and `\xHH` are escapes.
-//! Blanks at the ends of a line do not count; empty lines and lines that begin with `#` say nothing.
+//! Keys and values are arbitrary bytes. A token without blanks, quotes, control bytes or non-ASCII bytes is written
+//! unchanged. Any other token is written in double quotes, where `\"`, `\\`, `
+//! `, `\r`, `\t`, `\0` and `\xHH` are escapes. Leading and trailing blanks of a line are ignored, as are empty lines
+//! and lines that begin with `#`.
 
 mod command;
 mod parse;

@@ -1,6 +1,6 @@
-//! The hash with which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
+//! The hash by which YCSB scatters key numbers: FNV-1a over the eight bytes of a number.
 
-/// FNV-1a (64 bits) over the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
+/// Returns FNV-1a (64 bits) over the little-endian bytes of `number`, made positive as Java's `Math.abs` does.
 ///
 /// Java's most negative number stays negative under `abs`; it counts as 2⁶³ here.
 #[inline]
@@ -18,7 +18,7 @@ pub(crate) fn fnv1a_abs(number: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// YCSB's first keys are known from every loaded store: "user6284781860667377211" and so on.
+    /// Tests YCSB's first keys, known from every loaded store: "user6284781860667377211" and so on.
     #[test]
     fn the_first_keys_of_ycsb() {
         assert_eq!(fnv1a_abs(0), 6_284_781_860_667_377_211);

@@ -1,4 +1,4 @@
-//! The key axis of a workload: which of the keys that are there an operation is about.
+//! The key axis of a workload: which of the existing keys an operation accesses.
 
 mod distribution;
 mod exponential;

@@ -1,19 +1,19 @@
-//! The seam of sizes and range lengths: a whole number drawn by 64 random bits.
+//! The trait of value sizes and scan lengths: an integer computed from 64 random bits.
 
-/// How long a value is, in bytes, or how many entries a range reads.
+/// Distribution of the length of a value in bytes, or of a scan in entries.
 ///
-/// Laws:
-/// 1. A length is a function of the bits alone, so that the size of a value can be computed again when its
-///    bytes are checked.
-/// 2. It is never below 1 for a range, and never above [`max`](Self::max).
+/// Invariants:
+/// 1. A length is a function of the bits only, so that the size of a value can be computed again when its bytes are
+///    checked.
+/// 2. It is never below 1 for a scan, and never above [`max`](Self::max).
 pub trait LengthDistribution: Send + Sync {
-    /// The length that these random bits give.
+    /// Returns the length for these random bits.
     fn length(&self, bits: u64) -> u32;
 
-    /// The largest length there can be.
+    /// Returns the largest possible length.
     fn max(&self) -> u32;
 
-    /// The mean length, from evenly spaced quantiles.
+    /// Returns the mean length, from evenly spaced quantiles.
     fn mean(&self) -> f64 {
         const QUANTILES: u64 = 1 << 16;
         let step = u64::MAX / QUANTILES;
@@ -22,7 +22,7 @@ pub trait LengthDistribution: Send + Sync {
     }
 }
 
-/// Always the same length.
+/// Distribution with one length.
 pub(crate) struct Fixed(pub(crate) u32);
 
 impl LengthDistribution for Fixed {
@@ -35,14 +35,14 @@ impl LengthDistribution for Fixed {
     }
 }
 
-/// Every length from a smallest to a largest with equal probability.
+/// Uniform distribution from a smallest to a largest length.
 pub(crate) struct Uniform {
     min: u32,
     max: u32,
 }
 
 impl Uniform {
-    /// The lengths from `min` to `max`, both included.
+    /// Creates the distribution of lengths from `min` to `max`, both included.
     pub(crate) fn new(min: u32, max: u32) -> Result<Self, String> {
         check_bounds(min, max)?;
         Ok(Self { min, max })
@@ -60,36 +60,36 @@ impl LengthDistribution for Uniform {
     }
 }
 
-/// The generalised Pareto law as `mixgraph` of `db_bench` draws it: ⌈θ + σ (u⁻ᵏ − 1) / k⌉, taken modulo the
-/// largest length where it is above it, then raised to the smallest (Cao et al., FAST '20; for k = 0 it is
-/// the exponential law θ − σ ln u).
+/// The generalised Pareto distribution as `mixgraph` of `db_bench` draws it: ⌈θ + σ (u⁻ᵏ − 1) / k⌉, taken modulo the
+/// largest length if it is above it, then raised to the smallest (Cao et al., FAST '20). For k = 0 it is the
+/// exponential distribution θ − σ ln u.
 pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,
     max: u32,
-    /// The length for all random bits with the same upper bits, or [`MIXED`](Self::MIXED).
+    /// The length for all random bits with equal upper bits, or [`MIXED`](Self::MIXED).
     by_upper_bits: Vec<u32>,
 }
 
-/// Location, scale and shape of a generalised Pareto law.
+/// Location, scale and shape of a generalised Pareto distribution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParetoLaw {
     /// θ, the location.
     pub(crate) theta: f64,
     /// σ, the scale.
     pub(crate) sigma: f64,
-    /// k, the shape: the heavier the tail the larger.
+    /// k, the shape: the larger, the heavier the tail.
     pub(crate) k: f64,
 }
 
 impl Pareto {
-    /// The upper bits that most often settle the length.
+    /// Number of upper bits that usually determine the length.
     const UPPER_BITS: u32 = 10;
 
-    /// Stands where random bits with the same upper bits give different lengths.
+    /// Marks upper bits whose random bits give different lengths.
     const MIXED: u32 = u32::MAX;
 
-    /// The law cut to `min..=max`.
+    /// Creates the distribution cut to `min..=max`.
     pub(crate) fn new(law: ParetoLaw, min: u32, max: u32) -> Result<Self, String> {
         check_bounds(min, max)?;
         if !law.theta.is_finite() || law.theta < 0.0 {
@@ -105,7 +105,7 @@ impl Pareto {
         pareto.by_upper_bits = (0..1u64 << Self::UPPER_BITS)
             .map(|upper| {
                 let first = upper << (64 - Self::UPPER_BITS);
-                // The law falls as the bits rise: with equal ends, all between them are equal.
+                // The length falls as the bits rise, so with equal ends all lengths between them are equal.
                 let longest = pareto.uncut(first);
                 let shortest = pareto.uncut(first | u64::MAX >> Self::UPPER_BITS);
                 if longest == shortest { pareto.cut(longest) } else { Self::MIXED }
@@ -114,13 +114,13 @@ impl Pareto {
         Ok(pareto)
     }
 
-    /// The law itself.
+    /// Returns the length before it is cut.
     fn uncut(&self, bits: u64) -> u64 {
-        // Never 0, so that the power is finite for every shape one would use.
+        // Never 0, so that the power is finite for every practical shape.
         let u = crate::random::unit(bits) + 0.5 / (1u64 << 53) as f64;
         let ParetoLaw { theta, sigma, k } = self.law;
         let tail = if k == 0.0 { -u.ln() } else { (u.powf(-k) - 1.0) / k };
-        // Saturates; lengths beyond 2⁶⁴ are above every maximum anyhow.
+        // The conversion saturates; lengths beyond 2⁶⁴ are above every maximum in any case.
         (theta + sigma * tail).ceil() as u64
     }
 
@@ -144,18 +144,18 @@ impl LengthDistribution for Pareto {
     }
 }
 
-/// Zipf's law over the lengths from a smallest to a largest: the smallest is the most frequent.
+/// The Zipfian distribution over the lengths from a smallest to a largest: the smallest is the most frequent.
 pub(crate) struct Zipfian {
     min: u32,
-    /// The probability of the first i + 1 lengths.
+    /// Cumulative probability of the first i + 1 lengths.
     cumulative: Vec<f64>,
 }
 
 impl Zipfian {
-    /// The most lengths a table is made for.
+    /// Maximum number of lengths of a table.
     const MOST_LENGTHS: u32 = 1 << 20;
 
-    /// Zipf(θ) over the lengths from `min` to `max`, both included.
+    /// Creates Zipf(θ) over the lengths from `min` to `max`, both included.
     pub(crate) fn new(min: u32, max: u32, theta: f64) -> Result<Self, String> {
         check_bounds(min, max)?;
         crate::keys::check_theta(theta)?;
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(Uniform::new(0, u32::MAX).unwrap().length(u64::MAX), u32::MAX);
     }
 
-    /// The quantiles of the closed form, with `db_bench`'s defaults.
+    /// Tests the quantiles against the closed form, with `db_bench`'s defaults.
     #[test]
     fn pareto_lengths_follow_the_closed_form() {
         let law = ParetoLaw { theta: 0.0, sigma: 25.45, k: 0.2615 };

@@ -1,24 +1,23 @@
-//! Operations as data: a workload is read from TOML, made ready with a seed, and then gives for every thread
-//! of every phase a stream of plain operations with their keys written out, so that a timed loop reads an
-//! array and calls the store.
+//! Workloads: operations as data. A workload is read from TOML and planned with a seed. It then gives for every thread
+//! of every phase a stream of plain operations with encoded keys, so that a timed loop reads an array and calls the
+//! store.
 //!
 //! From the top down:
 //!
-//! 1. **The request.** [`Workload`] holds the key format ([`FORMATS`]) and the [`Phase`]s; a phase its
-//!    [`Mix`] of [`Kind`]s, the distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and range lengths
-//!    ([`LENGTHS`]), and its [`Rate`].
-//! 2. **The plan.** [`Plan::new`] reads traces and checks what can be checked before anything runs;
+//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase has its [`Mix`] of
+//!    [`Kind`]s, the distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and scan lengths ([`LENGTHS`]), and its
+//!    [`Rate`].
+//! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs;
 //!    [`PhasePlan::streams`] gives one [`Stream`] per thread.
-//! 3. **The run.** [`Stream::fill`] makes a [`Batch`]; [`Performer::perform`] does its operations on a
-//!    [`Target`]; a [`AnswerDigests`] keeps what was answered. [`NoOp`] is the store that costs nothing, [`Model`]
-//!    the one that is right.
-//! 4. **The proof.** [`check`] goes through a phase once more, off the clock, and compares every recorded
-//!    answer with the [`Shadow`], which also knows the live bytes; [`Shadow::verify`] compares a whole store.
-//!    [`Profile`] sets what was intended beside what came out.
-//! 5. **The text.** [`Command`] is a line of the DSL, [`CommandReader`] a stream of them, and
-//!    [`write_operations`] prints a phase.
+//! 3. **The run.** [`Stream::fill`] fills a [`Batch`]; [`Performer::perform`] executes its operations on a [`Target`];
+//!    an [`AnswerDigests`] keeps the answers. [`NoOp`] is the store without cost, [`Model`] the reference store.
+//! 4. **The check.** [`check`] generates a phase again, off the clock, and compares every recorded answer with the
+//!    expected state in the [`Shadow`], which also counts the live bytes; [`Shadow::verify`] compares a whole store.
+//!    [`Profile`] compares the intended with the realised figures.
+//! 5. **The text.** [`Command`] is a line of the DSL, [`CommandReader`] a stream of them, and [`write_operations`]
+//!    prints a phase.
 //!
-//! Everything random comes from one seed through generators that are apart for every [`Concern`].
+//! All random numbers derive from one seed, through an independent generator for every [`Concern`].
 
 mod batch;
 mod before;

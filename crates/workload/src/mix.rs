@@ -1,4 +1,4 @@
-//! The mix of a phase: how often each kind of operation comes.
+//! The mix of a phase: the share of each kind of operation.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -7,27 +7,27 @@ use crate::operation::Kind;
 use crate::random::{Random, threshold};
 use crate::spelling::{self, Spelling};
 
-/// The difference from 1 that the sum of shares may have, since decimal fractions are not exact.
+/// Tolerated difference of the sum of shares from 1, because decimal fractions are not exact.
 const SHARE_TOLERANCE: f64 = 1e-6;
 
-/// A weight for every kind: whole numbers of any sum, or shares that sum to 1.
+/// A weight for every kind: integers of any sum, or shares that sum to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     weights: [f64; Kind::ALL.len()],
 }
 
 impl Mix {
-    /// A mix of one kind.
+    /// Creates a mix of one kind.
     pub fn only(kind: Kind) -> Self {
         let mut weights = [0.0; Kind::ALL.len()];
         weights[kind as usize] = 1.0;
         Self { weights }
     }
 
-    /// Reads `{ get = 0.95, put = 0.05 }`, or a bare kind for a mix of only that.
+    /// Reads `{ get = 0.95, put = 0.05 }`, or a single kind for a mix of only that kind.
     ///
     /// # Errors
-    /// Names the weight at fault: one that is negative, or a kind that is not known; or all are 0; or shares do not sum to 1.
+    /// The wrong weight: a negative one, or one of an unknown kind; or all weights are 0; or shares do not sum to 1.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -54,7 +54,7 @@ impl Mix {
         if !(sum.is_finite() && sum > 0.0) {
             return Err(ChoiceError::whole(format!("the weights of mix sum to {sum}; some must be above 0")));
         }
-        // Fractions are shares of 1; whole numbers are weights.
+        // Fractions are shares of 1; integers are weights.
         let are_shares =
             weights.iter().all(|weight| *weight <= 1.0) && weights.iter().any(|weight| weight.fract() > 0.0);
         if are_shares && (sum - 1.0).abs() > SHARE_TOLERANCE {
@@ -65,7 +65,7 @@ impl Mix {
         Ok(Self { weights })
     }
 
-    /// The kinds that occur, with their weights as they were given.
+    /// Returns the kinds that occur, with their original weights.
     pub fn to_toml(&self) -> Value {
         let kinds = Kind::ALL.into_iter().filter(|kind| self.has(*kind));
         Value::Table(
@@ -75,30 +75,30 @@ impl Mix {
         )
     }
 
-    /// The share of a kind, between 0 and 1.
+    /// Returns the share of a kind, between 0 and 1.
     pub fn share(&self, kind: Kind) -> f64 {
         self.weights[kind as usize] / self.weights.iter().sum::<f64>()
     }
 
-    /// Whether a kind occurs.
+    /// Returns whether a kind occurs.
     pub fn has(&self, kind: Kind) -> bool {
         self.weights[kind as usize] > 0.0
     }
 
-    /// Whether anything in it changes the store.
+    /// Returns whether any kind of the mix changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))
     }
 }
 
-/// Draws kinds by their weights.
+/// Sampler of kinds by their weights.
 #[derive(Clone, Debug)]
 pub(crate) struct KindSampler {
-    /// Random bits at or above `below[i]` mean a kind behind kind i.
+    /// Random bits at or above `below[i]` mean a kind after kind i.
     below: [u64; Kind::ALL.len()],
-    /// The kind for all random bits with the same upper byte, where that settles it.
+    /// The kind for all random bits with an equal upper byte, if the byte determines it.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind, where there is but one.
+    /// The kind, if only one occurs.
     only: Option<Kind>,
 }
 
@@ -109,7 +109,7 @@ impl KindSampler {
         let last = Kind::ALL.into_iter().rfind(|kind| mix.has(*kind));
         for kind in Kind::ALL {
             sum += mix.share(kind);
-            // What rounding leaves over goes to the last kind that occurs, and to none behind it.
+            // A remainder of rounding goes to the last kind that occurs, and to no later kind.
             below[kind as usize] = if Some(kind) < last { threshold(sum) } else { u64::MAX };
         }
         let mut kinds = Kind::ALL.into_iter().filter(|kind| mix.has(*kind));
@@ -122,7 +122,7 @@ impl KindSampler {
         Self { below, by_upper_byte, only }
     }
 
-    /// Fills `kinds`; draws nothing where there is but one kind.
+    /// Fills `kinds`; draws nothing if only one kind occurs.
     pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
         if let Some(only) = self.only {
             kinds.fill(only);
@@ -137,7 +137,7 @@ impl KindSampler {
 }
 
 fn kind_of(below: &[u64; Kind::ALL.len()], bits: u64) -> Kind {
-    // The largest number must not count as behind the last kind.
+    // The largest number must not select a kind after the last.
     let bits = bits.min(u64::MAX - 1);
     Kind::ALL[below.iter().filter(|below| bits >= **below).count()]
 }

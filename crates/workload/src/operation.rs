@@ -1,23 +1,23 @@
-//! One operation as plain data: what the timed loop reads.
+//! One operation as plain data, as the timed loop reads it.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of operation. The order is that of lists and results.
+/// Kind of an operation, in the order of lists and results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Kind {
     /// Reads the value of one key.
     Get,
-    /// Overwrites the value of a key that exists, or brings it back where it was deleted.
+    /// Overwrites the value of an existing key, or writes a deleted key again.
     Put,
-    /// Adds a key that never was.
+    /// Adds a key that never existed.
     Insert,
     /// Deletes a key.
     Delete,
-    /// Reads entries in key order from a key on.
+    /// Scans entries in key order from a start key.
     Range,
     /// Reads the value of one key, then overwrites it.
     #[serde(rename = "rmw")]
@@ -41,7 +41,7 @@ impl Kind {
         Self::MultiGet,
     ];
 
-    /// The name in TOML and results.
+    /// Returns the name in TOML and results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -55,12 +55,12 @@ impl Kind {
         }
     }
 
-    /// Whether it reads something that can be right or wrong.
+    /// Returns whether the kind reads an answer that can be checked.
     pub fn answers(self) -> bool {
         matches!(self, Self::Get | Self::Range | Self::ReadModifyWrite | Self::MultiGet)
     }
 
-    /// Whether it changes the store.
+    /// Returns whether the kind changes the store.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Get | Self::Range | Self::MultiGet)
     }
@@ -72,88 +72,87 @@ impl fmt::Display for Kind {
     }
 }
 
-/// A key by its number: either key `index` of the key space, or the absent key right behind it, which is
-/// never written.
+/// Number of a key: either key `index` of the key space, or the absent key right after it, which is never written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
 impl KeyId {
-    /// Key `index`, below 2⁶².
+    /// Returns key `index`, below 2⁶².
     #[inline]
     pub fn present(index: u64) -> Self {
         Self(index << 1)
     }
 
-    /// The absent key that belongs to key `index`, below 2⁶².
+    /// Returns the absent key that belongs to key `index`, below 2⁶².
     #[inline]
     pub fn absent(index: u64) -> Self {
         Self(index << 1 | 1)
     }
 
-    /// The absent key where `absent`, else the key.
+    /// Returns the absent key of `index` if `absent`, else the key.
     #[inline]
     pub(crate) fn new(index: u64, absent: bool) -> Self {
         Self(index << 1 | u64::from(absent))
     }
 
-    /// The index of the key, or of the key that an absent key belongs to.
+    /// Returns the index of the key, or of the key that an absent key belongs to.
     #[inline]
     pub fn index(self) -> u64 {
         self.0 >> 1
     }
 
-    /// Whether it is a key that is never written.
+    /// Returns whether the key is never written.
     #[inline]
     pub fn is_absent(self) -> bool {
         self.0 & 1 == 1
     }
 
-    /// Twice the index, and one more where it is absent: the number that ordered formats write.
+    /// Returns twice the index, plus one for an absent key: the number that ordered formats write.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
     }
 }
 
-/// Where the bytes of a value stand in the pool that all values are cut from.
+/// Position of a value in the pool from which all values are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The first byte.
+    /// Offset of the first byte.
     pub offset: u32,
     /// The number of bytes.
     pub bytes: u32,
 }
 
-/// One operation.
+/// One operation of a stream.
 ///
-/// A [`Batch`](Kind::Batch) or [`MultiGet`](Kind::MultiGet) stands before its members: as many operations
-/// of kind [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get) as its `count` says.
+/// A [`Batch`](Kind::Batch) or [`MultiGet`](Kind::MultiGet) precedes its members: `count` operations of kind
+/// [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The key, or the first key of a range; of a group, the key of its first member.
+    /// The key, or the first key of a scan; of a group, the key of its first member.
     pub key: KeyId,
     /// The value that a put, an insert or a read-modify-write writes.
     pub value: Span,
-    /// The version that such a write has: above those of all earlier writes to the key.
+    /// The version of such a write: higher than those of all earlier writes to the key.
     pub version: u32,
-    /// The most entries a range reads, or the number of members of a group.
+    /// The maximum number of entries of a scan, or the number of members of a group.
     pub count: u32,
-    /// How many numbers a range spans; 0 where it has no end but its number of entries.
+    /// The span of a scan in key numbers; 0 for a scan limited only by its number of entries.
     pub span: u32,
-    /// What is to be done.
+    /// The kind of the operation.
     pub kind: Kind,
-    /// Whether a range reads from larger keys to smaller ones.
+    /// Whether a scan reads from larger keys to smaller ones.
     pub backward: bool,
 }
 
 impl Operation {
-    /// An operation that reads one key.
+    /// Creates a get of one key.
     #[inline]
     pub(crate) fn get(key: KeyId) -> Self {
         Self { key, value: Span::default(), version: 0, count: 0, span: 0, kind: Kind::Get, backward: false }
     }
 
-    /// The operation as bytes, for a hash over a stream of them.
+    /// Returns the operation as bytes, for a hash over a stream.
     pub(crate) fn to_bytes(self) -> [u8; 32] {
         let mut bytes = [0; 32];
         bytes[..8].copy_from_slice(&self.key.0.to_le_bytes());
@@ -187,7 +186,7 @@ mod tests {
         assert_eq!(KeyId::new(7, false), KeyId::present(7));
     }
 
-    /// The timed loop reads an array of these: half a line each.
+    /// Tests that an operation of the array that the timed loop reads takes half a cache line.
     #[test]
     fn an_operation_is_half_a_cache_line() {
         assert!(size_of::<Operation>() <= 32);

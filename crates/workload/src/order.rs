@@ -3,16 +3,16 @@
 use crate::format::KeyFormat;
 use crate::operation::KeyId;
 
-/// From the index of a key to its place among all keys in key order, and back.
+/// Mapping from the index of a key to its position among all keys in key order, and back.
 pub(crate) enum KeyOrder {
-    /// The format keeps the order of indexes: place and index are one.
+    /// The format keeps the order of indexes: position and index are equal.
     Index,
     /// The format scatters the keys, so they were sorted.
     Sorted { index_at: Vec<u32>, place_of: Vec<u32> },
 }
 
 impl KeyOrder {
-    /// The order of the first `keys` keys; `None` where they would have to be sorted and are too many.
+    /// Returns the order of the first `keys` keys; `None` if they have to be sorted and are too many.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -31,7 +31,7 @@ impl KeyOrder {
         Some(Self::Sorted { index_at, place_of })
     }
 
-    /// Whether it holds the first `keys` keys.
+    /// Returns whether it covers the first `keys` keys.
     pub(crate) fn covers(&self, keys: u64) -> bool {
         match self {
             Self::Index => true,
@@ -39,7 +39,7 @@ impl KeyOrder {
         }
     }
 
-    /// The place of key `index`.
+    /// Returns the position of key `index`.
     pub(crate) fn place(&self, index: u64) -> u64 {
         match self {
             Self::Index => index,
@@ -47,7 +47,7 @@ impl KeyOrder {
         }
     }
 
-    /// The number of places: those of `keys` keys, or of more where more were sorted.
+    /// Returns the number of positions: `keys`, or more if more keys were sorted.
     pub(crate) fn places(&self, keys: u64) -> u64 {
         match self {
             Self::Index => keys,
@@ -55,7 +55,7 @@ impl KeyOrder {
         }
     }
 
-    /// The place of the first of `keys` keys that is not below `bound`.
+    /// Returns the position of the first of `keys` keys that is not below `bound`.
     pub(crate) fn lower_bound(&self, format: &dyn KeyFormat, bound: &[u8], keys: u64) -> u64 {
         let (mut below, mut not_below, mut key) = (0, self.places(keys), Vec::new());
         while below < not_below {
@@ -72,7 +72,7 @@ impl KeyOrder {
         below
     }
 
-    /// The index of the key at `place`, or `None` behind the last of `keys` keys.
+    /// Returns the index of the key at `place`, or `None` after the last of `keys` keys.
     pub(crate) fn index(&self, place: u64, keys: u64) -> Option<u64> {
         match self {
             Self::Index => (place < keys).then_some(place),
@@ -81,7 +81,7 @@ impl KeyOrder {
     }
 }
 
-/// The first sixteen bytes of a key as a number that orders like it.
+/// Returns the first sixteen bytes of a key as a number with the order of the bytes.
 fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     key.clear();
     format.append(KeyId::present(u64::from(index)), key);
@@ -91,7 +91,7 @@ fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// Puts keys that share their first sixteen bytes into order by the rest.
+/// Sorts keys that share their first sixteen bytes by the rest.
 fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]) {
     let mut start = 0;
     for group in heads.chunk_by(|a, b| a.0 == b.0) {

@@ -1,4 +1,4 @@
-//! Files of pairs, which the command `l "FILE"` loads: one pair a line.
+//! Files of pairs, one per line, which the command `l "FILE"` loads.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -13,40 +13,40 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use crate::Command;
 
-/// The longest line: a key and a value, every byte of them escaped, and some blanks.
+/// Length of the longest line: a key and a value with every byte escaped, and some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// Opening a pipe does not wait for somebody to write to it.
+/// Open flag with which opening a pipe does not wait for a writer.
 const WITHOUT_WAITING: i32 = OFlags::NONBLOCK.bits().cast_signed();
 
-/// A file of pairs that cannot be loaded.
+/// Error of a file of pairs that cannot be loaded.
 #[derive(Debug, Error)]
 pub enum PairsError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// A line is no pair.
+    /// A line is not a pair.
     #[error("{}:{line}: {message}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// Description of the error.
         message: String,
     },
 }
 
-/// The pairs of a file, as puts. A line is `KEY VALUE`, as behind a `p` or with it; empty lines and those that
-/// begin with `#` say nothing.
+/// Reader of the pairs of a file, as puts. A line is `KEY VALUE`, as after a `p` or with it; empty lines and lines
+/// that begin with `#` are ignored.
 ///
-/// What is loaded has an end: a file of the disk, as long as it was when it was opened, in lines that are no longer
-/// than a pair can be.
+/// The input is finite: a file on disk, up to its length when it was opened, in lines that are no longer than a pair
+/// can be.
 pub struct Pairs {
     path: PathBuf,
     text: BufReader<Take<File>>,
@@ -63,7 +63,7 @@ impl Pairs {
         }
     }
 
-    /// The next line, if there is one.
+    /// Returns the next line, if any.
     fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         let read = self.text.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)?;
@@ -100,7 +100,7 @@ impl Iterator for Pairs {
     }
 }
 
-/// Opens a file of the disk, up to its end as it is now.
+/// Opens a file on disk, limited to its current length.
 fn open(path: &Path) -> io::Result<Take<File>> {
     let file = OpenOptions::new().read(true).custom_flags(WITHOUT_WAITING).open(path)?;
     let found = file.metadata()?;
@@ -110,7 +110,7 @@ fn open(path: &Path) -> io::Result<Take<File>> {
     }
 }
 
-/// A line of a file of pairs, as the put it stands for.
+/// Parses a line of a file of pairs to a put.
 fn read_pair(text: &[u8]) -> Result<Option<Command>, String> {
     if text.iter().all(u8::is_ascii_whitespace) || text.starts_with(b"#") {
         return Ok(None);
@@ -134,7 +134,7 @@ mod tests {
         let mut pairs = Pairs::open(folder.path(), b"pairs").unwrap();
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p a 1");
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p b \"x y\"");
-        // A line of two words is a pair, whatever its key.
+        // A line of two words is a pair with any key.
         assert_eq!(pairs.next().unwrap().unwrap().to_string(), "p d a");
         assert!(pairs.next().is_none());
         std::fs::write(folder.path().join("pairs"), "a 1\nb\n").unwrap();
@@ -150,7 +150,7 @@ mod tests {
             let Err(error) = Pairs::open(folder.path(), name.as_bytes()) else { panic!("{name} was opened") };
             assert!(error.to_string().contains("it is no file of the disk"), "{error}");
         }
-        // What is appended while a file is read does not count.
+        // Bytes appended while a file is read are ignored.
         let path = folder.path().join("grows");
         std::fs::write(&path, "a 1\nb 2").unwrap();
         let mut pairs = Pairs::open(folder.path(), b"grows").unwrap();

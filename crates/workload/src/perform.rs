@@ -1,4 +1,4 @@
-//! Doing an operation: the one place where plain data becomes a call to a store.
+//! Execution of operations: the only module where plain data becomes a call to a store.
 
 use types::Direction;
 
@@ -8,7 +8,7 @@ use crate::dsl::Command;
 use crate::operation::Kind;
 use crate::target::{Scan, Target, TargetError, Write};
 
-/// Does operations on a store, with memory that is used again.
+/// Executor of operations on a store, with reused memory.
 pub struct Performer<'a> {
     target: &'a dyn Target,
     value: Vec<u8>,
@@ -17,39 +17,39 @@ pub struct Performer<'a> {
     digest: Digest,
 }
 
-/// What an operation found.
+/// Counts of the answer to an operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The keys that were asked for and found.
+    /// The requested keys that were found.
     pub found: u32,
-    /// The keys that were asked for and not found.
+    /// The requested keys that were not found.
     pub missing: u32,
-    /// The entries that a range read.
+    /// The entries that a scan read.
     pub entries: u32,
 }
 
-/// What is known of the last answer.
+/// Digest of the last answer, or the means to compute it.
 #[derive(Clone, Copy)]
 enum Digest {
-    /// It stands in the value buffer; its digest is made when it is asked for.
+    /// The answer is in the value buffer; its digest is computed on request.
     Value { found: bool },
-    /// It was made as the answer came.
+    /// The digest was computed while the answer was received.
     Made(u64),
 }
 
 impl<'a> Performer<'a> {
-    /// A performer on `target`.
+    /// Creates a performer on `target`.
     pub fn new(target: &'a dyn Target) -> Self {
         Self { target, value: Vec::new(), bound: Vec::new(), digests: Vec::new(), digest: Digest::Made(0) }
     }
 
-    /// Does operation number `at` of `batch`, a group with all its members.
+    /// Executes operation number `at` of `batch`, a group with all its members.
     ///
-    /// Only with `check` is the answer of a range or multi-get looked at closely enough to have a
-    /// [`digest`](Self::digest); that of a get always has one, and it costs nothing until it is asked for.
+    /// Only with `check` does the answer of a scan or multi-get get a [`digest`](Self::digest). The answer of a get
+    /// always has one, which costs nothing until it is requested.
     ///
     /// # Errors
-    /// What the store says.
+    /// The error of the store.
     #[inline]
     pub fn perform(&mut self, batch: &Batch, at: usize, check: bool) -> Result<Outcome, TargetError> {
         let operation = &batch.operations()[at];
@@ -72,10 +72,10 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Does one command of a text replay; loading and statistics are the caller's.
+    /// Executes one command of a text replay; the caller handles loading and statistics.
     ///
     /// # Errors
-    /// What the store says.
+    /// The error of the store.
     pub fn command(&mut self, command: &Command, check: bool) -> Result<Outcome, TargetError> {
         match command {
             Command::Get { key } => return self.get(key),
@@ -92,7 +92,7 @@ impl<'a> Performer<'a> {
         Ok(Outcome::default())
     }
 
-    /// A digest of the last answer, for a [`AnswerDigests`](crate::AnswerDigests).
+    /// Returns a digest of the last answer, for an [`AnswerDigests`](crate::AnswerDigests).
     pub fn digest(&self) -> u64 {
         match self.digest {
             Digest::Value { found } => digest::of_value(found.then_some(&*self.value)),
@@ -100,7 +100,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// The value that the last get, or the read of the last read-modify-write, found.
+    /// Returns the value that the last get, or the read of the last read-modify-write, found.
     pub fn value(&self) -> Option<&[u8]> {
         matches!(self.digest, Digest::Value { found: true }).then_some(&*self.value)
     }
@@ -131,7 +131,7 @@ impl<'a> Performer<'a> {
             let scan = Scan { low: batch.key(at), high: None, direction: Direction::Forward, limit };
             return self.scan(&scan, check);
         }
-        // Up to and with the key: below the smallest key that is larger.
+        // Up to and including the key: below the smallest larger key.
         let mut bound = std::mem::take(&mut self.bound);
         bound.clear();
         bound.extend_from_slice(batch.key(at));

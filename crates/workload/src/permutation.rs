@@ -1,21 +1,21 @@
-//! A seeded bijection of exactly `0..len`: the order of a random load, and the places of popular keys.
+//! A seeded bijection of exactly `0..len`, used for the order of a random load and the positions of popular keys.
 
 use types::avalanche;
 
-/// The multiplications of the mixing: with four, neighbours of small domains are seen to stay related.
+/// Number of multiplications of the mixing: with four, neighbours of small domains visibly stay related.
 const STEPS: usize = 5;
 
-/// The numbers that [`Permutation::apply_all`] takes at a time.
+/// Number of values that [`Permutation::apply_all`] processes at a time.
 const BLOCK: usize = 64;
 
-/// A permutation of the numbers below a length, evaluated without a table in either direction.
+/// Permutation of the numbers below a length, evaluated without a table in either direction.
 ///
-/// On the smallest power of two that holds the length, numbers are mixed by xor-shifts and odd multipliers,
-/// each of which is a bijection on so many bits. A result at or above the length is mixed again until it is
-/// below (cycle walking, Black and Rogaway 2002), which keeps it a bijection.
+/// On the smallest power of two that is at least the length, numbers are mixed by xor-shifts and odd multipliers, each
+/// of which is a bijection on that many bits. A result at or above the length is mixed again until it is below (cycle
+/// walking, Black and Rogaway 2002), which keeps it a bijection.
 ///
-/// The mixing depends on the power of two alone, so a permutation can [`grow`](Self::grow): with each number
-/// that joins, one other changes its place.
+/// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow): with each added number, one
+/// other number changes its position.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
@@ -28,7 +28,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `0..len` that `seed` chooses.
+    /// Creates the permutation of `0..len` that `seed` selects.
     ///
     /// # Panics
     /// If `len` is 0 or above 2⁶³.
@@ -36,8 +36,8 @@ impl Permutation {
         Self::with_room(len, len, seed)
     }
 
-    /// The permutation of `0..len` that can grow to a length of `room`. The larger the room, the longer it
-    /// takes to get below the length.
+    /// Creates the permutation of `0..len` that can grow to a length of `room`. The larger the room, the more mixing
+    /// steps it takes to get below the length.
     ///
     /// # Panics
     /// If `len` is 0, or `room` below `len` or above 2⁶³.
@@ -54,21 +54,21 @@ impl Permutation {
             mask: (1 << bits) - 1,
             shift: bits.div_ceil(2).max(1),
             key: next(),
-            // 5 modulo 8: never a multiplier that leaves small numbers as they are.
+            // 5 modulo 8: never a multiplier that leaves small numbers unchanged.
             multipliers: std::array::from_fn(|_| next() & !7 | 5),
         }
     }
 
-    /// Lets numbers up to `len` join, as far as there is room.
+    /// Grows the permutation to the numbers below `len`, as far as it has room.
     ///
     /// # Panics
-    /// If there is no room, or `len` is less than before.
+    /// If the room is too small, or `len` is less than before.
     pub fn grow(&mut self, len: u64) {
         assert!(self.len <= len && len - 1 <= self.mask, "a permutation grows within its room");
         self.len = len;
     }
 
-    /// Where `number`, below the length, goes.
+    /// Returns the image of `number`, which is below the length.
     #[inline]
     pub fn apply(&self, number: u64) -> u64 {
         let mut image = self.mix(number);
@@ -78,7 +78,7 @@ impl Permutation {
         image
     }
 
-    /// The number that goes to `image`: the inverse of [`apply`](Self::apply).
+    /// Returns the number whose image is `image`: the inverse of [`apply`](Self::apply).
     pub fn invert(&self, image: u64) -> u64 {
         let mut number = self.unmix(image);
         while number >= self.len {
@@ -87,8 +87,7 @@ impl Permutation {
         number
     }
 
-    /// Replaces every number by where it goes: what [`apply`](Self::apply) does, without a branch that
-    /// cannot be foreseen for each.
+    /// Replaces every number by its image, as [`apply`](Self::apply) does, without an unpredictable branch for each.
     pub fn apply_all(&self, numbers: &mut [u64]) {
         for block in numbers.chunks_mut(BLOCK) {
             let mut waiting: [u8; BLOCK] = std::array::from_fn(|place| place as u8);
@@ -127,7 +126,7 @@ impl Permutation {
     }
 }
 
-/// The inverse of an odd number modulo 2⁶⁴, by Newton's iteration: each step doubles the correct bits.
+/// Returns the inverse of an odd number modulo 2⁶⁴, by Newton's iteration: each step doubles the correct bits.
 fn inverse(odd: u64) -> u64 {
     let mut inverse = odd;
     for _ in 0..5 {
@@ -162,7 +161,8 @@ mod tests {
         }
     }
 
-    /// A number that joins takes the place of one other, which goes where the newcomer would have gone.
+    /// Tests that an added number takes the position of one other, which moves to the position that the added number
+    /// would have had.
     #[test]
     fn growing_moves_one_number_at_a_time() {
         let mut permutation = Permutation::with_room(300, 1000, 4);
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Ascents, and the steps between neighbours near and far, of a random permutation are known.
+    /// Tests against a random permutation, whose ascents and steps between neighbours near and far are known.
     #[test]
     fn it_looks_random() {
         for len in [1u64 << 12, 5000, 1 << 16, 100_000, 65_537, 131_071] {
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// χ² of the steps between images `lag` apart, in standard deviations.
+    /// Returns χ² of the steps between images `lag` apart, in standard deviations.
     fn step_z(images: &[u64], len: u64, lag: usize) -> f64 {
         let mut steps = [0.0; 64];
         for (from, to) in images.iter().zip(&images[lag..]) {

@@ -1,4 +1,4 @@
-//! A phase of a workload as it stands in an experiment file.
+//! A phase of a workload as written in an experiment file.
 
 use std::path::PathBuf;
 
@@ -16,13 +16,13 @@ use crate::spelling::{self, Spelling, inside};
 use crate::trace::{TRACES, TraceFile};
 use crate::value::ValueSpec;
 
-/// The most operations that one batch or multi-get may hold.
+/// Maximum number of operations in one batch or multi-get.
 const MOST_MEMBERS: u64 = 65_536;
 
-/// The most threads of a phase.
+/// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-/// The members of a batch or multi-get where the phase does not say.
+/// Default number of members of a batch or multi-get.
 const DEFAULT_MEMBERS: u32 = 100;
 
 /// The kind of a replay of commands as text, which is no trace.
@@ -31,39 +31,39 @@ const TEXT: &str = "text";
 /// One `[[phase]]`: a load, a mix of operations, or a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The name, unique in its workload; the random streams hang on it.
+    /// The name, unique in its workload; the random streams depend on it.
     pub name: String,
-    /// What is done before its clock starts.
+    /// The preparation before its clock starts.
     pub before: Before,
-    /// What is done.
+    /// The work of the phase.
     pub work: Work,
     /// The values that are written.
     pub value: ValueSpec,
-    /// The threads that do it.
+    /// The number of threads.
     pub threads: u32,
-    /// How fast it is asked for.
+    /// The rate of requests.
     pub rate: Rate,
 }
 
-/// What a phase does.
+/// Work of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Adds keys, each once.
     Load(Load),
-    /// Does operations of a mix, on keys that are drawn or recorded.
+    /// Executes operations of a mix, on drawn or recorded keys.
     Mixed(Box<Mixed>),
-    /// Does the commands of a text file in the DSL.
+    /// Executes the commands of a text file in the DSL.
     Text(PathBuf),
 }
 
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// How many keys are added behind those that exist; `None` for all keys of the replayed trace.
+    /// The number of keys to add after the existing ones; `None` for all keys of the replayed trace.
     pub keys: Option<u64>,
     /// The order in which they are added.
     pub order: Order,
-    /// How many are added in one atomic batch; `None` for one put each.
+    /// The number of keys per atomic batch; `None` for one put each.
     pub batch: Option<u32>,
 }
 
@@ -83,33 +83,33 @@ pub enum Order {
 /// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixed {
-    /// The number of operations over all threads; `None` for no limit but the time or the trace.
+    /// The number of operations over all threads; `None` if only the time or the trace limits them.
     pub operations: Option<u64>,
-    /// The nanoseconds after which the phase ends, whatever is left of it.
+    /// The time in nanoseconds after which the phase ends, even with operations left.
     pub time_limit_ns: Option<u64>,
-    /// How often each kind comes.
+    /// The share of each kind of operation.
     pub mix: Mix,
-    /// Which keys it is about.
+    /// The source of the keys.
     pub keys: KeySource,
-    /// The share of gets, alone or in a multi-get, for keys that are not there and never were; and of ranges with
-    /// a span that begin with such a key.
+    /// The share of gets, single or in a multi-get, of absent keys that never existed, and of scans with a span that
+    /// begin at such a key.
     pub absent: f64,
-    /// The ranges.
+    /// The specification of the scans.
     pub range: RangeSpec,
-    /// The members of a batch or multi-get.
+    /// The number of members of a batch or multi-get.
     pub batch: u32,
 }
 
-/// Where the keys of a mixed phase come from.
+/// Source of the keys of a mixed phase.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeySource {
-    /// They are drawn: one of [`keys::CATALOG`].
+    /// Keys drawn from one of [`keys::CATALOG`].
     Drawn(Choice),
-    /// They are those of a trace, in recorded order.
+    /// Keys of a trace, in recorded order.
     Recorded(TraceFile),
 }
 
-/// The kind of work of a phase.
+/// The kind of work of a phase, without its settings.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
@@ -121,7 +121,7 @@ impl Phase {
     /// Reads a `[[phase]]` table.
     ///
     /// # Errors
-    /// Names the key at fault, as `keys.theta` where it stands in an inner table, and says what it may be.
+    /// The wrong key, as `keys.theta` if it is in an inner table, and its valid values.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
@@ -154,7 +154,7 @@ impl Phase {
         Ok(phase)
     }
 
-    /// The phase as TOML, everything spelt out; it reads back as the same phase.
+    /// Returns the phase as TOML with all defaults; it parses to an equal phase.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -177,7 +177,7 @@ impl Phase {
         table
     }
 
-    /// The trace it replays, if it does.
+    /// Returns the trace that the phase replays, if any.
     pub fn trace(&self) -> Option<&TraceFile> {
         match &self.work {
             Work::Mixed(mixed) => match &mixed.keys {
@@ -188,7 +188,7 @@ impl Phase {
         }
     }
 
-    /// A search does a phase again and again: what can be done but once has no other rates.
+    /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
         if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
@@ -232,7 +232,7 @@ impl Load {
 }
 
 impl Mixed {
-    /// Whether something in it may ask for absent keys: gets, and ranges that may be empty.
+    /// Returns whether any operation may request absent keys: gets, and scans that may be empty.
     fn asks_for_absent(&self) -> bool {
         let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
@@ -242,7 +242,7 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// The same phase with what its mix makes no use of at the defaults, so that phases that do the same
+    /// Returns the phase with the settings that its mix does not use at their defaults, so that phases with equal work
     /// are equal.
     fn without_idle_settings(mut self) -> Self {
         if !self.asks_for_absent() {
@@ -281,7 +281,7 @@ impl Mixed {
     }
 }
 
-/// Why a phase cannot begin with a warm-up, if it cannot: what it does has one beginning.
+/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
@@ -293,7 +293,7 @@ fn no_warm_up(work: &Work) -> Option<&'static str> {
     }
 }
 
-/// Names stand in results, in paths such as `phase.load.threads`, and in file names.
+/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
 fn check_name(name: &str) -> Result<(), ChoiceError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.chars().all(plain) {
@@ -427,7 +427,7 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
     }
 }
 
-/// A count from 1 to `most`.
+/// Reads a count from 1 to `most`.
 fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result<Option<u32>, ChoiceError> {
     let Some(Count(count)) = spelling.read(key)? else {
         return Ok(None);
@@ -439,7 +439,7 @@ fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result
     }
 }
 
-/// A time limit: `30`, `0.5` or `"30s"`.
+/// Reads a time limit: `30`, `0.5` or `"30s"`.
 fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
     let nanoseconds = match spelling.take("seconds") {
         None => return Ok(None),

@@ -1,4 +1,4 @@
-//! A workload made ready to run: traces read, values laid out, every phase able to give its streams.
+//! Plan of a workload: traces read, values generated, and every phase ready to return its streams.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use crate::trace::{Accesses, Recording, TraceError};
 use crate::values::Values;
 use crate::workload::{Workload, path};
 
-/// Why a workload cannot be made ready.
+/// Reason why a workload cannot be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// Something in it cannot be done; the key names what.
+    /// A setting is not possible; the error names its key.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// A trace cannot be replayed.
@@ -29,23 +29,23 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// How far keys and versions have been given out: what one phase leaves to the next.
+/// Keys and versions used so far, which one phase passes on to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The keys that have been added: all indexes below this, but for those that a thread that was stopped
-    /// early did not come to.
+    /// Number of keys added: all indexes below this exist, except those that a thread that was stopped early did not
+    /// reach.
     pub keys: u64,
-    /// The versions that have been given out; the first version is 1.
+    /// Number of versions used; the first version is 1.
     pub versions: u32,
 }
 
-/// A workload made ready to run with one seed.
+/// A workload planned with one seed.
 pub struct Plan {
     phases: Vec<Arc<PhasePlan>>,
     format: Arc<dyn KeyFormat>,
 }
 
-/// A phase made ready to run.
+/// A planned phase.
 pub struct PhasePlan {
     pub(crate) phase: Phase,
     pub(crate) seed: u64,
@@ -54,31 +54,31 @@ pub struct PhasePlan {
     pub(crate) work: PlannedWork,
 }
 
-/// What a phase does, its parts built.
+/// Work of a phase, with its parts built.
 pub(crate) enum PlannedWork {
     Load { keys: u64, order: Order, batch: Option<u32> },
     Mixed(Box<PlannedMix>),
     Text(PathBuf),
 }
 
-/// A mixed phase, its distributions built.
+/// Settings of a mixed phase, with its distributions built.
 pub(crate) struct PlannedMix {
     pub(crate) spec: Mixed,
     pub(crate) keys: PlannedKeys,
     pub(crate) ranges: Box<dyn LengthDistribution>,
 }
 
-/// Where the keys of a mixed phase come from, built or read.
+/// Source of the keys of a mixed phase, built or read.
 pub(crate) enum PlannedKeys {
     Drawn(Box<dyn KeyDistribution>),
     Recorded(Accesses),
 }
 
 impl Plan {
-    /// Makes `workload` ready to run with `seed`; relative paths in it start from the folder `base`.
+    /// Plans `workload` with `seed`; relative paths in it start from the folder `base`.
     ///
     /// # Errors
-    /// If a trace cannot be read, or the phases ask for more keys, versions or threads than there can be.
+    /// If a trace cannot be read, or the phases request more keys, versions or threads than possible.
     pub fn new(workload: &Workload, seed: u64, base: &Path) -> Result<Self, PlanError> {
         let traces: Vec<_> = workload.phases.iter().filter_map(Phase::trace).collect();
         let (recording, accesses) = Recording::read(&traces, base)?.unzip();
@@ -107,25 +107,25 @@ impl Plan {
         Ok(Self { phases, format })
     }
 
-    /// The phases, in the order in which they run.
+    /// Returns the phases, in the order in which they run.
     pub fn phases(&self) -> &[Arc<PhasePlan>] {
         &self.phases
     }
 
-    /// The format of all keys.
+    /// Returns the format of all keys.
     pub fn format(&self) -> &Arc<dyn KeyFormat> {
         &self.format
     }
 }
 
-/// What building a phase needs of its workload.
+/// Shared inputs for building the phases of a workload.
 struct Builder<'a> {
     seed: u64,
     base: &'a Path,
     format: Arc<dyn KeyFormat>,
     recorded_keys: u64,
     accesses: std::vec::IntoIter<Accesses>,
-    /// Phases with equal values share them.
+    /// Values by their specification, shared by phases with equal values.
     values: HashMap<String, Arc<Values>>,
 }
 
@@ -185,24 +185,24 @@ impl Builder<'_> {
 }
 
 impl PhasePlan {
-    /// The phase as it was asked for.
+    /// Returns the phase as requested.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// The values it writes.
+    /// Returns the values that the phase writes.
     pub fn values(&self) -> &Arc<Values> {
         &self.values
     }
 
-    /// The operations that fall to a thread behind the warm-up, where the phase has a known end.
+    /// Returns the number of operations of a thread after the warm-up, if the phase has a known end.
     pub fn operations_of(&self, thread: u32) -> Option<u64> {
         let threads = u64::from(self.phase.threads);
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// The number of operations over all threads, where the phase has a known end, without those of its warm-up.
-    /// The members of a batch are one operation.
+    /// Returns the number of operations over all threads without those of the warm-up, if the phase has a known end.
+    /// The members of a batch count as one operation.
     pub fn operations(&self) -> Option<u64> {
         match &self.work {
             PlannedWork::Load { keys, batch, .. } => {
@@ -215,7 +215,7 @@ impl PhasePlan {
         }
     }
 
-    /// The text file that the phase replays, in place of streams.
+    /// Returns the text file that the phase replays, in place of streams.
     pub fn text(&self) -> Option<&Path> {
         match &self.work {
             PlannedWork::Text(file) => Some(file),
@@ -223,13 +223,13 @@ impl PhasePlan {
         }
     }
 
-    /// Whether operations that write are mixed with others.
+    /// Returns whether operations that write are mixed with others.
     pub(crate) fn mixes_writes(&self) -> bool {
         matches!(&self.work, PlannedWork::Mixed(mixed) if mixed.spec.mix.writes())
     }
 
-    /// Refuses what cannot be done on a store that earlier phases left at `from`, and says what this phase
-    /// leaves: the keys that there are at least, the versions that there are at most.
+    /// Rejects a phase that is not possible on a store that earlier phases left at `from`, and returns the extent
+    /// after it: the minimum number of keys, the maximum number of versions.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -281,7 +281,7 @@ impl PhasePlan {
         }
     }
 
-    /// A mixed phase needs keys to draw from, and each writing thread at least one of its own.
+    /// Checks that a mixed phase has keys to draw from, and each writing thread at least one of its own.
     fn check_keys(&self, mixed: &PlannedMix, from: Extent) -> Result<(), ChoiceError> {
         let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
             || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
@@ -311,14 +311,14 @@ impl PlannedMix {
 }
 
 impl Extent {
-    /// What is left where several threads got so far each.
+    /// Returns the extent after several threads ended at these extents.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self { keys: self.keys.max(other.keys), versions: self.versions.max(other.versions) }
     }
 }
 
-/// How many of `whole` things fall to one thread: as even as can be.
+/// Returns how many of `whole` items belong to one thread, as evenly as possible.
 pub(crate) fn part(whole: u64, thread: u64, threads: u64) -> u64 {
     whole / threads + u64::from(thread < whole % threads)
 }

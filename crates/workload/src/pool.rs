@@ -1,42 +1,40 @@
-//! The bytes that all values are cut from: random, and as compressible as was asked for.
+//! The pool of bytes from which all values are cut: random, with the requested compressibility.
 
 use types::PADDING;
 
 use crate::random::Random;
 
-/// The bytes from which values start; a value may reach beyond them.
+/// Number of bytes at which values can start; a value may extend beyond them.
 const START_BYTES: usize = 1 << 20;
 
-/// The bytes that a match costs in LZ4 and its like: token, offset, and now and then a longer length.
+/// Compressed size of a match in LZ4 and similar compressors: token, offset, and occasionally a longer length.
 const MATCH_COST: f64 = 3.5;
 
-/// The shortest period.
+/// Length of the shortest period.
 const SHORTEST_PERIOD: usize = 32;
 
-/// The longest period: a filler that is longer than values would make some of them equal.
+/// Length of the longest period: a filler longer than values would make some of them equal.
 const LONGEST_PERIOD: usize = 1024;
 
-/// The random bytes that every value has in front where it is long enough, so that two values are told
-/// apart.
+/// Number of leading random bytes of every value that is long enough, so that two values are distinguishable.
 const TELLTALE: usize = 8;
 
-/// About a mebibyte of bytes with a period of random bytes and filler.
+/// About a mebibyte of periods, each of random bytes and filler.
 ///
-/// Each period starts with fresh random bytes, which do not compress, and ends with the beginning of one
-/// phrase, the same in all periods, which compresses to a match. Wherever a value starts and however long it
-/// is, the same share of it is filler, so that single values, and blocks of many, compress alike. The random
-/// part is shortened by what a match costs.
+/// Each period starts with new random bytes, which do not compress, and ends with the beginning of one phrase, equal
+/// in all periods, which compresses to a match. The share of filler in a value does not depend on its start or its
+/// length, so single values, and blocks of many, compress alike. The random part is shortened by the cost of a match.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,
     periods: u64,
-    /// The places in the random part of a period at which a value may start.
+    /// Number of positions in the random part of a period at which a value may start.
     starts: u64,
 }
 
 impl Pool {
-    /// A pool for values of up to `longest` bytes, of which a compressor saves the share `compressible`,
-    /// below 1.
+    /// Creates a pool for values of up to `longest` bytes, of which a compressor saves the share `compressible`, below
+    /// 1.
     pub(crate) fn new(seed: u64, compressible: f64, longest: usize) -> Self {
         let (period, random_bytes) = layout(compressible);
         let periods = START_BYTES.div_ceil(period);
@@ -53,7 +51,7 @@ impl Pool {
         Self { bytes, period, periods: periods as u64, starts }
     }
 
-    /// Where the value with this hash starts.
+    /// Returns the start of the value with this hash.
     #[inline]
     pub(crate) fn start(&self, hash: u64) -> u32 {
         let period = ((hash >> 32) * self.periods) >> 32;
@@ -61,14 +59,14 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
-    /// So many bytes from `start` on.
+    /// Returns `bytes` bytes from `start` on.
     #[inline]
     pub(crate) fn slice(&self, start: u32, bytes: u32) -> &[u8] {
         &self.bytes[start as usize..][..bytes as usize]
     }
 }
 
-/// The length of a period and of its random part.
+/// Returns the length of a period and of its random part.
 fn layout(compressible: f64) -> (usize, usize) {
     if compressible == 0.0 {
         return (SHORTEST_PERIOD, SHORTEST_PERIOD);
@@ -77,7 +75,7 @@ fn layout(compressible: f64) -> (usize, usize) {
     let wanted = ((TELLTALE as f64 + MATCH_COST) / kept).ceil() as usize;
     let period = wanted.clamp(SHORTEST_PERIOD, LONGEST_PERIOD);
     let random_bytes = (kept * period as f64 - MATCH_COST).round().max(1.0) as usize;
-    // A filler too short for a match would not be one.
+    // A filler too short for a match would not be compressed to one.
     let random_bytes = if period - random_bytes < 5 { period } else { random_bytes };
     (period, random_bytes)
 }
@@ -93,8 +91,8 @@ fn fill(random: &mut Random, bytes: &mut [u8]) {
 mod tests {
     use super::*;
 
-    /// What LZ4 makes of blocks of values is what was asked for, but for the few bytes that a match at the
-    /// edge of a value costs.
+    /// Tests that LZ4 compresses blocks of values as requested, except for the few bytes of a match at the edge of a
+    /// value.
     #[test]
     fn blocks_of_values_compress_as_asked() {
         for (value_bytes, block_bytes, tolerance) in
@@ -135,7 +133,7 @@ mod tests {
         }
     }
 
-    /// A wrong version is seen: of many pairs of values, next to none are equal.
+    /// Tests that a wrong version is detected: of many pairs of values, almost none are equal.
     #[test]
     fn values_differ() {
         for compressible in [0.0, 0.5, 0.9] {

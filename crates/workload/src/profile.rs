@@ -1,4 +1,4 @@
-//! What a phase does, in a few figures: those that were intended beside those that came out.
+//! Profile of a phase in a few figures, intended or realised.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,28 +10,28 @@ use crate::batch::Batch;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
 
-/// The figures of a phase. What does not occur, or has no closed form, is `None`.
+/// The figures of a phase. A figure that does not occur, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// The operations, a group as one.
+    /// The number of operations; a group counts as one.
     pub operations: Option<u64>,
     /// The share of each kind that occurs; members of groups do not count.
     pub mix: BTreeMap<&'static str, f64>,
-    /// The share of gets, alone and in multi-gets, for keys that never were.
+    /// The share of gets, single and in multi-gets, of keys that never existed.
     pub absent: Option<f64>,
-    /// The share of the most popular key in all accesses to keys that existed. Inserts are no accesses.
+    /// The share of the most popular key in all accesses to existing keys. Inserts are no accesses.
     pub hottest_key: Option<f64>,
-    /// The share of the most popular hundredth of the keys.
+    /// The share of the most popular 1 % of the keys.
     pub hottest_1_percent: Option<f64>,
-    /// The share of the most popular tenth of the keys.
+    /// The share of the most popular 10 % of the keys.
     pub hottest_10_percent: Option<f64>,
-    /// The mean size of the values that are written, in bytes.
+    /// The mean size of the written values, in bytes.
     pub value_bytes: Option<f64>,
     /// The mean length of the keys, in bytes.
     pub key_bytes: Option<f64>,
-    /// The mean number of entries that a range asks for.
+    /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
-    /// The different keys that were accessed or added.
+    /// The number of different keys that were accessed or added.
     pub keys_touched: Option<u64>,
     /// Key and value bytes of all writes.
     pub written_bytes: Option<u64>,
@@ -40,7 +40,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// What a phase is meant to do on a store that earlier phases left at `from`.
+    /// Returns the intended figures of a phase on a store that earlier phases left at `from`.
     pub fn intended(phase: &PhasePlan, from: Extent) -> Self {
         let mut profile = Self { operations: phase.operations(), ..Self::default() };
         let value_bytes = phase.values().mean_bytes();
@@ -71,11 +71,11 @@ impl Profile {
         profile
     }
 
-    /// What a phase did: its streams are made once more, off the clock, and counted. `performed` is the
-    /// number of operations that each thread did; `None` where all were done.
+    /// Returns the realised figures of a phase: generates its streams again, off the clock, and counts. `performed` is
+    /// the number of operations that each thread executed; `None` if all were executed.
     ///
-    /// Shares of the most popular keys are by their counts as they came out: where there are few operations
-    /// per key, chance makes some keys more popular than they were meant to be.
+    /// Shares of the most popular keys are by their realised counts. With few operations per key, chance makes some
+    /// keys more popular than intended.
     pub fn realised(phase: &Arc<PhasePlan>, from: Extent, performed: Option<&[u64]>) -> Self {
         let mut recorder = Recorder::new(from.keys);
         let mut batch = Batch::default();
@@ -101,12 +101,12 @@ impl Profile {
     }
 }
 
-/// Marks a key that was added, beside the count of its accesses.
+/// Flag of an added key, stored with the count of its accesses.
 const ADDED: u32 = 1 << 31;
 
-/// Counts operations as they pass.
+/// Counter of operations for a profile.
 pub struct Recorder {
-    /// The accesses of every key, and [`ADDED`].
+    /// The accesses of every key, with the flag [`ADDED`].
     counts: Vec<u32>,
     kinds: [u64; Kind::ALL.len()],
     gets: Mean,
@@ -125,7 +125,7 @@ struct Mean {
 }
 
 impl Recorder {
-    /// A recorder for a store of `keys` keys; four bytes each.
+    /// Creates a recorder for a store of `keys` keys, with four bytes for each.
     pub fn new(keys: u64) -> Self {
         Self {
             counts: vec![0; keys as usize],
@@ -183,7 +183,7 @@ impl Recorder {
         }
     }
 
-    /// The figures of all that was counted, on a store that now has `keys` keys.
+    /// Returns the figures of all counted operations, on a store that now has `keys` keys.
     pub fn finish(self, keys: u64) -> Profile {
         let operations: u64 = self.kinds.iter().sum();
         let occurring = Kind::ALL.into_iter().filter(|kind| self.kinds[*kind as usize] > 0);
@@ -220,15 +220,15 @@ impl Mean {
     }
 }
 
-/// How many keys were accessed how often, the most often first.
+/// Numbers of keys by their access counts, the most accessed first.
 struct Popularity {
-    /// Accesses, and the number of keys with so many.
+    /// Access count, and the number of keys with this count.
     classes: Vec<(u64, u64)>,
     accesses: u64,
 }
 
 impl Popularity {
-    /// The popularity of keys with these counts: without sorting them, since most counts are small.
+    /// Computes the popularity of keys with these counts without sorting the keys, because most counts are small.
     fn new(counts: &[u32]) -> Self {
         const SMALL: u32 = 1 << 16;
         let mut small = vec![0u64; SMALL as usize];
@@ -243,7 +243,7 @@ impl Popularity {
         Self { classes, accesses }
     }
 
-    /// The share of the accesses that went to the `hottest` most popular keys.
+    /// Returns the share of the accesses that went to the `hottest` most popular keys.
     fn share(&self, hottest: u64) -> Option<f64> {
         if self.accesses == 0 {
             return None;

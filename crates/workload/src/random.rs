@@ -1,46 +1,46 @@
-//! Random numbers: one small fast generator per concern, all derived from the one seed of a run.
+//! Random numbers: one small fast generator per concern, all derived from the single seed of a run.
 //!
-//! Every question that a stream of operations asks (which kind, which key, which size …) has a generator
-//! of its own, so that a change to one answer leaves all others as they were: with more puts in the mix,
-//! the same keys are still visited in the same order.
+//! Every random decision of a stream of operations (kind, key, size …) has a generator of its own, so that a change to
+//! one leaves all others unchanged. With more puts in the mix, for example, equal keys are still visited in an equal
+//! order.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A question that has random numbers of its own.
+/// A random decision with random numbers of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concern {
-    /// Which kind of operation comes next.
+    /// The kind of the next operation.
     Operation,
-    /// Which key it is about.
+    /// The key of the operation.
     Key,
-    /// Which key instead, where the first one belongs to another thread.
+    /// A replacement for a key that belongs to another thread.
     Redraw,
-    /// Which keys the members of a batch or a multi-get are about.
+    /// The keys of the members of a batch or a multi-get.
     Member,
-    /// Whether the key shall be absent.
+    /// Whether the key is absent.
     Absent,
-    /// Whether the key of a member shall be absent.
+    /// Whether the key of a member is absent.
     MemberAbsent,
-    /// How many entries a range reads.
+    /// The number of entries that a scan reads.
     RangeLength,
-    /// In which direction it reads them.
+    /// The direction of a scan.
     RangeDirection,
-    /// Which keys are popular. The same in every phase and thread of a run.
+    /// The popular keys; shared by all phases and threads of a run.
     Popularity,
-    /// In which order keys are loaded.
+    /// The order in which keys are loaded.
     Order,
-    /// How long the value of a key and version is. The same in every phase and thread of a run.
+    /// The length of the value of a key and version; shared by all phases and threads of a run.
     ValueSize,
-    /// Which bytes it has. The same in every phase and thread of a run.
+    /// The bytes of that value; shared by all phases and threads of a run.
     ValueBytes,
 }
 
-/// The seed of one concern in one phase and thread of a run with seed `seed`.
+/// Returns the seed of one concern in one phase and thread of a run with seed `seed`.
 ///
-/// The phase counts by its name, so that a phase that is added or removed changes no other.
+/// The phase enters by its name, so that an added or removed phase does not change any other.
 pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
     let phase = xxh3_64_with_seed(phase.as_bytes(), seed);
     avalanche(phase ^ avalanche(((concern as u64) << 32) | u64::from(thread)))
@@ -51,53 +51,53 @@ pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream that begins at `seed`.
+    /// Creates the stream that begins at `seed`.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `bound`, which is above 0. Uniform up to a bias of `bound` / 2⁶⁴.
+    /// Returns a number below `bound`, which is above 0. Uniform up to a bias of `bound` / 2⁶⁴.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         scale(self.bits(), bound)
     }
 
-    /// A number of `0 <= u < 1`: a multiple of 2⁻⁵³, made from the upper bits as Java's `nextDouble` does.
+    /// Returns a number of `0 <= u < 1`: a multiple of 2⁻⁵³, made from the upper bits as Java's `nextDouble` does.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         unit(self.bits())
     }
 
-    /// The generator itself, for distributions that come with their own sampling.
+    /// Returns the generator itself, for distributions with their own sampling.
     pub(crate) fn generator(&mut self) -> &mut Xoshiro256PlusPlus {
         &mut self.0
     }
 }
 
-/// Random bits as a number of `0 <= u < 1`.
+/// Converts random bits to a number of `0 <= u < 1`.
 #[inline]
 pub(crate) fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Random bits as a number below `bound`.
+/// Converts random bits to a number below `bound`.
 #[inline]
 pub(crate) fn scale(bits: u64, bound: u64) -> u64 {
     ((u128::from(bits) * u128::from(bound)) >> 64) as u64
 }
 
-/// The number of 64-bit patterns out of all that a probability stands for, for `bits < threshold`.
+/// Converts a probability to a number of 64-bit patterns, for `bits < threshold`.
 pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }
 
-/// Two numbers folded into one through their 128-bit product.
+/// Folds two numbers into one by their 128-bit product.
 #[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -1,4 +1,4 @@
-//! The range axis of a workload: how many entries a range reads, and in which direction.
+//! The scan axis of a workload: how many entries a scan reads, and in which direction.
 
 mod entries;
 mod fixed;
@@ -11,7 +11,7 @@ use toml::Value;
 
 use crate::length::LengthDistribution;
 
-/// All distributions of range lengths, in entries. The first is the default.
+/// All distributions of scan lengths, in entries. The first is the default.
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",
@@ -19,16 +19,16 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 );
 
-/// What ranges look like: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0 }`.
+/// Specification of scans: `{ kind = "fixed", entries = 100, backward = 0.0, span = 0 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RangeSpec {
     /// The distribution of lengths, one of [`LENGTHS`].
     pub length: Choice,
-    /// The share of ranges that read from larger keys to smaller ones.
+    /// The share of scans that read from larger keys to smaller ones.
     pub backward: f64,
-    /// How many numbers a range spans: it ends before the key whose number is so much larger than that of the
-    /// key it begins with, and may be empty. Key formats write key i as number 2i, unless it is scattered.
-    /// With 0 a range has no end but its number of entries, and a backward one begins with its largest key.
+    /// The span of a scan in key numbers: the scan ends before the key whose number is larger by the span than that of
+    /// its first key, and may be empty. Key formats write key i as number 2i, unless it is scattered. With 0 only the
+    /// number of entries limits a scan, and a backward scan begins at its largest key.
     pub span: u32,
 }
 
@@ -42,7 +42,7 @@ impl RangeSpec {
     /// Reads a kind, a label, or a table with `kind`, its parameters, `backward` and `span`.
     ///
     /// # Errors
-    /// Names the key at fault.
+    /// The wrong key.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let mut spec = Self::default();
         let mut lengths = value.clone();
@@ -61,7 +61,7 @@ impl RangeSpec {
         Ok(spec)
     }
 
-    /// The specification with every parameter spelt out.
+    /// Returns the specification with all defaults.
     pub fn to_toml(&self) -> Value {
         let mut spelt = self.length.to_toml();
         if let Value::Table(table) = &mut spelt {
@@ -72,13 +72,13 @@ impl RangeSpec {
     }
 }
 
-/// The error of a length, where a key that all ranges have may be what was meant.
+/// Adds a hint to the error of a length, if a key common to all scans may have been meant.
 fn hint_at_common(error: ChoiceError) -> ChoiceError {
     let hint = suggestion(error.key.as_deref().unwrap_or_default(), ["span", "backward"].into_iter());
     ChoiceError { message: format!("{hint}{}", error.message), ..error }
 }
 
-/// A count as the span of a range.
+/// Reads a count as the span of a scan.
 fn numbers(count: Count) -> Result<u32, ChoiceError> {
     u32::try_from(count.0).map_err(|_| {
         let message = format!("span is {}; a range spans at most {} numbers", count.0, u32::MAX);

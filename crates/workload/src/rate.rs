@@ -1,4 +1,4 @@
-//! How fast operations are asked for: as fast as they are answered, or at a rate of their own.
+//! Request rate of a phase: as fast as the store answers, or at a fixed rate.
 
 use catalog::ChoiceError;
 use toml::Value;
@@ -6,22 +6,22 @@ use toml::Value;
 use crate::spelling::inside;
 use crate::sustained::{MOST_PER_SECOND, Sustained};
 
-/// The fewest operations per second: nobody waits longer than some hours for the next one.
+/// Minimum operations per second, so that the wait for the next operation is at most some hours.
 const LEAST_PER_SECOND: f64 = 1e-4;
 
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// Closed loop: each thread asks for its next operation when the last one is answered.
+    /// Closed loop: each thread starts its next operation when the last one is answered.
     #[default]
     Closed,
-    /// Open loop: so many operations per second over all threads, whether or not earlier ones are answered.
+    /// Open loop: a fixed number of operations per second over all threads, whether or not earlier ones are answered.
     /// Latency counts from the intended start.
     Open {
         /// Operations per second, above 0.
         per_second: f64,
     },
-    /// The largest rate at which an objective holds, found by trying.
+    /// The highest rate at which an objective is met, found by a search.
     Sustained(Sustained),
 }
 
@@ -29,7 +29,7 @@ impl Rate {
     /// Reads `"closed"`, a number of operations per second, or the table of a [search](Sustained).
     ///
     /// # Errors
-    /// Says what is accepted.
+    /// The valid forms.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let accepted =
             "write \"closed\", operations per second above 0, or { p99 = \"1ms\" } to search for it";
@@ -50,7 +50,7 @@ impl Rate {
         }
     }
 
-    /// So many operations per second, if a clock tells them apart and somebody waits for the next one.
+    /// Creates an open-loop rate, if a clock can separate the operations and the wait for the next one is tolerable.
     fn open(per_second: f64) -> Result<Self, ChoiceError> {
         if (LEAST_PER_SECOND..=MOST_PER_SECOND).contains(&per_second) {
             return Ok(Self::Open { per_second });
@@ -61,7 +61,7 @@ impl Rate {
         Err(ChoiceError::at("rate", message))
     }
 
-    /// The rate as it stands in TOML.
+    /// Returns the rate as TOML.
     pub fn to_toml(self) -> Value {
         match self {
             Self::Closed => "closed".into(),
@@ -70,8 +70,9 @@ impl Rate {
         }
     }
 
-    /// When operation number `ordinal` of thread `thread` of `threads` is meant to start, in nanoseconds
-    /// from the start of the phase: evenly spaced, the threads taking turns. `None` in a closed loop, and of a rate that is
+    /// Returns the intended start of operation number `ordinal` of thread `thread` of `threads`, in nanoseconds from
+    /// the start of the phase. Starts are evenly spaced, and the threads alternate. `None` for a closed loop, and for
+    /// a rate that is not yet found.
     /// yet to be found.
     #[inline]
     pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {

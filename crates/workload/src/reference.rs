@@ -1,4 +1,4 @@
-//! The entries of the reference for keys of a workload, which its types read by hand.
+//! Reference entries for the keys of a workload, whose types parse them by hand.
 
 use catalog::{KeyEntry, KeyTable};
 
@@ -122,7 +122,7 @@ const PHASE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.value` besides the parameters of its kind.
+/// Keys of the table `phase.value` in addition to the parameters of its kind.
 const VALUE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a value distribution", "Distribution of value sizes.").or("\"fixed\""),
     KeyEntry::new(
@@ -134,7 +134,7 @@ const VALUE: &[KeyEntry] = &[
     .or("0.5"),
 ];
 
-/// The keys of the table `phase.range` besides the parameters of its kind.
+/// Keys of the table `phase.range` in addition to the parameters of its kind.
 const RANGE: &[KeyEntry] = &[
     KeyEntry::new("kind", "name of a scan-length distribution", "Distribution of the number of entries per scan.")
         .or("\"fixed\""),
@@ -149,7 +149,7 @@ const RANGE: &[KeyEntry] = &[
     .or("0"),
 ];
 
-/// The keys of the table `phase.keys` besides the parameters of its kind.
+/// Keys of the table `phase.keys` in addition to the parameters of its kind.
 const KEYS: &[KeyEntry] = &[KeyEntry::new(
     "kind",
     "name of a key distribution",
@@ -176,7 +176,7 @@ const RATE: &[KeyEntry] = &[
     ),
 ];
 
-/// The keys of the table `phase.replay` besides the parameters of the trace reader.
+/// Keys of the table `phase.replay` in addition to the parameters of the trace reader.
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
@@ -220,8 +220,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
     ]
 };
 
-/// The tables of a workload with an entry for each key that they take. Parameters of variants are not among them: the
-/// catalogs describe those.
+/// The tables of a workload with an entry for each valid key. Parameters of variants are not included, because the
+/// catalogs describe them.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "The workload of an experiment, or of a file of its own.", keys: WORKLOAD },
     KeyTable { name: "key", about: "The format of keys.", keys: KEY },
@@ -252,8 +252,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// The keys that the reader of the table at `path` lists when it gets one that it does not know, over all phases
-    /// that begin so.
+    /// Returns the keys that the reader of the table at `path` lists when it gets an unknown one, over all phases with
+    /// these beginnings.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

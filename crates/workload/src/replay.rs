@@ -11,8 +11,8 @@ use crate::{
     AnswerDigests, Command, CommandReader, Kind, Model, Performer, ReadError, Scan, Target, TargetError,
 };
 
-/// The operations of a text file, one after the other: files of pairs that it loads are puts, statistics
-/// are nothing to do.
+/// Iterator over the operations of a text file. Files of pairs that it loads become puts; statistics commands are
+/// skipped.
 pub struct Replay {
     path: PathBuf,
     commands: CommandReader<BufReader<File>>,
@@ -26,7 +26,7 @@ impl Replay {
         Ok(Self { path: path.to_owned(), commands: CommandReader::new(BufReader::new(file)), pairs: None })
     }
 
-    /// Reads a whole text file, so that what is wrong with it comes to light before it is replayed.
+    /// Reads a whole text file, so that its errors are found before it is replayed.
     pub fn check(path: &Path) -> Outcome<()> {
         let mut replay =
             Self::open(path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
@@ -79,24 +79,24 @@ impl Iterator for Replay {
     }
 }
 
-/// The lines of a text file: about as many as it has operations.
+/// Returns the number of lines of a text file, which is about its number of operations.
 pub fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()
 }
 
-/// What the answers to a replay were compared with.
+/// Result of the check of a replay.
 #[derive(Debug, Default)]
 pub struct ReplayVerdict {
-    /// Answers that were compared.
+    /// The number of answers that were compared.
     pub checked: u64,
-    /// Those of them that were wrong.
+    /// The number of compared answers that were wrong.
     pub wrong: u64,
-    /// The first wrong answer, in words.
+    /// Description of the first wrong answer.
     pub first: Option<String>,
 }
 
-/// Does a replay once more, on the model, and compares the answers that were kept.
+/// Executes a replay again, on the model, and compares the kept answers.
 pub fn check(replay: Replay, record: &AnswerDigests, model: &Model) -> Result<ReplayVerdict, TargetError> {
     let mut performer = Performer::new(model);
     let mut answers = record.kept();
@@ -120,7 +120,7 @@ pub fn check(replay: Replay, record: &AnswerDigests, model: &Model) -> Result<Re
     Ok(verdict)
 }
 
-/// A model that holds what `target` holds.
+/// Returns a model with the entries of `target`.
 pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     let model = Model::default();
     let mut failed = None;
@@ -130,7 +130,7 @@ pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     failed.map_or(Ok(model), Err)
 }
 
-/// Whether `target` holds what the model holds; if not, the first difference.
+/// Compares the entries of `target` with those of the model; returns the first difference, if any.
 pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;

@@ -1,4 +1,4 @@
-//! The shadow of a store: which version of every key is live, and how many bytes that is.
+//! The expected state of a store: the live version of every key, and the number of live bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,45 +12,45 @@ use crate::target::{Scan, Target, TargetError};
 use crate::values::Values;
 use types::Direction;
 
-/// No version: the key is not there.
+/// Version of a key that is absent.
 const ABSENT: u32 = 0;
 
-/// The state that a store must be in after the operations that were applied, at four bytes per key.
+/// The expected state of a store after the applied operations, with four bytes per key.
 pub struct Shadow {
     format: Arc<dyn KeyFormat>,
     /// The live version of each key, or [`ABSENT`].
     versions: Vec<u32>,
-    /// From which version on which values are written, ascending.
+    /// The values of ascending ranges of versions.
     eras: Vec<Era>,
     live_keys: u64,
     live_bytes: u64,
     order: Option<KeyOrder>,
     key: Vec<u8>,
-    /// Whether the store may have dropped any of it.
+    /// Whether the store may have dropped any of its data.
     may_drop: bool,
 }
 
-/// Versions above `after` have these values, up to the next era.
+/// The values of versions above `after`, up to the next era.
 struct Era {
     after: u32,
     values: Arc<Values>,
 }
 
-/// What a full comparison of a store with its shadow found.
+/// Result of a full comparison of a store with its expected state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreVerdict {
     /// The entries of the store that were compared.
     pub entries: u64,
-    /// The entries that are missing from a store that may not, not expected, or have another value.
+    /// The entries that are unexpected, have another value, or are missing from a store that may not drop data.
     pub wrong: u64,
     /// The entries that are missing from a store that may drop data.
     pub dropped: u64,
-    /// The first of those that are wrong, in words.
+    /// Description of the first wrong entry.
     pub first: Option<String>,
 }
 
 impl Shadow {
-    /// The shadow of an empty store whose keys have this format.
+    /// Creates the expected state of an empty store whose keys have this format.
     pub fn new(format: &Arc<dyn KeyFormat>) -> Self {
         Self {
             format: Arc::clone(format),
@@ -64,19 +64,19 @@ impl Shadow {
         }
     }
 
-    /// The shadow of a store that may drop data by rule: a key that is missing from it is no wrong answer, while an
-    /// older value, or one that was deleted, is.
+    /// Converts to the expected state of a store that may drop data by rule: a missing key is not a wrong answer, but
+    /// an older or deleted value is.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
     }
 
-    /// Whether the store may drop data by rule.
+    /// Returns whether the store may drop data by rule.
     pub fn may_drop(&self) -> bool {
         self.may_drop
     }
 
-    /// Tells that the writes of `phase` follow, with versions above those of `from`.
+    /// Announces that the writes of `phase` follow, with versions above those of `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -98,35 +98,35 @@ impl Shadow {
         }
     }
 
-    /// The live version of key `index`; 0 where the key is not there.
+    /// Returns the live version of key `index`; 0 if the key is absent.
     #[inline]
     pub fn version(&self, index: u64) -> u32 {
         self.versions.get(index as usize).copied().unwrap_or(ABSENT)
     }
 
-    /// The value that `key` must have, or `None` where it must not be found.
+    /// Returns the expected value of `key`, or `None` if it must not be found.
     pub fn expected(&self, key: KeyId) -> Option<&[u8]> {
         let version = if key.is_absent() { ABSENT } else { self.version(key.index()) };
         (version != ABSENT).then(|| self.value(key.index(), version))
     }
 
-    /// The number of keys that are there.
+    /// Returns the number of live keys.
     pub fn live_keys(&self) -> u64 {
         self.live_keys
     }
 
-    /// The key and value bytes of all keys that are there, in their live versions.
+    /// Returns the key and value bytes of all live keys, in their live versions.
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
 
-    /// The value of a version of a key that was written.
+    /// Returns the value of a written version of a key.
     pub(crate) fn value(&self, index: u64, version: u32) -> &[u8] {
         self.values(version).value(index, version)
     }
 
-    /// Hands the entries of a range to `visit`, as the store must: from key `start` on, itself included.
-    /// Returns false where the order of so many keys is not known.
+    /// Passes the expected entries of a scan to `visit`, from key `start` on, inclusive. Returns false if the order of
+    /// so many keys is unknown.
     pub(crate) fn range(
         &mut self,
         start: u64,
@@ -145,8 +145,8 @@ impl Shadow {
         true
     }
 
-    /// Hands the entries of a range to `visit` that lie from `low` to before `high`, from either end. Returns
-    /// false where the order of so many keys is not known.
+    /// Passes the expected entries of a scan from `low`, inclusive, to `high`, exclusive, to `visit`, from either end.
+    /// Returns false if the order of so many keys is unknown.
     pub(crate) fn range_between(
         &mut self,
         low: &[u8],
@@ -166,7 +166,7 @@ impl Shadow {
         true
     }
 
-    /// Hands at most `limit` entries to `visit` that are there among those of the places, from either end.
+    /// Passes at most `limit` live entries among those of the positions to `visit`, from either end.
     fn visit(
         &mut self,
         mut places: Range<u64>,
@@ -190,10 +190,10 @@ impl Shadow {
         self.key = key;
     }
 
-    /// Reads all of `target` and compares every entry with what must be there.
+    /// Reads all of `target` and compares every entry with the expected one.
     ///
     /// # Errors
-    /// What the store says, or that there are too many keys of an unordered format to sort.
+    /// The error of the store, or too many keys of an unordered format to sort.
     pub fn verify(&mut self, target: &dyn Target) -> Result<StoreVerdict, TargetError> {
         let keys = self.versions.len() as u64;
         if !self.sort_keys(keys) {
@@ -256,22 +256,22 @@ impl Shadow {
         &era.expect("begin was called before the writes of a phase").values
     }
 
-    /// Makes sure that the order of the first `keys` keys is known.
+    /// Ensures that the order of the first `keys` keys is known; returns false if it cannot be.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
-            // With some to spare, so that keys that join do not have all of them sorted again each time.
+            // With some spare keys, so that added keys do not cause a sort each time.
             self.order = KeyOrder::new(&*self.format, keys + keys / 4);
         }
         self.order.is_some()
     }
 }
 
-/// The next place from either end.
+/// Returns the next position from either end.
 fn next(places: &mut Range<u64>, backward: bool) -> Option<u64> {
     if backward { places.next_back() } else { places.next() }
 }
 
-/// Walks through the keys that must be there, in key order.
+/// Iterator over the expected live keys, in key order.
 struct Expected<'a> {
     shadow: &'a Shadow,
     place: u64,
@@ -279,7 +279,7 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Goes on to the next key, writes it out, and returns its version.
+    /// Advances to the next live key, encodes it, and returns its version.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
         let order = self.shadow.order.as_ref().expect("the keys were sorted");
@@ -295,7 +295,7 @@ impl Expected<'_> {
         None
     }
 
-    /// The index of the key that was written out.
+    /// Returns the index of the encoded key.
     fn index(&self) -> u64 {
         let order = self.shadow.order.as_ref().expect("the keys were sorted");
         let keys = self.shadow.versions.len() as u64;

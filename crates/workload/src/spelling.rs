@@ -1,13 +1,13 @@
-//! Reading parts of a TOML table one key at a time, so that an error can say which key is at fault.
+//! Reader of a TOML table, one key at a time, so that an error names the wrong key.
 
 use catalog::{ChoiceError, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Takes the values out of a table by their keys and refuses what is left over.
+/// Takes values out of a table by their keys and rejects the remaining ones.
 pub(crate) struct Spelling {
     table: Table,
-    /// Every key that was asked for: what there could have been.
+    /// Every key that was read, so every valid key.
     known: Vec<&'static str>,
 }
 
@@ -16,18 +16,18 @@ impl Spelling {
         Self { table, known: Vec::new() }
     }
 
-    /// The value of `key` as it stands, if it is there.
+    /// Removes and returns the value of `key`, if present.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<Value> {
         self.known.push(key);
         self.table.remove(key)
     }
 
-    /// The value of `key`, read as a `T`.
+    /// Removes the value of `key` and parses it as a `T`, if present.
     pub(crate) fn read<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, ChoiceError> {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Refuses `key` where it stands, since `reason`; it is none of those that there could have been.
+    /// Rejects `key` if present, because of `reason`; it is not listed as a valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -35,7 +35,7 @@ impl Spelling {
         }
     }
 
-    /// Refuses a key that one of `names`, which are all missing, may have been meant by.
+    /// Rejects a key that may be a misspelling of one of `names`, all of which are missing.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -47,7 +47,7 @@ impl Spelling {
         }
     }
 
-    /// Refuses a key that nobody asked for.
+    /// Rejects any key that was not read.
     pub(crate) fn finish(self, place: &str) -> Result<(), ChoiceError> {
         let Some(wrong) = self.table.keys().next() else {
             return Ok(());
@@ -58,12 +58,12 @@ impl Spelling {
     }
 }
 
-/// `value` as a `T`.
+/// Parses `value` as a `T`.
 pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, ChoiceError> {
     read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
-/// A finite number; TOML may spell it without a point.
+/// Parses a finite number; TOML may write it without a decimal point.
 pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let number = match value {
         Value::Integer(number) => *number as f64,
@@ -80,7 +80,7 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// A number between 0 and 1.
+/// Parses a number between 0 and 1.
 pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let share = number(key, value)?;
     if (0.0..=1.0).contains(&share) {
@@ -90,7 +90,7 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
-/// An error inside the table that stands at `key`: `theta` becomes `keys.theta`.
+/// Prefixes the key of an error in the table at `key`: `theta` becomes `keys.theta`.
 pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     let path = match error.key {
         Some(inner) => format!("{key}.{inner}"),
@@ -99,7 +99,7 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// `did you mean …; ` where one of `names` is close to `wrong`, else nothing.
+/// Returns `did you mean …; ` if one of `names` is close to `wrong`, else an empty string.
 fn closest(wrong: &str, names: &[&str]) -> String {
     names
         .iter()

@@ -1,10 +1,10 @@
-//! The operations of one thread of a phase, made a batch at a time.
+//! Stream of the operations of one thread of a phase, generated one batch at a time.
 //!
-//! Who writes what, so that every answer can be checked: with T threads, a load deals its positions out in
-//! turn, and in a mixed phase thread t writes only keys whose index is t modulo T; where a draw is another
-//! thread's key, a write draws again. Reads go anywhere. So a key has one writer in each phase, its versions
-//! rise in the order of that writer's operations, and its last version is known when the phase is over,
-//! however the threads interleaved. With one thread all of it is exact at every operation.
+//! Each key has one writer, so that every answer can be checked. With T threads, a load assigns its positions to the
+//! threads in turn. In a mixed phase thread t writes only keys whose index is t modulo T; if a draw is another
+//! thread's key, a write draws again. Reads access any key. So a key has one writer in each phase, its versions rise
+//! in the order of that writer's operations, and its last version is known when the phase is over, for every
+//! interleaving of the threads. With one thread every answer is known exactly.
 
 mod load;
 mod mixed;
@@ -20,11 +20,10 @@ use load::LoadStream;
 use mixed::MixedStream;
 
 impl PhasePlan {
-    /// The streams of all threads, for a store that earlier phases left at `from`; none where the phase
-    /// replays a text file.
+    /// Returns the streams of all threads, for a store that earlier phases left at `from`; none if the phase replays a
+    /// text file.
     ///
-    /// The same plan and extent give the same streams again, so that what was done can be gone through
-    /// once more off the clock.
+    /// Equal plans and extents give equal streams, so that executed operations can be generated again off the clock.
     pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         match self.work {
             PlannedWork::Text(_) => Vec::new(),
@@ -32,8 +31,8 @@ impl PhasePlan {
         }
     }
 
-    /// The streams as they are performed: those of a phase that begins with a warm-up have no end of their own,
-    /// since nobody knows beforehand how long that is.
+    /// Returns the streams for the measured run. Those of a phase with a warm-up have no end of their own, because the
+    /// length of the warm-up is unknown beforehand.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -42,8 +41,8 @@ impl PhasePlan {
         streams
     }
 
-    /// What the phase leaves to the next one when all of its operations are done; its streams are made once
-    /// for that. A phase without a known end leaves what it found.
+    /// Returns the extent after all operations of the phase; generates its streams once to find it. For a phase
+    /// without a known end, returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
             return from;
@@ -57,9 +56,9 @@ impl PhasePlan {
     }
 }
 
-/// The operations of one thread.
+/// The stream of operations of one thread.
 ///
-/// A stream is a function of the plan, the thread, and the extent that it starts from.
+/// A stream is a function of the plan, the thread, and the extent at its start.
 pub struct Stream {
     phase: Arc<PhasePlan>,
     thread: u32,
@@ -91,12 +90,12 @@ impl Stream {
         }
     }
 
-    /// The number of the thread that it is for.
+    /// Returns the number of the thread of the stream.
     pub fn thread(&self) -> u32 {
         self.thread
     }
 
-    /// The operations that are left, where the stream has a known end. A group is one operation.
+    /// Returns the number of remaining operations, if the stream has a known end. A group is one operation.
     pub fn remaining(&self) -> Option<u64> {
         match &self.work {
             StreamWork::Load(load) => Some(load.remaining()),
@@ -104,8 +103,8 @@ impl Stream {
         }
     }
 
-    /// Replaces the content of `batch` by the next operations, at most `limit`, and returns their number: a
-    /// group with all its members is one. 0 means that the stream has ended.
+    /// Replaces the content of `batch` by the next operations, at most `limit`, and returns their number; a group with
+    /// all its members counts as one. 0 means that the stream has ended.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -116,7 +115,7 @@ impl Stream {
         filled
     }
 
-    /// How far this thread has given out keys and versions, whether or not they were used.
+    /// Returns the keys and versions that this thread has reserved so far, used or not.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),
@@ -124,7 +123,7 @@ impl Stream {
         }
     }
 
-    /// Whether this thread is the one that writes `key` in a mixed phase.
+    /// Returns whether this thread is the one that writes `key` in a mixed phase.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
         key.index() % u64::from(self.phase.phase.threads) == u64::from(self.thread)
     }

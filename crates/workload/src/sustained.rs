@@ -1,53 +1,53 @@
-//! The search for the largest rate that a store sustains: its bounds, and the objective that says "sustained".
+//! Search for the highest rate that a store sustains: its bounds, and the objective that defines "sustained".
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// The most operations per second: one in a nanosecond, nearer than which no clock tells them apart.
+/// Maximum operations per second: one per nanosecond, the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
-/// The finest that rates are told apart: the search takes a probe for every halving of the difference.
+/// Finest relative difference between rates: the search needs a probe for every halving of the difference.
 const LEAST_WITHIN: f64 = 0.001;
 
-/// The largest rate that meets an objective, between two bounds.
+/// The highest rate that meets an objective, between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sustained {
-    /// What must hold at a rate.
+    /// The objective that must be met at a rate.
     pub objective: Objective,
-    /// The least rate that is tried, in operations per second.
+    /// The lowest rate that is tried, in operations per second.
     pub from: f64,
-    /// The largest one.
+    /// The highest rate that is tried, in operations per second.
     pub to: f64,
-    /// How near the found rate is to the first that fails, relative to it.
+    /// Maximum relative difference of the found rate from the lowest rate that fails.
     pub within: f64,
 }
 
-/// What must hold for a rate to be sustained.
+/// Conditions for a rate to be sustained.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Objective {
-    /// The most that the 99th percentile of the response time may be, in nanoseconds.
+    /// Maximum 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// The most that writers may have stalled in a probe, in nanoseconds, if it matters.
+    /// Maximum write stall time in a probe, in nanoseconds, if limited.
     pub stalls_ns: Option<u64>,
-    /// The most runs at level 0 at any time, if it matters.
+    /// Maximum number of runs in level 0 at any time, if limited.
     pub level0_runs: Option<u64>,
 }
 
-/// What came of a probe, as far as an objective asks.
+/// Result of a probe, with the figures of an objective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
-    /// The 99th percentile of the response time in nanoseconds.
+    /// The 99th percentile of the response time, in nanoseconds.
     pub p99_ns: u64,
-    /// How long writers stalled, in nanoseconds.
+    /// The write stall time, in nanoseconds.
     pub stalls_ns: u64,
-    /// The most runs at level 0.
+    /// The maximum number of runs in level 0.
     pub level0_runs: u64,
 }
 
 impl Objective {
-    /// The first part of the objective that does not hold, by its name; `None` if all do.
+    /// Returns the name of the first unmet part of the objective; `None` if all are met.
     pub fn missed(&self, probed: &Probed) -> Option<&'static str> {
         if probed.p99_ns > self.p99_ns {
             Some("p99")
@@ -65,7 +65,7 @@ impl Sustained {
     /// Reads `{ p99 = "1ms", from = 1_000, to = 1_000_000, within = 0.05, stalls = "0s", level0_runs = 8 }`.
     ///
     /// # Errors
-    /// Names the key at fault.
+    /// The wrong key.
     pub(crate) fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let p99 = spelling.read::<Time>("p99")?;
@@ -99,7 +99,7 @@ impl Sustained {
         Ok(Self { objective: Objective { p99_ns: p99.0, stalls_ns, level0_runs }, from, to, within })
     }
 
-    /// The search as it stands in TOML, everything spelt out.
+    /// Returns the search as TOML with all defaults.
     pub(crate) fn to_toml(self) -> Table {
         let Self { objective, from, to, within } = self;
         let mut table = Table::new();
@@ -116,18 +116,18 @@ impl Sustained {
         table
     }
 
-    /// How many rates are tried at most, when none has to be tried again.
+    /// Returns the maximum number of probes, if no rate has to be tried again.
     pub fn most_probes(&self) -> u32 {
         let halvings = ((self.to / self.from).ln() / self.within.ln_1p()).log2().ceil();
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches: `sustains` is asked of rates, and says what came of each and whether it holds. Halves the difference of
-    /// logarithms, since rates differ by factors; a rate that fails is tried once more, since one hiccup of the machine
-    /// is no limit of the store.
+    /// Searches for the highest sustained rate. `sustains` probes a rate, and returns the result and the unmet part of
+    /// the objective. The search bisects the logarithms, because rates differ by factors. A rate that fails is tried
+    /// once more, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
-    /// Whatever `sustains` says.
+    /// Any error of `sustains`.
     pub fn search<T, E>(
         &self,
         mut sustains: impl FnMut(f64) -> Result<(T, Option<&'static str>), E>,
@@ -146,7 +146,7 @@ impl Sustained {
             } else {
                 (high, found.limit) = (Some(rate), missed);
             }
-            // Where not even the least rate holds, that is what there is to show.
+            // If even the lowest rate fails, its probe is the result.
             if missed.is_none() || found.best.is_none() {
                 found.best = Some(outcome);
             }
@@ -154,7 +154,7 @@ impl Sustained {
         Ok(found)
     }
 
-    /// The rate to try when `low` holds and `high` does not; `None` when they are near enough.
+    /// Returns the rate to try when `low` holds and `high` fails; `None` when they are close enough.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),
@@ -169,13 +169,13 @@ impl Sustained {
 /// The result of a search for the highest sustained rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SustainedRate<T> {
-    /// The largest rate that holds; `None` where not even the least one does.
+    /// The highest rate that holds; `None` if even the lowest rate fails.
     pub rate: Option<f64>,
-    /// What came of it; or of the least rate, where none holds.
+    /// The probe of that rate, or of the lowest rate if none holds.
     pub best: Option<T>,
-    /// What the smallest rate that fails misses; `None` where the largest rate holds.
+    /// The unmet part of the objective at the lowest rate that fails; `None` if the highest rate holds.
     pub limit: Option<&'static str>,
-    /// How many probes it took.
+    /// The number of probes.
     pub probes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the harness drives: a store, as small as a workload needs it.
+//! The interface to a store, as small as a workload needs it.
 
 mod model;
 mod noop;
@@ -10,28 +10,28 @@ use types::Direction;
 pub use model::Model;
 pub use noop::NoOp;
 
-/// Whatever a store says when it cannot do what it was asked for.
+/// Any error of a store.
 pub type TargetError = Box<dyn Error + Send + Sync>;
 
 /// An ordered key-value store under test; all methods may be called from many threads at once.
 pub trait Target: Send + Sync {
-    /// Gives `key` the value `value`, whatever it had before.
+    /// Sets the value of `key` to `value`, whether or not it exists.
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError>;
 
-    /// Appends the value of `key` to `value` and returns true, or returns false where there is none.
+    /// Appends the value of `key` to `value` and returns true, or returns false if the key is absent.
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError>;
 
-    /// Deletes `key`, whether or not it is there.
+    /// Deletes `key`, whether or not it exists.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
-    /// Hands the entries that `scan` asks for to `visit`, as of one moment, and returns their number.
+    /// Passes the entries that `scan` requests to `visit`, from one consistent snapshot, and returns their number.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 
-    /// Does all `writes` in one atomic step; of several writes to a key the last one counts.
+    /// Applies all `writes` in one atomic step; of several writes to a key the last one counts.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError>;
 
-    /// Hands the place of every key in `keys` with its value, or with `None` where there is none, to
-    /// `visit`, in any order.
+    /// Passes the position of every key in `keys` to `visit`, with its value, or with `None` if the key is absent, in
+    /// any order.
     fn multi_get(
         &self,
         keys: &[&[u8]],
@@ -40,20 +40,20 @@ pub trait Target: Send + Sync {
         get_one_by_one(self, keys, visit)
     }
 
-    /// Writes what waits in memory to storage, and returns when it is there.
+    /// Flushes memtables to storage, and returns when they are written.
     fn flush(&self) -> Result<(), TargetError>;
 
-    /// Returns when nothing is left to be done in the background: flushes, compactions.
+    /// Waits until no background work (flushes, compactions) remains.
     fn settle(&self) -> Result<(), TargetError>;
 
-    /// Makes everything durable and stops background work; nothing is asked for after it.
+    /// Makes everything durable and stops background work; no call follows it.
     fn close(&self) -> Result<(), TargetError>;
 }
 
-/// A multi-get of a store that has none: a get for each key.
+/// Implements a multi-get for a store that has none, by a get for each key.
 ///
 /// # Errors
-/// What the store says.
+/// The error of the store.
 pub fn get_one_by_one<T: Target + ?Sized>(
     target: &T,
     keys: &[&[u8]],
@@ -68,23 +68,23 @@ pub fn get_one_by_one<T: Target + ?Sized>(
     Ok(())
 }
 
-/// Which entries a range reads: at most `limit` of those with `low <= key < high`.
+/// Entries that a scan reads: at most `limit` of those with `low <= key < high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan<'a> {
-    /// The smallest key; the empty key is below all.
+    /// The smallest key; the empty key is below all others.
     pub low: &'a [u8],
-    /// The first key that is no longer read; `None` reads to the end.
+    /// The exclusive end key; `None` reads to the end.
     pub high: Option<&'a [u8]>,
-    /// Whether the smallest keys come first and are the ones within the limit, or the largest.
+    /// Whether the scan returns the smallest keys first, up to the limit, or the largest.
     pub direction: Direction,
-    /// The most entries.
+    /// The maximum number of entries.
     pub limit: usize,
 }
 
 /// One write of an atomic batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write<'a> {
-    /// Gives a key a value.
+    /// Sets the value of a key.
     Put {
         /// The key.
         key: &'a [u8],

@@ -16,17 +16,16 @@ pub use reader::{TraceError, TraceReader};
 pub static TRACES: Catalog<dyn TraceReader> =
     Catalog::new(catalog::origin!(), "trace", "how recorded accesses are read from a file", &[raw::VARIANT]);
 
-/// Where a trace is, and how it is read: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
+/// Location and format of a trace: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceFile {
-    /// The file; relative to the file that names it.
+    /// The file; relative paths start from the file that names it.
     pub file: PathBuf,
     /// The reader, one of [`TRACES`].
     pub format: Choice,
 }
 
-/// The different keys of all traces of a workload, in ascending order: key i of the key space is the
-/// i-th smallest.
+/// The different keys of all traces of a workload, in ascending order: key i of the key space is the i-th smallest.
 #[derive(Debug)]
 pub struct Recording {
     width: usize,
@@ -37,7 +36,7 @@ pub struct Recording {
 pub type Accesses = Arc<[u32]>;
 
 impl TraceFile {
-    /// A raw trace.
+    /// Creates a raw trace.
     ///
     /// # Errors
     /// A width that is not 1, 2, 4 or 8.
@@ -67,11 +66,11 @@ impl TraceFile {
         Value::Table(table)
     }
 
-    /// Reads all accesses in recorded order, each as the number of its key; `base` is the folder that a relative path
-    /// starts from.
+    /// Reads all accesses in recorded order, each as the number of its key; relative paths start from the folder
+    /// `base`.
     ///
     /// # Errors
-    /// The file is missing, damaged, torn or empty.
+    /// The file is missing, corrupt, truncated or empty.
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let path = base.join(&self.file);
         let reader = self.reader();
@@ -97,10 +96,10 @@ impl TraceFile {
 }
 
 impl Recording {
-    /// Reads `traces` and numbers their keys; `None` where there are no traces.
+    /// Reads `traces` and numbers their keys; `None` if the list is empty.
     ///
     /// # Errors
-    /// If a trace cannot be read or they do not go together.
+    /// If a trace cannot be read or the traces have different widths.
     pub fn read(traces: &[&TraceFile], base: &Path) -> Result<Option<(Self, Vec<Accesses>)>, TraceError> {
         let widths: Vec<usize> = traces.iter().map(|trace| trace.reader().width()).collect();
         let Some(width) = widths.first().copied() else {
@@ -120,7 +119,7 @@ impl Recording {
         Ok(Some((recording, accesses)))
     }
 
-    /// The recording of accesses to keys of `width` bytes.
+    /// Creates the recording of accesses to keys of `width` bytes.
     pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
         numbers.sort_unstable();
         numbers.dedup();
@@ -128,12 +127,12 @@ impl Recording {
         Self { width, numbers }
     }
 
-    /// The bytes of a key.
+    /// Returns the length of a key in bytes.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The different keys, ascending.
+    /// Returns the different keys, ascending.
     pub fn numbers(&self) -> &[u64] {
         &self.numbers
     }

@@ -1,4 +1,4 @@
-//! The value axis of a workload: how long values are, and how well they compress.
+//! The value axis of a workload: the sizes of values, and their compressibility.
 
 mod bytes;
 mod fixed;
@@ -18,13 +18,13 @@ pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
     &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
 );
 
-/// What values look like: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
+/// Specification of values: `{ kind = "fixed", bytes = 100, compressible = 0.5 }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ValueSpec {
     /// The distribution of sizes, one of [`SIZES`].
     pub size: Choice,
-    /// The share of its bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values below
-    /// a hundred bytes compress less well than asked, since each keeps eight bytes that tell it apart.
+    /// The share of the bytes of a value that a fast compressor saves: 0 for random bytes, 0.5 by default. Values
+    /// below a hundred bytes compress less than requested, because each keeps eight bytes that distinguish it.
     pub compressible: f64,
 }
 
@@ -38,7 +38,7 @@ impl ValueSpec {
     /// Reads a kind, a label, or a table with `kind`, its parameters and `compressible`.
     ///
     /// # Errors
-    /// Names the key at fault.
+    /// The wrong key.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let mut spec = Self::default();
         let mut sizes = value.clone();
@@ -58,7 +58,7 @@ impl ValueSpec {
         Ok(spec)
     }
 
-    /// The specification with every parameter spelt out.
+    /// Returns the specification with all defaults.
     pub fn to_toml(&self) -> Value {
         let mut spelt = self.size.to_toml();
         if let Value::Table(table) = &mut spelt {

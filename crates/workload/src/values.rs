@@ -1,5 +1,5 @@
-//! Values by their identity: the key and the version alone decide size and bytes, so that a value costs
-//! nothing to make and can be checked without being kept.
+//! Values computed from key and version only, so that a value costs nothing to generate and can be checked without
+//! being stored.
 
 use catalog::ChoiceError;
 use types::avalanche;
@@ -12,8 +12,8 @@ use crate::value::{SIZES, ValueSpec};
 
 /// The values of a run under one specification.
 ///
-/// Two different versions have equal bytes with a probability of some 10⁻⁵ where they have more than eight
-/// bytes: few wrong answers go unseen, and no kind of wrong answer does.
+/// Two different versions of more than eight bytes have equal bytes with a probability of some 10⁻⁵. So few wrong
+/// answers remain undetected, and every kind of wrong answer is detected.
 pub struct Values {
     pool: Pool,
     sizes: Sizes,
@@ -21,15 +21,15 @@ pub struct Values {
     size_seed: [u64; 2],
 }
 
-/// Where sizes come from.
+/// Source of the sizes.
 enum Sizes {
-    /// All are equal: nothing is drawn.
+    /// All sizes are equal, so nothing is drawn.
     Fixed(u32),
     Drawn(Box<dyn LengthDistribution>),
 }
 
 impl Values {
-    /// The values of `spec` in a run with this seed.
+    /// Creates the values of `spec` in a run with this seed.
     ///
     /// # Errors
     /// If the distribution of sizes cannot be built.
@@ -37,7 +37,7 @@ impl Values {
         let sizes = SIZES.build(&spec.size)?;
         let seeds = |concern| {
             let seed = sub_seed(seed, concern, "", 0);
-            // A multiplier must not be 0, nor become it for a small index or version.
+            // A multiplier must not be 0, nor become 0 for a small index or version.
             [seed | 1 << 63, avalanche(seed) | 1 << 63]
         };
         let longest = sizes.max();
@@ -49,15 +49,15 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Where the value of a version of a key stands, for [`slice`](Self::slice).
+    /// Returns the position of the value of a version of a key, for [`slice`](Self::slice).
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
         let offset = self.pool.start(identity(self.bytes_seed, index, version));
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// As [`locate`](Self::locate) where `wanted`, else a place of no bytes; without a branch where all
-    /// values have the same size.
+    /// As [`locate`](Self::locate) if `wanted`, else a position of no bytes; without a branch if all values have one
+    /// size.
     #[inline]
     pub(crate) fn locate_if(&self, wanted: bool, index: u64, version: u32) -> Span {
         match &self.sizes {
@@ -70,7 +70,7 @@ impl Values {
         }
     }
 
-    /// The number of bytes of the value of a version of a key.
+    /// Returns the size in bytes of the value of a version of a key.
     #[inline]
     pub fn bytes(&self, index: u64, version: u32) -> u32 {
         match &self.sizes {
@@ -79,18 +79,18 @@ impl Values {
         }
     }
 
-    /// The bytes that stand at a place that [`locate`](Self::locate) gave.
+    /// Returns the bytes at a position that [`locate`](Self::locate) returned.
     #[inline]
     pub fn slice(&self, span: Span) -> &[u8] {
         self.pool.slice(span.offset, span.bytes)
     }
 
-    /// The value of a version of a key.
+    /// Returns the value of a version of a key.
     pub fn value(&self, index: u64, version: u32) -> &[u8] {
         self.slice(self.locate(index, version))
     }
 
-    /// The mean number of bytes.
+    /// Returns the mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match &self.sizes {
             Sizes::Fixed(bytes) => f64::from(*bytes),
@@ -99,7 +99,7 @@ impl Values {
     }
 }
 
-/// A hash of a version of a key.
+/// Returns a hash of a version of a key.
 #[inline]
 fn identity(seed: [u64; 2], index: u64, version: u32) -> u64 {
     fold(fold(index ^ seed[0], u64::from(version) ^ seed[1]) | 1, seed[1])
@@ -131,7 +131,7 @@ mod tests {
         assert!(differ > 1490);
     }
 
-    /// Sizes have random numbers of their own: other bytes leave them as they are, and they follow the law.
+    /// Tests that sizes have random numbers of their own, independent of the bytes, and follow the distribution.
     #[test]
     fn sizes_are_apart_from_bytes() {
         let plain = values("{ kind = \"pareto\", compressible = 0.5 }", 7);
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(values("\"fixed\"", 7).mean_bytes().to_bits(), 100f64.to_bits());
     }
 
-    /// Offsets are spread: consecutive versions of one key, and keys at one version, hit all of the pool.
+    /// Tests that offsets are spread: consecutive versions of one key, and keys at one version, cover all of the pool.
     #[test]
     fn values_start_all_over_the_pool() {
         let values = values("\"fixed\"", 9);

@@ -1,4 +1,4 @@
-//! A whole workload: what keys look like, and the phases that are run on them one after the other.
+//! A whole workload: the key format, and the phases in their order.
 
 use catalog::{Choice, ChoiceError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
@@ -8,8 +8,8 @@ use crate::format::FORMATS;
 use crate::phase::{Phase, Work};
 use crate::spelling::{Spelling, inside};
 
-/// The part of an experiment file that says what is done: `key = …` and its `[[phase]]` tables. A file of
-/// `configs/workloads/` holds one by itself.
+/// The workload part of an experiment file: `key = …` and its `[[phase]]` tables. A file of `configs/workloads/` has
+/// only this part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// The key format, one of [`FORMATS`]: `key = { format = "u64", bytes = 16 }`.
@@ -19,10 +19,10 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// Reads `key` and `phase` from a table that holds nothing else.
+    /// Reads `key` and `phase` from a table that has no other keys.
     ///
     /// # Errors
-    /// Names the key at fault, as `phase.lookup.keys.theta`.
+    /// The wrong key, as `phase.lookup.keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let key = match spelling.take("key") {
@@ -42,12 +42,12 @@ impl Workload {
         Ok(workload)
     }
 
-    /// The workload as TOML, everything spelt out; it reads back as the same workload.
+    /// Returns the workload as TOML with all defaults; it parses to an equal workload.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         let mut key = self.key.to_toml();
         if let Value::Table(key) = &mut key {
-            // The format stands first, as a kind does.
+            // The format comes first, like a kind.
             let params = std::mem::take(key);
             let renamed = |name: String| if name == "kind" { "format".to_owned() } else { name };
             key.extend(params.into_iter().map(|(name, value)| (renamed(name), value)));
@@ -58,7 +58,7 @@ impl Workload {
         table
     }
 
-    /// The rules that phases keep among themselves.
+    /// Checks the rules that involve several phases.
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());
         if self.key.kind() == "trace" && !recorded {
@@ -82,7 +82,7 @@ impl Workload {
     }
 }
 
-/// `key = "u64"`, or a table whose kind is called `format`.
+/// Reads `key = "u64"`, or a table whose kind is called `format`.
 fn read_key(value: Value) -> Result<Choice, ChoiceError> {
     let Value::Table(mut table) = value else {
         return FORMATS.choose(&value);
@@ -115,7 +115,7 @@ fn read_phases(tables: &[Value]) -> Result<Vec<Phase>, ChoiceError> {
     Ok(phases)
 }
 
-/// `phase.lookup.keys.theta`
+/// Returns the path of a key of a phase, such as `phase.lookup.keys.theta`.
 pub(crate) fn path(phase: &str, key: &str) -> String {
     let dot = if key.is_empty() { "" } else { "." };
     format!("phase.{phase}{dot}{key}")

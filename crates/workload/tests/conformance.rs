@@ -1,4 +1,4 @@
-//! Every variant of the axes of a workload keeps the invariants of its axis.
+//! Tests that every variant of the axes of a workload keeps the invariants of its axis.
 
 use catalog::{Catalog, Variant, laws};
 use lsmbench_workload::{FORMATS, KEYS, LENGTHS, SIZES, conformance};

@@ -7,17 +7,17 @@ use types::SplitMix64;
 use super::store::{KEYS, RunPlan, Store};
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
-/// More jobs than this without a flush between them are too many for a store of this size.
+/// Limit of jobs between two flushes; more are too many for a store of this size.
 const MAX_JOBS: usize = 1000;
 
 /// A policy under test.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn CompactionPolicy>,
-    /// What it declares that it cannot do.
+    /// Limits that the policy declares.
     pub(crate) limits: &'static [Limit],
 }
 
-/// A store as it was found, and what is flushed to it.
+/// The initial levels of a store, and the runs that are flushed to it.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) levels: Vec<Vec<RunPlan>>,
@@ -25,7 +25,7 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// A store of up to four levels with up to eleven runs each, and up to forty flushes.
+    /// Returns a random store of up to four levels with up to eleven runs each, and up to forty flushes.
     pub(crate) fn random(random: &mut SplitMix64) -> Self {
         let run = |random: &mut SplitMix64| -> RunPlan {
             let entries = 1 + random.below(13);
@@ -39,7 +39,7 @@ impl History {
     }
 }
 
-/// The check of an invariant: what is broken, if anything is.
+/// Check of one invariant; the error describes the violation.
 type Check = fn(&Subject, &History) -> Result<(), String>;
 
 /// All invariants, by name.
@@ -51,8 +51,8 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("the policy comes to rest", the_policy_comes_to_rest),
 ];
 
-/// Plays a history: shows `each` every job before it is done, and `at_rest` the shapes where the policy
-/// rests. A job that cannot be done ends the play.
+/// Replays a history. Calls `each` with every job before it is applied, and `at_rest` with the shapes at which the
+/// policy rests. A job that cannot be applied ends the replay.
 pub(crate) fn play(
     subject: &Subject,
     history: &History,
@@ -84,7 +84,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
         let mut after = store.clone();
         after.apply(job)?;
         let kept = |(before, after): (Option<u64>, Option<u64>)| match job.action {
-            // Who drops may find nothing, never something older.
+            // A policy that drops data may make a key absent, but never return an older value.
             Action::Drop if subject.drops_data() => after.is_none() || after == before,
             _ => after == before,
         };
@@ -95,7 +95,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     play(subject, history, check, |_| Ok(()))
 }
 
-/// What a drop takes is as old as can be, and whole; the newest run is none of it.
+/// Checks that a drop takes whole runs, that they are the oldest, and that the newest run is not one of them.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         if job.action != Action::Drop {
@@ -117,7 +117,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
 fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
-        // What is moved keeps its tombstones, wherever it goes; a job that is not valid has no place.
+        // Moved tables keep their tombstones at any level; an invalid job has no output position.
         if job.action == Action::Move || job.validate(&levels).is_err() {
             return Ok(());
         }

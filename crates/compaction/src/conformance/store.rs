@@ -1,17 +1,17 @@
-//! A store small enough to be checked key by key: tables hold their entries, merges are done for real.
+//! A store small enough to be checked key by key: tables contain their entries, and compactions really merge them.
 
 use std::collections::BTreeMap;
 
 use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
 
-/// Bytes of an entry; a buffer holds ten.
+/// Bytes of an entry; a buffer has room for ten.
 const ENTRY_BYTES: u64 = 10;
 const BUFFER_BYTES: u64 = 10 * ENTRY_BYTES;
 
-/// The keys that may be written are below this one.
+/// Exclusive upper bound of the keys that may be written.
 pub(crate) const KEYS: u16 = 64;
 
-/// What a run is made from: keys, each written or deleted.
+/// Content of a run: keys, each written (`true`) or deleted.
 pub(crate) type RunPlan = BTreeMap<u16, bool>;
 
 /// The newest version of a key in a table.
@@ -24,7 +24,7 @@ struct Version {
 #[derive(Clone, Debug)]
 struct Table {
     id: TableId,
-    /// By key as bytes; never empty.
+    /// Entries by key as bytes; never empty.
     entries: BTreeMap<[u8; 2], Version>,
 }
 
@@ -42,16 +42,16 @@ impl Placed for Table {
     }
 }
 
-/// A tree of such tables.
+/// A tree of tables that contain their entries.
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// Sequence numbers and numbers of tables and runs, all from one counter.
+    /// Next number: one counter for sequence numbers and for the numbers of tables and runs.
     next: u64,
 }
 
 impl Store {
-    /// A store whose levels hold runs as planned, the newest first.
+    /// Builds a store whose levels contain the planned runs, the newest first.
     pub(crate) fn planned(levels: &[Vec<RunPlan>]) -> Self {
         let mut store = Self::default();
         for (level, runs) in levels.iter().enumerate().rev() {
@@ -62,7 +62,7 @@ impl Store {
         store
     }
 
-    /// A flush.
+    /// Flushes `run` into level 0.
     pub(crate) fn flush(&mut self, run: &RunPlan) {
         self.add_run(0, run);
     }
@@ -78,7 +78,7 @@ impl Store {
         self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
     }
 
-    /// Tables of one to four entries.
+    /// Cuts entries into tables of one to four entries.
     fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>) -> Vec<Table> {
         let entries: Vec<_> = entries.into_iter().collect();
         let table = |chunk: &[([u8; 2], Version)]| Table {
@@ -93,7 +93,7 @@ impl Store {
         self.next
     }
 
-    /// The picture a policy gets.
+    /// Returns the shape that a policy gets.
     pub(crate) fn shape(&self) -> Shape {
         let table = |table: &Table| TableShape {
             id: table.id,
@@ -106,7 +106,7 @@ impl Store {
         Shape { buffer_bytes: BUFFER_BYTES, levels: self.levels.map(table) }
     }
 
-    /// The sequence number of the newest write of every key; `None` where there is none or it is a deletion.
+    /// Returns the sequence number of the newest write of every key; `None` for a key that is absent or deleted.
     pub(crate) fn answers(&self) -> Vec<Option<u64>> {
         let newest = |key: u16| {
             let versions =
@@ -116,14 +116,14 @@ impl Store {
         (0..KEYS).map(newest).collect()
     }
 
-    /// Does a job that is valid.
+    /// Applies a valid job.
     pub(crate) fn apply(&mut self, job: &Job) -> Result<(), String> {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
             Action::Move => inputs,
             Action::Drop => Vec::new(),
             Action::Merge => {
-                // The newest run comes first: what is there already is newer.
+                // The newest run comes first, so an entry that is already present is newer.
                 let mut merged = BTreeMap::new();
                 for (key, version) in inputs.iter().flat_map(|table| &table.entries) {
                     merged.entry(*key).or_insert(*version);
@@ -139,8 +139,8 @@ impl Store {
         Ok(())
     }
 
-    /// Whether tables that stay lie behind the output and overlap its keys, found by putting a table of all
-    /// these keys into the output's place.
+    /// Returns whether tables that stay are older than the output and overlap its keys. Puts a table of all these keys
+    /// at the position of the output to find out.
     pub(crate) fn has_older_than(&self, job: &Job) -> bool {
         let inputs = self.inputs(job);
         let marker =

@@ -1,5 +1,5 @@
-//! Policies with small numbers keep the invariants of the axis and their own promises, and a policy that breaks one is
-//! caught.
+//! Tests that policies with small parameters keep the invariants of the axis and their own promises, and that a policy
+//! that breaks one is caught.
 
 mod canary;
 mod promise;
@@ -19,14 +19,14 @@ use super::invariants::{History, INVARIANTS, Subject};
 use super::store::KEYS;
 use crate::{CATALOG, CompactionPolicy, Load, simulate};
 
-/// A policy under test, and what it promises of a tree at rest.
+/// A policy under test, and its promise for a tree at rest.
 struct Case {
     subject: Subject,
     promise: Promise,
 }
 
 impl Case {
-    /// All that is broken in a history, by the names of the invariants.
+    /// Returns all violations in a history, with the names of the invariants.
     fn broken(&self, history: &History) -> Vec<(&'static str, String)> {
         let promise = self.promise.check(&self.subject, history).err().map(|broken| (PROMISE, broken));
         let checks =
@@ -35,7 +35,7 @@ impl Case {
     }
 }
 
-/// Every policy, as it is by default and with small numbers, so that small trees have several levels.
+/// Labels of every policy, by default and with small parameters, so that small trees have several levels.
 const LABELS: [&str; 44] = [
     "none",
     "leveled",
@@ -159,7 +159,8 @@ proptest! {
     }
 }
 
-/// The label of the policy of `examples/policy-python`, which merges three runs; `None` where there is no Python.
+/// Returns the label of the policy of `examples/policy-python`, which merges three runs; `None` where Python is
+/// missing.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn policy_in_python() -> Option<String> {
     if Command::new("python3").arg("--version").output().is_err() {
@@ -182,7 +183,7 @@ fn the_policy_in_python_keeps_every_invariant() {
     assert_eq!(case.subject.policy.failure(), None);
 }
 
-/// What the simulator counts of it is what it counts of the built-in policy that it repeats.
+/// Tests that the simulator reports the same for the Python policy and for the built-in policy that it repeats.
 #[test]
 fn the_policy_in_python_is_tiered_to_the_simulator() {
     let Some(label) = policy_in_python() else { return };
@@ -204,7 +205,7 @@ fn the_simulator_stops_with_the_failure_of_a_policy() {
     );
 }
 
-/// A store of up to four levels with up to twelve runs each, and up to forty flushes.
+/// Generates stores of up to four levels with up to twelve runs each, and up to forty flushes.
 fn histories() -> impl Strategy<Value = History> {
     let run = || proptest::collection::btree_map(0..KEYS, any::<bool>(), 1..14);
     let level = proptest::collection::vec(run(), 0..12);
@@ -226,7 +227,7 @@ fn case(label: &str) -> Case {
     Case { subject: Subject { policy: policy(label), limits }, promise: promise(label) }
 }
 
-/// What a policy promises of a tree at rest, from its parameters.
+/// Derives the promise of a policy for a tree at rest from the parameters of the policy.
 fn promise(label: &str) -> Promise {
     let choice = chosen(label);
     if choice.kind() == "external" {

@@ -1,4 +1,4 @@
-//! The process of a policy: it is started, asked line by line, and ended.
+//! The process of an external policy: start, requests line by line, and end.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,22 +13,22 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use serde::Deserialize;
 
-/// The version of the protocol.
+/// Version of the protocol.
 const PROTOCOL: u64 = 1;
 
-/// The first line to a process.
+/// First line that is sent to a process.
 const GREETING: &str = r#"{"axis": "compaction", "protocol": 1}"#;
 
-/// The longest line that is read.
+/// Limit of the length of an answer line, in bytes.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
-/// The bytes of an answer, and of standard error, that an error message repeats.
+/// Bytes of an answer, and of standard error, that an error message repeats.
 const SHOWN_BYTES: usize = 400;
 
-/// How long a process may take to end once its input has ended, in steps of [`END_STEP`].
+/// Time that a process may take to end once its input has ended, in steps of [`END_STEP`].
 const END_STEPS: u32 = 200;
 
-/// How often it is looked whether a process has ended.
+/// Interval between two checks whether a process has ended.
 const END_STEP: Duration = Duration::from_millis(1);
 
 /// The answer to the greeting.
@@ -37,15 +37,15 @@ struct Greeted {
     protocol: u64,
 }
 
-/// What went wrong with a process.
+/// Failure of a process.
 pub(super) struct Failure {
-    /// What it printed, where it printed a line.
+    /// The line that the process printed, if it printed one.
     answer: Option<String>,
     what: String,
 }
 
 impl Failure {
-    /// The process printed `answer`, and that is wrong because of `what`.
+    /// Failure of a process that printed `answer`, for the reason `what`.
     pub(super) fn answer(answer: &str, what: String) -> Self {
         Self { answer: Some(answer.to_owned()), what }
     }
@@ -55,33 +55,33 @@ impl Failure {
     }
 }
 
-/// A command that runs as a process from the first question on.
+/// A command that runs as a process from the first request on.
 pub(super) struct PolicyProcess {
     command: Vec<String>,
     timeout: Duration,
     running: Option<Running>,
 }
 
-/// A process that runs.
+/// A running process.
 struct Running {
     child: Child,
-    /// Lines to the thread that talks to the process.
+    /// Sender of lines to the thread that communicates with the process.
     questions: Option<SyncSender<String>>,
-    /// Its answers.
+    /// Receiver of the answers of the process.
     answers: Receiver<Result<String, Failure>>,
-    /// The last bytes of its standard error.
+    /// The last bytes of the standard error of the process.
     errors: Arc<Mutex<Vec<u8>>>,
-    /// Disconnected once its standard error has been read to the end.
+    /// Disconnected once the standard error of the process has been read to the end.
     errors_end: Receiver<()>,
-    /// Whether it was waited for, so that its number may be another's.
+    /// Whether the process was waited for, so that its process ID may have been reused.
     has_ended: bool,
 }
 
 impl PolicyProcess {
-    /// A process that is yet to be started.
+    /// Creates a process that is not yet started.
     ///
     /// # Errors
-    /// If there is no such program.
+    /// If the program does not exist.
     pub(super) fn new(command: Vec<String>, timeout: Duration) -> Result<Self, String> {
         let program = command.first().map_or("", String::as_str);
         if !is_there(program) {
@@ -93,10 +93,10 @@ impl PolicyProcess {
         Ok(Self { command, timeout, running: None })
     }
 
-    /// The answer to one line; the process is started if it is not there yet.
+    /// Sends one line and returns the answer; starts the process at the first call.
     ///
     /// # Errors
-    /// If it cannot be started, ends, takes too long or prints no line of text.
+    /// If the process cannot be started, ends, takes too long or prints no line of text.
     pub(super) fn ask(&mut self, line: &str) -> Result<String, Failure> {
         if self.running.is_none() {
             let running = Running::start(&self.command)
@@ -114,7 +114,7 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process, and says everything that is known of its failure.
+    /// Ends the process, and describes its failure with its answer, exit status and standard error.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -127,7 +127,7 @@ impl PolicyProcess {
             {
                 let _ = write!(message, " ({status})");
             }
-            // The thread that reads them may be behind; a process that left the group can hold the pipe open.
+            // The thread that reads standard error may lag; a process that left the group can keep the pipe open.
             let _ = running.errors_end.recv_timeout(END_STEP * END_STEPS);
             let errors = String::from_utf8_lossy(&running.errors.lock()).trim().to_owned();
             if !errors.is_empty() {
@@ -138,8 +138,8 @@ impl PolicyProcess {
     }
 }
 
-/// Is the process of a policy that has no job: greets, and answers every shape with `null` until `shapes` ends. It does
-/// no work of its own, so that what a call costs can be measured by it.
+/// Runs as the process of a policy that has no job: greets, and answers every shape with `null` until `shapes` ends.
+/// It does no work of its own, so a call to it measures the cost of the communication.
 ///
 /// # Errors
 /// If a line cannot be read or written.
@@ -154,7 +154,7 @@ pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std
     Ok(())
 }
 
-/// Whether a program can be found: by its path, or in the folders of PATH.
+/// Returns whether a program exists, either at its path or in the folders of PATH.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -163,7 +163,7 @@ fn is_there(program: &str) -> bool {
     !program.is_empty() && std::env::split_paths(&folders).any(|folder| folder.join(program).is_file())
 }
 
-/// The end of a text, which says most where a program explains itself, in one line.
+/// Returns the end of a text in one line, because the end usually explains a failure.
 fn shown(text: &str) -> String {
     let mut start = text.len().saturating_sub(SHOWN_BYTES);
     while !text.is_char_boundary(start) {
@@ -179,7 +179,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own, so that what the command starts ends with it.
+            // A process group of its own, so that the children of the command end with it.
             .process_group(0)
             .spawn()?;
         let (questions, to_ask) = sync_channel::<String>(1);
@@ -215,8 +215,8 @@ impl Running {
         }
     }
 
-    /// Ends the process: its input ends, and if that is not enough it is killed, with all that it started. The status
-    /// of a process that ended by itself.
+    /// Closes the input of the process, and kills it with all its children if it does not end. Returns the exit status
+    /// of a process that ended without being killed.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {
@@ -233,16 +233,16 @@ impl Running {
             }
         }
         self.kill_group();
-        // It is gone if it cannot be killed, and was never ours if it cannot be waited for.
+        // If the kill fails, the process is already gone; if the wait fails, it was never a child of this process.
         let _ = self.child.kill();
         let _ = self.child.wait();
         None
     }
 
-    /// Kills whatever is left of the process group.
+    /// Kills the remaining processes of the process group.
     fn kill_group(&self) {
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            // Where nothing is left of it there is nothing to kill.
+            // The kill fails where no process of the group is left.
             let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
     }
@@ -254,7 +254,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes every question and reads the answer to it, until one side ends.
+/// Writes every request and reads its answer, until one side ends.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,
@@ -262,7 +262,7 @@ fn talk(
     answers: &SyncSender<Result<String, Failure>>,
 ) {
     while let Ok(question) = questions.recv() {
-        // A process that reads no more may still have said why.
+        // A process that no longer reads may still have printed a reason.
         let _ = stdin.write_all(question.as_bytes());
         let answer = read_line(&mut stdout);
         let failed = answer.is_err();

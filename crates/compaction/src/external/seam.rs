@@ -1,4 +1,4 @@
-//! What one pick through the encoding costs, with a process at the other end or without.
+//! Time of one pick through the encoding, with or without another process.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use super::{KIND, Params, identity, wire};
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, Shape, TableShape};
 
-/// The runs of the shape that is sent, and the tables of each.
+/// Runs of the shape that is sent, and tables of each run.
 const RUNS: u64 = 10;
 
-/// The calls that are timed together.
+/// Number of calls that are timed together.
 const CALLS: u32 = 20;
 
-/// The seam of a policy of `catalog`, as [`seam`](crate::seam()) of the crate describes it.
+/// The seam of a policy of `catalog`, see [`seam`](crate::seam()) of the crate.
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,
@@ -58,7 +58,7 @@ pub(crate) fn seam(
     Some(Seam { axis: "compaction", kind: KIND, call, calls: CALLS, through, direct })
 }
 
-/// Ten runs of ten tables in level 0.
+/// Returns a shape of ten runs of ten tables in level 0.
 fn shape() -> Shape {
     let table = |id: u64| TableShape {
         id,

@@ -1,4 +1,4 @@
-//! Processes that answer wrongly, end, hang or never rest.
+//! Tests of processes that answer wrongly, end, hang or never rest.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::job::Action;
 use crate::testing::shape;
 
-/// A shell that greets as it must and then does `script`.
+/// Builds the policy of a shell that sends a correct greeting and then runs `script`.
 fn policy(script: &str, timeout: &str) -> Box<dyn CompactionPolicy> {
     let script = format!("read -r greeting; echo '{{\"protocol\": 1}}'; {script}");
     built(&["sh", "-c", &script], timeout).unwrap()
@@ -18,7 +18,7 @@ fn built(command: &[&str], timeout: &str) -> Result<Box<dyn CompactionPolicy>, S
     <Builder<crate::Policies> as Build<_>>::build(Params { command, timeout, ..Params::default() })
 }
 
-/// The failure of a policy that is asked once; it stays failed.
+/// Returns the failure of a policy after one request; checks that the policy stays failed.
 fn failure(policy: &dyn CompactionPolicy) -> String {
     let shape = shape(&[&[1, 1], &[3, 3]]);
     assert_eq!(policy.failure(), None);
@@ -82,7 +82,7 @@ fn a_process_that_ends_is_named_with_what_it_said() {
 
 #[test]
 fn a_process_that_hangs_is_killed_with_what_it_started() {
-    // It reads nothing, so that a large shape fills its pipe, and its child holds the pipes open.
+    // The process reads nothing, so a large shape fills its pipe, and its child keeps the pipes open.
     let hanging = policy("sleep 600 & sleep 600", "100ms");
     let large = shape(&[&vec![1; 5000]]);
     let start = Instant::now();
@@ -111,7 +111,7 @@ fn a_process_that_speaks_another_protocol_is_refused() {
 
 #[test]
 fn a_policy_that_never_rests_fails() {
-    // It merges the last run into itself for ever.
+    // The process merges the last run into itself forever.
     let policy = policy(r#"while read -r shape; do echo '{"inputs": [1], "level": 0}'; done"#, "10s");
     let shape = shape(&[&[1]]);
     let jobs = (0..=MAX_JOBS_IN_A_ROW + 1).take_while(|_| policy.pick(&shape).is_some()).count();
@@ -134,7 +134,7 @@ fn impossible_parameters_are_refused() {
     }
 }
 
-/// A policy that has no job, in the shell.
+/// Shell script of a policy that has no job.
 const NO_JOB: &str = r#"read -r greeting; echo '{"protocol": 1}'; while read -r shape; do echo null; done"#;
 
 #[test]

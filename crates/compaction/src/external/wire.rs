@@ -1,4 +1,4 @@
-//! The JSON of a shape and of a job: one line each.
+//! JSON encoding of a shape and of a job, one line each.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -6,7 +6,7 @@ use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{Level, Levels, Run, RunId, Shape, TableId, TableShape};
 
-/// A shape as it is sent.
+/// The shape in the form that is sent.
 #[derive(Serialize)]
 struct SentShape<'a> {
     buffer_bytes: u64,
@@ -41,7 +41,7 @@ impl Serialize for Hex<'_> {
     }
 }
 
-/// A shape as the built-in policy reads it.
+/// The shape in the form that the built-in policy reads.
 #[derive(Deserialize)]
 struct ReadShape {
     buffer_bytes: u64,
@@ -64,7 +64,7 @@ struct ReadTable {
     largest: String,
 }
 
-/// A job as it is sent, in both directions.
+/// The job in the form that is sent in both directions.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SentJob {
@@ -84,7 +84,7 @@ enum SentAction {
     Move,
 }
 
-/// The line of a shape, without its end.
+/// Encodes a shape as one line, without the line end.
 pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     fn table(table: &TableShape) -> SentTable<'_> {
         SentTable {
@@ -104,7 +104,7 @@ pub(super) fn encode_shape<'a>(shape: &'a Shape) -> String {
     to_line(&SentShape { buffer_bytes: shape.buffer_bytes, levels })
 }
 
-/// Reads the line of a shape.
+/// Decodes the line of a shape.
 fn decode_shape(line: &str) -> Result<Shape, String> {
     let shape: ReadShape = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let table = |table: ReadTable| {
@@ -127,7 +127,7 @@ fn decode_shape(line: &str) -> Result<Shape, String> {
     Ok(Shape { buffer_bytes: shape.buffer_bytes, levels: Levels { levels } })
 }
 
-/// The bytes that hexadecimal digits stand for.
+/// Decodes hexadecimal digits to bytes.
 fn unhex(text: &str) -> Result<Vec<u8>, String> {
     let wrong = || format!("\"{text}\" is not hexadecimal");
     let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
@@ -138,7 +138,7 @@ fn unhex(text: &str) -> Result<Vec<u8>, String> {
     text.as_bytes().chunks(2).map(pair).collect()
 }
 
-/// The line of a job or of `null`, without its end.
+/// Encodes a job, or `null` for none, as one line, without the line end.
 fn encode_job(job: Option<&Job>) -> Result<String, String> {
     let sent = |job: &Job| {
         let action = match job.action {
@@ -151,10 +151,10 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
     Ok(to_line(&job.map(sent).transpose()?))
 }
 
-/// Reads the line of a job or of `null`.
+/// Decodes the line of a job or of `null`.
 ///
 /// # Errors
-/// If it is anything else; the text says what a line must be.
+/// If the line is anything else; the error describes the valid lines.
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(
@@ -171,10 +171,10 @@ pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     }))
 }
 
-/// The job of `policy` for `shape`, with both through the encoding.
+/// Returns the job of `policy` for `shape`, with both passed through the encoding.
 ///
 /// # Panics
-/// If what was encoded does not decode, or the policy drops tables; neither can be.
+/// If an encoded value does not decode, or if the policy drops tables; neither can happen.
 pub(super) fn through(policy: &dyn CompactionPolicy, shape: &Shape) -> Option<Job> {
     let shape = decode_shape(&encode_shape(shape)).expect("an encoded shape decodes");
     let answer = encode_job(policy.pick(&shape).as_ref()).expect("policies that drop tables are refused");

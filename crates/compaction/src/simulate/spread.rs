@@ -1,24 +1,24 @@
-//! Entries spread over the key space: how many a merge leaves, and where a run is cut into tables.
+//! Entries spread over the key space: the number of entries after a merge, and the cutting of a run into tables.
 
 use crate::shape::{TableId, TableShape};
 
-/// The keys are numbers below this one. Positions are exact in a double.
+/// Exclusive upper bound of the keys, which are integers. Positions are exact in a double.
 const KEY_SPACE: u64 = 1 << 53;
 
-/// Entries that lie evenly between two keys.
+/// Entries spread evenly between two keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stretch {
     /// The first key.
     start: u64,
-    /// The key behind the last one.
+    /// The first key after the stretch.
     end: u64,
-    /// How many entries there are, as an expectation: it may be a fraction.
+    /// The expected number of entries, which may be a fraction.
     entries: f64,
 }
 
 impl Stretch {
-    /// What is left of `writes` over the whole key space when each of `distinct_keys` is as likely as any
-    /// other: u·(1 − (1 − 1/u)^writes) of u keys were written at least once.
+    /// Returns the distinct entries of `writes` writes over the whole key space when each of `distinct_keys` is
+    /// equally likely: u·(1 − (1 − 1/u)^writes) of u keys were written at least once.
     pub(super) fn flushed(writes: u64, distinct_keys: Option<u64>) -> Self {
         let entries = match distinct_keys {
             None => writes as f64,
@@ -30,7 +30,7 @@ impl Stretch {
         Self { start: 0, end: KEY_SPACE, entries: entries.max(1.0) }
     }
 
-    /// The stretch as a table.
+    /// Converts the stretch to a table.
     pub(super) fn into_table(self, id: TableId, entry_bytes: u64) -> TableShape {
         let entries = self.entries as u64;
         TableShape {
@@ -43,7 +43,7 @@ impl Stretch {
         }
     }
 
-    /// The stretch of a table that [`into_table`](Self::into_table) made.
+    /// Returns the stretch of a table that [`into_table`](Self::into_table) made.
     fn of(table: &TableShape) -> Self {
         let key = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"));
         Self { start: key(&table.smallest), end: key(&table.largest) + 1, entries: table.entries as f64 }
@@ -53,16 +53,17 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// The entries that lie in a part of the stretch of this width.
+    /// Returns the entries in a part of the stretch of this width.
     fn entries_in(&self, width: f64) -> f64 {
         self.entries * (width / self.width())
     }
 }
 
-/// What `tables` hold together, in key order: between any two ends of tables the entries lie evenly.
+/// Returns the merged entries of `tables`, in key order: between any two table boundaries the entries are spread
+/// evenly.
 ///
-/// Of two sets of keys drawn from u with a and b members, u·(1 − (1 − a/u)·(1 − b/u)) are in either; where
-/// no key is written twice that is a + b.
+/// Of two sets of keys drawn from u with a and b members, u·(1 − (1 − a/u)·(1 − b/u)) are in either; if no key is
+/// written twice that is a + b.
 pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<Stretch> {
     let mut inputs: Vec<Stretch> = tables.iter().map(Stretch::of).collect();
     inputs.sort_by_key(|stretch| stretch.start);
@@ -82,7 +83,7 @@ pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<St
             None => parts.sum(),
             Some(keys) => {
                 let keys = keys as f64 * (width / KEY_SPACE as f64);
-                // By logarithms: next to 1, a share of very many keys would be lost to rounding.
+                // Computed by logarithms, because next to 1 a small share of very many keys would be lost to rounding.
                 -keys * parts.map(|part| (-part / keys).max(-1.0).ln_1p()).sum::<f64>().exp_m1()
             }
         };
@@ -93,8 +94,8 @@ pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<St
     merged
 }
 
-/// Cuts a run into stretches of `entries_per_table` entries, the last one of what is left; each has a whole
-/// number of them.
+/// Cuts a run into stretches of `entries_per_table` entries; the last one gets the remainder. Each has an integer
+/// number of entries.
 pub(super) fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(|stretch| stretch.entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

@@ -7,7 +7,7 @@ use catalog::laws::Invariant;
 
 use crate::{KeyFormat, KeyId};
 
-/// What a variant opens.
+/// A key format that a variant opened.
 pub(crate) struct Subject(pub(crate) Arc<dyn KeyFormat>);
 
 /// All invariants, by name.
@@ -18,7 +18,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("sums of numbers are right", sums_are_right),
 ];
 
-/// The keys that are looked at: the first ones, and the last that the format can tell apart.
+/// Returns the sampled keys: the first ones, and the last that the format can distinguish.
 fn sample(format: &dyn KeyFormat) -> Vec<u64> {
     let capacity = format.capacity();
     let first = capacity.min(3000);
@@ -31,7 +31,7 @@ fn key(format: &dyn KeyFormat, id: KeyId) -> Vec<u8> {
     bytes.split_off(6)
 }
 
-/// Different keys have different bytes, present or absent, and none is longer than announced.
+/// Checks that different keys, present or absent, have different bytes, and that none is longer than announced.
 fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let mut seen = HashSet::new();
@@ -49,7 +49,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Where keys are announced to be in the order of their numbers, they are.
+/// Checks that keys are in the order of their numbers if the format announces this.
 fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
@@ -61,7 +61,7 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// The absent keys lie among the present ones, and not all on one side of them.
+/// Checks that absent keys are between the present keys, and not all on one side of them.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
@@ -71,8 +71,8 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
 }
 
-/// The key whose number is so much above that of another: itself, the next ones of an ordered format, and always
-/// a larger key.
+/// Checks the key whose number is `span` above that of another: with span 0 the key itself, in an ordered format the
+/// next keys, and always a larger key.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

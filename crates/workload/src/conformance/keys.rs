@@ -4,7 +4,7 @@ use catalog::laws::Invariant;
 
 use crate::{KeyDistribution, KeySampler, Random, Scope, Standing};
 
-/// What a variant builds.
+/// A key distribution that a variant built.
 pub(crate) struct Subject(pub(crate) Box<dyn KeyDistribution>);
 
 /// All invariants, by name.
@@ -15,7 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("popular keys stand where announced", stands_where_it_says),
 ];
 
-/// A phase of `keys` keys, of which there may be `planned`.
+/// Returns a phase of `keys` keys, which is planned to end with `planned` keys.
 pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
     Scope { keys, planned, popularity: 77, thread: 0, threads: 1 }
 }
@@ -27,7 +27,7 @@ pub(crate) fn draw(sampler: &mut dyn KeySampler, seed: u64, existing: u64, count
     keys
 }
 
-/// Every index is below the number of keys that exist, also while more join.
+/// Checks that every index is below the number of existing keys, also while keys are added.
 fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     for (keys, planned) in
         [(1, 1), (2, 2), (3, 3), (100, 100), (1000, 1000), (1, 500), (100, 150), (100, 5000)]
@@ -43,7 +43,7 @@ fn stays_below(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// The same random numbers give the same indexes, in one call or in many.
+/// Checks that equal random numbers give equal indexes, in one call or in many.
 fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     for keys in [1, 10, 777] {
         let whole = draw(&mut *distribution.sampler(&scope(keys, keys)), 5, keys, 500);
@@ -62,7 +62,7 @@ fn repeats_in_pieces(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// The announced shares of the most popular keys are what is drawn.
+/// Checks that the drawn shares of the most popular keys equal the announced shares.
 fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const DRAWS: usize = 500_000;
@@ -75,7 +75,8 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
         let Some(announced) = distribution.share(KEYS, hottest) else { continue };
         let drawn: u32 = counts[..hottest as usize].iter().sum();
         let share = f64::from(drawn) / DRAWS as f64;
-        // Sorting by what was drawn picks the luckiest: a few standard deviations of the least popular.
+        // Sorting by the drawn counts selects the luckiest keys, so the tolerance is a few standard deviations of the
+        // least popular key.
         if (share - announced).abs() > 0.015 {
             return Err(format!("the {hottest} hottest keys: announced {announced}, drawn {share}"));
         }
@@ -87,7 +88,7 @@ fn keeps_its_share(Subject(distribution): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Popular keys stand where they are said to.
+/// Checks that popular keys are at their announced positions.
 fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     const KEYS: u64 = 500;
     const HOTTEST: usize = 50;
@@ -98,7 +99,7 @@ fn stands_where_it_says(Subject(distribution): &Subject) -> Result<(), String> {
     counts.sort_unstable_by(|a, b| b.cmp(a));
     let hottest = counts[..HOTTEST].iter().map(|(_, key)| *key);
     let span = hottest.clone().max().unwrap_or(0) - hottest.min().unwrap_or(0);
-    // An even law has no popular keys, and then the luckiest stand anywhere.
+    // A uniform distribution has no popular keys, so the most drawn keys can be anywhere.
     let is_skewed = distribution.share(KEYS, HOTTEST as u64).is_some_and(|share| share > 0.15);
     let standing = distribution.standing();
     let is_right = match standing {

@@ -8,7 +8,7 @@ use crate::LengthDistribution;
 /// A distribution under test.
 pub(crate) struct Subject {
     pub(crate) lengths: Box<dyn LengthDistribution>,
-    /// The smallest length that is allowed.
+    /// The smallest valid length.
     pub(crate) least: u32,
 }
 
@@ -19,7 +19,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("the mean is what is drawn", the_mean_is_what_is_drawn),
 ];
 
-/// Bits at both ends and in the middle, and random ones.
+/// Iterates over bit patterns at both ends and in the middle, and random ones.
 fn bits() -> impl Iterator<Item = u64> {
     let mut random = SplitMix64::new(1);
     let middle = u64::MAX / 2;
@@ -42,7 +42,7 @@ fn equal_bits_give_equal_lengths(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Within 5 %, and a length.
+/// Checks that the mean is that of the draws, within 5 %, and is a possible length.
 fn the_mean_is_what_is_drawn(subject: &Subject) -> Result<(), String> {
     let drawn: f64 = bits().map(|bits| f64::from(subject.lengths.length(bits))).sum();
     let (drawn, mean) = (drawn / bits().count() as f64, subject.lengths.mean());

@@ -1,5 +1,5 @@
-//! Other parameters keep the invariants too, draws match exact probabilities, and canaries that break one invariant
-//! each are caught.
+//! Tests that other parameters keep the invariants too, that draws match exact probabilities, and that canaries that
+//! break one invariant each are caught.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::{
     FORMATS, KEYS, KeyDistribution, KeyFormat, KeyId, KeySampler, LengthDistribution, Random, Scope,
 };
 
-/// The check of the invariant of this name.
+/// Returns the check of the invariant of this name.
 fn check_of<S>(invariants: &[catalog::laws::Invariant<S>], name: &str) -> fn(&S) -> Result<(), String> {
     invariants.iter().find(|(other, _)| *other == name).expect("it is an invariant").1
 }
@@ -32,10 +32,10 @@ fn distributions_with_other_parameters_keep_every_invariant() {
     }
 }
 
-/// The probability of an index, up to a factor.
+/// Function from an index to its probability, up to a factor.
 type Weight = Box<dyn Fn(u64) -> f64>;
 
-/// Where the probability of each index is known, the draws pass χ² against it.
+/// Tests that draws pass χ² against the exact probability of each index, where it is known.
 #[test]
 fn indexes_match_their_exact_probabilities() {
     const KEYS: u64 = 200;
@@ -70,12 +70,12 @@ fn indexes_match_their_exact_probabilities() {
             })
             .sum();
         let p = ChiSquared::new((KEYS - 1) as f64).unwrap().sf(chi2);
-        // Both ends: draws that are too even are no draws.
+        // Both ends are checked, because draws that are too even are not random.
         assert!((1e-4..1.0 - 1e-4).contains(&p), "{label}: p = {p}");
     }
 }
 
-/// Popular keys are popular in every phase and thread, and stay so while others join.
+/// Tests that popular keys are popular in every phase and thread, and stay so while keys are added.
 #[test]
 fn popular_keys_stay_popular() {
     let zipfian = distribution("zipfian(theta=1.2)");
@@ -100,16 +100,16 @@ fn distribution(label: &str) -> Box<dyn KeyDistribution> {
     KEYS.build(&KEYS.choose(&label.into()).unwrap()).unwrap()
 }
 
-/// A sampler that is wrong in one way.
+/// A sampler with one fault.
 #[derive(Clone, Copy)]
 enum Canary {
-    /// Draws the key behind the last, now and then.
+    /// Draws the first index after the last key now and then.
     Beyond,
-    /// Goes by how many keys it is asked for.
+    /// Draws depend on how many keys a call requests.
     ByCall,
-    /// Announces an even spread and draws small indexes more often.
+    /// Announces a uniform distribution and draws small indexes more often.
     Skewed,
-    /// Draws small indexes most often, and announces that the popular ones stand anywhere.
+    /// Draws small indexes most often, and announces that popular keys are scattered.
     Crowded,
 }
 
@@ -153,13 +153,13 @@ fn canary_samplers_are_caught() {
     assert!(is_kept(Canary::ByCall, below) && is_kept(Canary::Skewed, pieces));
 }
 
-/// Lengths that are wrong in one way.
+/// Length distributions with one fault.
 enum BadLengths {
-    /// The longest is longer than announced.
+    /// The longest length is longer than announced.
     Longer,
-    /// The length depends on how many were drawn before.
+    /// The length depends on the number of earlier draws.
     Counts(std::sync::atomic::AtomicU32),
-    /// The mean is that of other lengths.
+    /// The announced mean is that of other lengths.
     OtherMean,
 }
 
@@ -218,7 +218,7 @@ fn format(label: &str) -> Arc<dyn KeyFormat> {
     FORMATS.build(&FORMATS.choose(&label.into()).unwrap()).unwrap().open(None).unwrap()
 }
 
-/// Writes the keys of one format in a wrong way.
+/// A key format that encodes some keys wrongly.
 struct WrongFormat<F>(Arc<dyn KeyFormat>, F);
 
 impl<F: Fn(KeyId) -> KeyId + Send + Sync> KeyFormat for WrongFormat<F> {
@@ -264,7 +264,7 @@ fn canary_formats_are_caught() {
     assert!(!is_kept(swapped(), &[order]) && !is_kept(swapped(), &[sums]));
 }
 
-/// Formats too small for the keys say so before anything is written.
+/// Tests that formats with too few keys report it before anything is written.
 #[test]
 fn impossible_formats_are_refused() {
     for (label, message) in [

@@ -1,8 +1,8 @@
-//! One line of the DSL as data, and how it is printed.
+//! One line of the DSL as data, and its output.
 
 use std::fmt::{self, Write};
 
-/// A command; its `Display` is the line that reads back as the same command.
+/// A command; its `Display` is the line that parses to an equal command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `p KEY VALUE`
@@ -26,7 +26,7 @@ pub enum Command {
     Range {
         /// The first key.
         low: Vec<u8>,
-        /// The key behind the last.
+        /// The exclusive end key.
         high: Vec<u8>,
     },
     /// `l "FILE"`
@@ -51,12 +51,12 @@ impl fmt::Display for Command {
     }
 }
 
-/// Bytes as one token of a line.
+/// Returns bytes as one token of a line.
 pub(crate) fn token(bytes: &[u8]) -> String {
     Token(bytes).to_string()
 }
 
-/// Bytes as they are where that is possible, else in quotes.
+/// Bytes that are printed unchanged if possible, otherwise in quotes.
 struct Token<'a>(&'a [u8]);
 
 impl fmt::Display for Token<'_> {
@@ -91,7 +91,7 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// Whether a byte may stand outside of quotes: printable ASCII but for quote and backslash.
+/// Returns whether a byte may occur outside of quotes: printable ASCII except quote and backslash.
 fn is_bare(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'"' && byte != b'\\'
 }

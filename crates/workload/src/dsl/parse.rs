@@ -1,24 +1,24 @@
-//! From a line of the DSL to a command.
+//! Parser from a line of the DSL to a command.
 
 use thiserror::Error;
 
 use super::command::Command;
 
-/// What is wrong with a line, and where.
+/// Error in a line, with its position.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("column {column}: {message}")]
 pub struct SyntaxError {
-    /// The column of the byte at fault, from 1.
+    /// The column of the wrong byte, from 1.
     pub column: usize,
-    /// What is wrong, and what is accepted.
+    /// The error, and the accepted forms.
     pub message: String,
 }
 
 impl Command {
-    /// Reads one line, with or without its line end; `None` where it is empty or a comment.
+    /// Parses one line, with or without its line end; `None` if it is empty or a comment.
     ///
     /// # Errors
-    /// Says in which column what was expected.
+    /// The column of the error, and the form expected there.
     pub fn parse(line: &[u8]) -> Result<Option<Self>, SyntaxError> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The bytes up to the next blank.
+    /// Returns the bytes up to the next blank.
     fn name(&mut self) -> &'a [u8] {
         let start = self.at;
         while !matches!(self.peek(), None | Some(b' ' | b'\t')) {
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         &self.line[start..self.at]
     }
 
-    /// The next token; `form` is the form of the command that needs it.
+    /// Returns the next token; `form` is the form of the command that needs it.
     fn token(&mut self, form: &str) -> Result<Vec<u8>, SyntaxError> {
         self.skip_blanks();
         match self.peek() {
@@ -192,7 +192,8 @@ mod tests {
             prop_assert_eq!(Command::parse(line.as_bytes()), Ok(Some(command)));
         }
 
-        /// Any bytes give a command or an error inside of the line; what is accepted prints and reads back.
+        /// Tests that any bytes give a command or an error inside the line, and that accepted commands print and parse
+        /// back.
         #[test]
         fn any_line_is_read_or_refused(line in bytes()) {
             match Command::parse(&line) {

@@ -1,4 +1,4 @@
-//! Commands from a stream of text, one at a time.
+//! Reader of commands from a stream of text, one at a time.
 
 use std::io::{self, BufRead};
 
@@ -8,10 +8,10 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use super::command::Command;
 use super::parse::SyntaxError;
 
-/// The longest line: a key and a value, every byte of them escaped, and some blanks.
+/// Length of the longest line: a key and a value with every byte escaped, and some blanks.
 const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 1024;
 
-/// Why a text cannot be replayed.
+/// Reason why a text cannot be replayed.
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The text cannot be read.
@@ -19,15 +19,15 @@ pub enum ReadError {
     Io {
         /// The line, from 1.
         line: u64,
-        /// What the system says.
+        /// The error of the kernel.
         source: io::Error,
     },
-    /// A line is no command.
+    /// A line is not a command.
     #[error("line {line}, {error}")]
     Syntax {
         /// The line, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The syntax error.
         error: SyntaxError,
     },
     /// A line is longer than any command.
@@ -38,7 +38,7 @@ pub enum ReadError {
     },
 }
 
-/// Reads commands; holds one line in memory at a time.
+/// Reader of commands that keeps one line in memory at a time.
 #[derive(Debug)]
 pub struct CommandReader<R> {
     reader: R,
@@ -47,21 +47,21 @@ pub struct CommandReader<R> {
 }
 
 impl<R: BufRead> CommandReader<R> {
-    /// Reads from `reader`.
+    /// Creates a reader of the commands in `reader`.
     pub fn new(reader: R) -> Self {
         Self { reader, line: Vec::new(), number: 0 }
     }
 
-    /// The number of the line that was read last, from 1.
+    /// Returns the number of the last line read, from 1.
     pub fn line(&self) -> u64 {
         self.number
     }
 
-    /// The next command, or `None` at the end of the text. After a [`Syntax`](ReadError::Syntax) error it
-    /// goes on with the next line.
+    /// Returns the next command, or `None` at the end of the text. After a [`Syntax`](ReadError::Syntax) error it
+    /// continues with the next line.
     ///
     /// # Errors
-    /// Names the line and what is wrong with it.
+    /// The line, and its error.
     pub fn read(&mut self) -> Result<Option<Command>, ReadError> {
         loop {
             self.line.clear();
@@ -108,7 +108,7 @@ mod tests {
         assert!(reader.read().unwrap().is_none() && reader.next().is_none());
     }
 
-    /// A file without line ends is refused before it fills the memory.
+    /// Tests that a file without line ends is rejected before it fills the memory.
     #[test]
     fn endless_lines_are_refused() {
         let endless = io::BufReader::with_capacity(1 << 20, io::repeat(b'x'));

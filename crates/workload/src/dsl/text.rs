@@ -1,4 +1,4 @@
-//! Streams of operations as lines of the DSL.
+//! Writer of streams of operations as lines of the DSL.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,15 +11,14 @@ use crate::order::KeyOrder;
 use crate::plan::{Extent, PhasePlan};
 use crate::stream::Stream;
 
-/// Writes the first `limit` operations of a phase to `out`, the threads taking turns, and returns their
-/// number.
+/// Writes the first `limit` operations of a phase to `out`, alternating between the threads, and returns their number.
 ///
-/// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A range of n
-/// entries becomes `r LOW HIGH` with the bounds of n keys, deleted ones among them, or with those of its span; the
-/// DSL has no direction. A phase that replays a text file has no operations; print the file.
+/// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A scan of n entries
+/// becomes `r LOW HIGH` with the bounds of n keys, deleted ones included, or with the bounds of its span. The DSL has
+/// no direction. A phase that replays a text file has no operations; print the file instead.
 ///
 /// # Errors
-/// If `out` cannot be written, or a range is to be printed over more keys than can be sorted.
+/// If `out` cannot be written, or a scan covers more keys than can be sorted.
 pub fn write_operations(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -73,13 +72,13 @@ impl Printer<'_> {
                 };
                 Command::Range { low, high }
             }
-            // The members speak for themselves.
+            // The members are printed on their own lines.
             Kind::Batch | Kind::MultiGet => return Ok(()),
         };
         writeln!(self.out, "{command}")
     }
 
-    /// The first of so many keys from key `index` on, and the bound behind the last.
+    /// Returns the first of `count` keys from key `index` on, and the exclusive end bound.
     fn bounds(
         &mut self,
         keys: u64,
@@ -100,7 +99,7 @@ impl Printer<'_> {
         };
         let at = |place| order.index(place, keys).map(|index| self.key(index));
         let low = at(first).unwrap_or_else(|| self.key(index));
-        // Behind the last key of all: one that is longer than any and begins with the largest byte.
+        // Upper bound of all keys: longer than any key, and of the largest byte.
         let high = at(behind).unwrap_or_else(|| vec![0xff; self.format.max_bytes() + 1]);
         Ok((low, high))
     }

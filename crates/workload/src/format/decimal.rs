@@ -1,8 +1,8 @@
-//! Keys that are a zero-padded decimal number: the order of keys is the order of their indexes, and a person
-//! can read them.
+//! Keys that are a zero-padded decimal number: the order of keys is the order of their indexes, and people can read
+//! them.
 //!
-//! Key i is written as the number 2i, the absent key behind it as 2i + 1. Where the keys are `scattered`,
-//! the number first goes through a fixed bijection of all numbers of so many digits.
+//! Key i is written as the number 2i, the absent key after it as 2i + 1. If the keys are `scattered`, the number first
+//! goes through a fixed bijection of all numbers of that many digits.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// The digits that a 63-bit number fills at most; longer keys have leading zeros.
+/// Maximum number of digits of a 63-bit number; longer keys have leading zeros.
 const MOST_DIGITS: usize = 18;
 
 struct Policy(Params);

@@ -1,9 +1,9 @@
 //! Numbers as decimal digits.
 
-/// The digits of a number of up to 64 bits, with leading zeros.
+/// Number of digits of the output: those of a number of up to 64 bits, with leading zeros.
 pub(super) const DIGITS: usize = 24;
 
-/// `number` in decimal, with leading zeros.
+/// Returns `number` in decimal, with leading zeros.
 #[inline]
 pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     const EIGHT: u64 = 100_000_000;
@@ -15,7 +15,7 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// A number below 10⁸ as eight digits: halved into lanes of four, two and one, all lanes at once.
+/// Returns a number below 10⁸ as eight digits: splits it into lanes of four, two and one digits, all lanes at once.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);

@@ -1,4 +1,4 @@
-//! What the formats share whose keys are nothing but a number of a fixed length.
+//! Shared part of the formats whose keys are only a number of a fixed length.
 
 use catalog::ByteSize;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ bytes = \"16B\"
 scattered = false
 ";
 
-/// The seed of the scattering: the same in every run, so that the keys of a store stay what they are.
+/// Seed of the scattering, constant over all runs, so that the keys of an existing store do not change.
 const SCATTER_SEED: u64 = 0x5ca7_7e2e_d000_0001;
 
-/// What a workload sets.
+/// Parameters of a numbered format.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Params {
@@ -33,10 +33,10 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The parameters, if a store takes keys of this length.
+    /// Returns the parameters if a store accepts keys of this length.
     ///
     /// # Errors
-    /// If none does.
+    /// If no store accepts them.
     pub(super) fn checked(self) -> Result<Self, String> {
         if self.bytes.0 == 0 || self.bytes.0 > MAX_KEY_BYTES as u64 {
             return Err(format!(
@@ -48,21 +48,21 @@ impl Params {
         Ok(self)
     }
 
-    /// The numbers of keys, of which there may be `count`.
+    /// Returns the numbering of up to `count` keys.
     pub(super) fn numbers(&self, count: u64) -> Numbers {
         Numbers { count, scatter: self.scattered.then(|| Permutation::new(count, SCATTER_SEED)) }
     }
 }
 
-/// The numbers that keys are written as.
+/// The numbers as which keys are written.
 pub(super) struct Numbers {
-    /// Numbers are below this.
+    /// Exclusive upper bound of the numbers.
     count: u64,
     scatter: Option<Permutation>,
 }
 
 impl Numbers {
-    /// The number of a key.
+    /// Returns the number of a key.
     #[inline]
     pub(super) fn of(&self, key: KeyId) -> u64 {
         match &self.scatter {
@@ -71,17 +71,17 @@ impl Numbers {
         }
     }
 
-    /// The number that is `span` above that of a key, where there is one.
+    /// Returns the number that is `span` above that of a key, if it exists.
     pub(super) fn above(&self, key: KeyId, span: u32) -> Option<u64> {
         self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
     }
 
-    /// How many keys there are: each has a number, and so has the absent key behind it.
+    /// Returns how many keys exist: each has a number, and so has the absent key after it.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }
 
-    /// Whether numbers order like the indexes of their keys.
+    /// Returns whether numbers have the order of the indexes of their keys.
     pub(super) fn ordered(&self) -> bool {
         self.scatter.is_none()
     }

@@ -1,4 +1,4 @@
-//! The seam of key formats: how the bytes of a key are made from its number.
+//! The traits of key formats: encode the number of a key as its bytes.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use types::PADDING;
 use crate::operation::{KeyId, Operation};
 use crate::trace::Recording;
 
-/// A key format before it is known which traces a workload replays.
+/// A key format before the traces that the workload replays are known.
 pub trait KeyFormatPolicy: Send + Sync {
-    /// The format, for a workload that replays `recording`.
+    /// Returns the format for a workload that replays `recording`.
     ///
     /// # Errors
-    /// If the format takes its keys from a trace and there is none.
+    /// If the format takes its keys from a trace and the workload has none.
     fn open(&self, recording: Option<&Arc<Recording>>) -> Result<Arc<dyn KeyFormat>, String>;
 }
 
-/// Writes keys.
+/// Encoder of keys.
 ///
-/// Laws:
-/// 1. Different keys have different bytes; in particular an absent key is never a present one.
-/// 2. Where [`ordered`](Self::ordered), keys order like their numbers.
-/// 3. The absent keys lie among the present ones, each right behind its own or spread as they are: of many,
-///    all but a few lie between the smallest and the largest present key.
-/// 4. Where it [has numbers](Self::has_numbers), keys order like the numbers they are written as.
+/// Invariants:
+/// 1. Different keys have different bytes; in particular an absent key never equals a present one.
+/// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
+/// 3. The absent keys lie among the present ones, each right after its own present key or spread like the present
+///    keys: of many, all but a few lie between the smallest and the largest present key.
+/// 4. If it [has numbers](Self::has_numbers), keys have the order of the numbers they are written as.
 /// 5. No key is longer than [`max_bytes`](Self::max_bytes), or empty.
 pub trait KeyFormat: Send + Sync {
     /// Appends the bytes of `key`, whose index is below [`capacity`](Self::capacity).
@@ -47,26 +47,26 @@ pub trait KeyFormat: Send + Sync {
         }
     }
 
-    /// Whether keys are numbers that can be added to.
+    /// Returns whether keys are numbers that can be added to.
     fn has_numbers(&self) -> bool {
         false
     }
 
-    /// Appends the key whose number is `span` above that of `key`, or one above all keys where there is none.
-    /// Only for a format that [has numbers](Self::has_numbers); others append nothing.
+    /// Appends the key whose number is `span` above that of `key`, or a key above all keys if it does not exist. Only
+    /// for a format that [has numbers](Self::has_numbers); others append nothing.
     fn append_above(&self, _key: KeyId, _span: u32, _out: &mut Vec<u8>) {}
 
-    /// The number of different keys there can be.
+    /// Returns the number of different keys that the format can encode.
     fn capacity(&self) -> u64;
 
-    /// Whether the order of keys is that of their numbers.
+    /// Returns whether the order of keys is that of their numbers.
     fn ordered(&self) -> bool;
 
-    /// The bytes of the longest key.
+    /// Returns the length of the longest key in bytes.
     fn max_bytes(&self) -> usize;
 }
 
-/// The keys of many operations, side by side, with room behind the last for wide loads.
+/// The contiguous keys of many operations, with padding after the last for wide loads.
 #[derive(Clone, Debug, Default)]
 pub struct KeyBytes {
     pub(super) bytes: Vec<u8>,
@@ -74,35 +74,35 @@ pub struct KeyBytes {
 }
 
 impl KeyBytes {
-    /// Forgets all keys and keeps the memory.
+    /// Removes all keys and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
     }
 
-    /// Makes room for so many more keys of so many bytes.
+    /// Reserves memory for `keys` more keys of `bytes_per_key` bytes.
     pub(crate) fn reserve(&mut self, keys: usize, bytes_per_key: usize) {
         self.bytes.reserve(keys * bytes_per_key + PADDING);
         self.ends.reserve(keys);
     }
 
-    /// Key number `index`, in the order of appending.
+    /// Returns key number `index`, in the order of appending.
     ///
     /// # Panics
-    /// If there is no such key.
+    /// If the key does not exist.
     #[inline]
     pub fn key(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize };
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// Marks where the next key ends.
+    /// Sets the end of the next key.
     #[inline]
     pub(super) fn end_at(&mut self, end: usize) {
         self.ends.push(end as u32);
     }
 
-    /// Marks the ends of `keys` keys of `bytes` bytes each that were appended.
+    /// Sets the ends of `keys` appended keys of `bytes` bytes each.
     pub(super) fn ends_every(&mut self, bytes: usize, keys: usize) {
         let start = self.bytes.len() - keys * bytes;
         self.ends.extend((1..=keys).map(|key| (start + key * bytes) as u32));

@@ -1,8 +1,8 @@
-//! The keys of a replayed trace as they were recorded: big-endian numbers of the width of the trace. Key i
-//! is the i-th smallest of them, so key order is index order.
+//! The keys of a replayed trace as they were recorded: big-endian numbers of the width of the trace. Key i is the i-th
+//! smallest of them, so key order is index order.
 //!
-//! Every number of the width may be a key of the trace, so an absent key is a present one with a zero byte
-//! behind it: it is one byte longer, and stands right behind it.
+//! Every number of the width may be a key of the trace, so an absent key is a present one followed by a zero byte. It
+//! is one byte longer, and sorts right after the present key.
 
 use std::sync::Arc;
 

@@ -1,10 +1,9 @@
 //! Keys that are a big-endian number, padded to a length: the order of keys is the order of their indexes.
 //!
-//! Key i is written as the number 2i, the absent key behind it as 2i + 1: absent keys stand between the
-//! present ones, and a key that is added later is never one of them. Where the keys are `scattered`, the
-//! number first goes through a fixed bijection, so that neighbours in index order stand anywhere in key
-//! order; since it is one, keys stay different. Up to 8 bytes the number fills the key; longer keys are
-//! padded behind it with the digit `0`, as `db_bench` does.
+//! Key i is written as the number 2i, the absent key after it as 2i + 1. So absent keys sort between the present ones,
+//! and a key that is added later never equals one of them. If the keys are `scattered`, the number first goes through
+//! a fixed bijection, so that neighbours in index order are anywhere in key order and keys stay different. Up to 8
+//! bytes the number fills the key; longer keys are padded after it with the digit `0`, as `db_bench` does.
 
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> = Variant::new::<Policy>(
     numbered::REFERENCE,
 );
 
-/// The byte behind the number.
+/// Padding byte after the number.
 const PAD: u8 = b'0';
 
 struct Policy(Params);
@@ -48,7 +47,7 @@ struct U64 {
 }
 
 impl U64 {
-    /// The number of a key as its first eight bytes; what a shorter key lacks of them is 0.
+    /// Returns the number of a key as its first eight bytes; the bytes that a shorter key lacks are 0.
     #[inline]
     fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);

@@ -1,8 +1,8 @@
-//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index, so that the order of keys says nothing
-//! about the order of their indexes (`insertorder=hashed`, `zeropadding=1`).
+//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index, so that the order of keys is independent of the
+//! order of their indexes (`insertorder=hashed`, `zeropadding=1`).
 //!
-//! The absent key of index i is the present one with its last digit replaced by `:`, which sorts behind all
-//! digits: it stands among the present keys wherever they are, and none of them has such a byte.
+//! The absent key of index i is the present one with its last digit replaced by `:`, which sorts after all digits. It
+//! lies among the present keys, and no present key has such a byte.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
         Box::new(User)
     });
 
-/// What every key begins with.
+/// Prefix of every key.
 const PREFIX: &[u8] = b"user";
 
-/// Replaces the last digit of an absent key: the byte behind `9`.
+/// Replacement of the last digit of an absent key: the byte after `9`.
 const ABSENT: u8 = b':';
 
-/// The policy and the format in one: there is nothing to hold.
+/// The policy and the format in one type, which has no state.
 struct User;
 
 impl KeyFormatPolicy for User {
@@ -33,7 +33,7 @@ impl KeyFormatPolicy for User {
     }
 }
 
-/// The bytes of the longest key: hashes are at most 2⁶³, of 19 digits.
+/// Length of the longest key in bytes: hashes are at most 2⁶³, which has 19 digits.
 const LONGEST: usize = PREFIX.len() + 19;
 
 impl KeyFormat for User {

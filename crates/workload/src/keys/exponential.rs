@@ -1,4 +1,4 @@
-//! The newest keys most often, by an exponential law over their age, as YCSB's `ExponentialGenerator`.
+//! The exponential distribution over the age of keys: newest keys most often, as YCSB's `ExponentialGenerator`.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, Exp1};
@@ -17,7 +17,7 @@ frac = 0.8571428571
 );
 
 struct Exponential {
-    /// The mean age, as a part of all keys.
+    /// The mean age as a fraction of all keys.
     mean: f64,
 }
 
@@ -45,7 +45,7 @@ impl Build<dyn KeyDistribution> for Exponential {
             return Err(format!("frac is {}; it is a part of the keys above 0", params.frac));
         }
         let mean = -params.frac / (1.0 - params.percentile / 100.0).ln();
-        // Else nearly every draw would be an age that no key has.
+        // Above this, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
                 "frac is so large for this percentile that the law is flat; use \"uniform\"".to_owned()
@@ -70,8 +70,8 @@ impl KeyDistribution for Exponential {
     }
 }
 
-/// As in YCSB the law is scaled to the keys at the start of the phase, and an age that no key has is drawn
-/// again.
+/// Sampler of one thread. As in YCSB the distribution is scaled to the number of keys at the start of the phase, and
+/// an age that no key has is drawn again.
 struct Sampler {
     mean: f64,
 }
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    /// The parameters mean what they say: 95 % of an untruncated law falls into the newest 0.857.
+    /// Tests the parameters: 95 % of an untruncated distribution are in the newest 0.857.
     #[test]
     fn the_percentile_falls_into_the_newest_part() {
         let Params { percentile, frac } = Params::default();

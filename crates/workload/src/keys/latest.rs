@@ -1,5 +1,5 @@
-//! The newest keys most often: Zipf's law over the age of a key, as YCSB's `SkewedLatestGenerator` and
-//! workload D. It follows the keys that the phase adds.
+//! The latest distribution: a Zipfian distribution over the age of keys, newest most often, as YCSB's
+//! `SkewedLatestGenerator` and workload D. It follows the keys that the phase adds.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl KeySampler for Sampler {
 mod tests {
     use super::*;
 
-    /// With keys added between the draws, the newest key always has the share of rank 1.
+    /// Tests that the newest key always has the share of rank 1 while keys are added between the draws.
     #[test]
     fn the_newest_key_leads_as_keys_are_added() {
         let latest = Latest { theta: 0.99 };

@@ -1,12 +1,12 @@
-//! Hot ranges of keys, and hot keys inside of each: the model that Facebook fitted to its `ZippyDB` traffic
-//! and that `RocksDB`'s `db_bench` runs as `mixgraph`.
+//! The mixgraph distribution: hot ranges of keys, and hot keys inside each range. Facebook fitted this model to its
+//! `ZippyDB` traffic, and `RocksDB`'s `db_bench` runs it as `mixgraph`.
 //!
-//! The keys are cut into ranges of equal size. The hotness of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are
-//! shuffled. Inside a range, a power law y = a·xᵇ is inverted at a uniform number, and the result, rounded
-//! up, is hashed to a place in the range. `db_bench` takes the kind of operation, the range, the place and the
-//! value size from one random number, so that each key has one kind of operation for ever; here they are
-//! drawn apart. Its hash is a Mersenne twister; here it is another good hash, so places differ and their law
-//! does not.
+//! The keys are cut into ranges of equal size. The hotness of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are shuffled.
+//! Inside a range, a power law y = a·xᵇ is inverted at a uniform number, and the result, rounded up, is hashed to a
+//! position in the range. `db_bench` takes the kind of operation, the range, the position and the value size from one
+//! random number, so each key has one kind of operation forever; here they are drawn independently. The hash of
+//! `db_bench` is a Mersenne twister. Here it is another good hash, so positions differ and their distribution does
+//! not.
 //!
 //! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook",
 //! FAST '20, and the flags `keyrange_dist_*`, `key_dist_*` of `db_bench`.
@@ -64,7 +64,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The hotness of every range, not yet shuffled and not summing to 1.
+    /// Returns the hotness of every range, not yet shuffled or normalised.
     fn hotness(&self) -> Vec<f64> {
         (1..=self.ranges)
             .map(|range| {
@@ -121,7 +121,7 @@ impl KeyDistribution for Mixgraph {
 }
 
 struct Sampler {
-    /// The probability of the first i + 1 ranges.
+    /// Cumulative probability of the first i + 1 ranges.
     cumulative: Vec<f64>,
     params: Params,
     popularity: u64,
@@ -134,9 +134,9 @@ impl KeySampler for Sampler {
             let u = random.unit();
             let range = self.cumulative.partition_point(|share| *share <= u) as u64;
             let range = range.min(ranges - 1);
-            // Rounded up, as the model is; at a whole number the hash of another one does as well.
+            // Rounded up, as in the model. At an exact integer the result is one too large, but its hash is as good.
             let seed = floor_of_power(1.0, random.unit() / self.params.key_a, 1.0 / self.params.key_b) + 1;
-            // Ranges of equal size but for rounding: none is empty while there are more keys than ranges.
+            // Ranges have equal size up to rounding: none is empty while there are more keys than ranges.
             let (first, end) = (bound(existing, range, ranges), bound(existing, range + 1, ranges));
             let place = scale(avalanche(seed ^ self.popularity), (end - first).max(1));
             *key = (first + place).min(existing - 1);
@@ -144,7 +144,7 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Where a range begins.
+/// Returns the first key of a range.
 fn bound(existing: u64, range: u64, ranges: u64) -> u64 {
     (u128::from(existing) * u128::from(range) / u128::from(ranges)) as u64
 }
@@ -153,7 +153,7 @@ fn bound(existing: u64, range: u64, ranges: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// The shares of the ranges of `db_bench`'s `all_dist` run, summed from the model: 79 %, 5.6 %, 1.5 % …
+    /// Tests the shares of the ranges of `db_bench`'s `all_dist` run, summed from the model: 79 %, 5.6 %, 1.5 % …
     #[test]
     fn ranges_have_the_hotness_of_the_model() {
         const KEYS: u64 = 3_000_000;

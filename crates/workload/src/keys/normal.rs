@@ -1,4 +1,4 @@
-//! Keys around a place, the farther the rarer, by the normal (Gaussian) law over their indexes.
+//! The normal (Gaussian) distribution over key indexes: keys near the mean most often.
 
 use catalog::{Build, Variant};
 use rand_distr::{Distribution, StandardNormal};
@@ -16,10 +16,10 @@ deviation = 0.1
 ",
 );
 
-/// The least share of draws that must fall on a key: the others are drawn again.
+/// Minimum share of draws that must hit a key; the other draws are repeated.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// The smallest deviation: draws beside the mean must be told from it, whichever the mean.
+/// Minimum deviation, so that draws next to the mean are distinguishable from it at any mean.
 const LEAST_DEVIATION: f64 = 1e-12;
 
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl Build<dyn KeyDistribution> for Normal {
         if !(0.0..=1.0).contains(&params.mean) {
             return Err(format!("mean is {}; it is a part of the keys between 0 and 1", params.mean));
         }
-        // Below that draws beside the mean cannot be told from it.
+        // Below that, draws next to the mean are indistinguishable from it.
         if !(params.deviation >= LEAST_DEVIATION && params.deviation.is_finite()) {
             let deviation = params.deviation;
             return Err(format!(
@@ -61,7 +61,7 @@ impl Build<dyn KeyDistribution> for Normal {
 }
 
 impl Normal {
-    /// The share of draws, those that fall on no key among them, between two parts of the keys.
+    /// Returns the share of draws between two fractions of the keys, including draws that hit no key.
     fn within(&self, from: f64, to: f64) -> f64 {
         let Params { mean, deviation } = self.0;
         let below = |part: f64| 0.5 * libm::erfc((mean - part) / (deviation * std::f64::consts::SQRT_2));
@@ -75,7 +75,7 @@ impl KeyDistribution for Normal {
     }
 
     fn share(&self, keys: u64, hottest: u64) -> Option<f64> {
-        // As near to the middle as there are keys.
+        // The hottest keys are those closest to the middle, as far as keys exist there.
         let part = hottest as f64 / keys as f64;
         let from = (self.0.mean - part / 2.0).clamp(0.0, 1.0 - part);
         Some(self.within(from, from + part) / self.within(0.0, 1.0))
@@ -86,7 +86,7 @@ impl KeyDistribution for Normal {
     }
 }
 
-/// The law moves with the keys that there are, and a draw that falls on none is made again.
+/// The distribution scales with the number of existing keys, and a draw that hits no key is repeated.
 impl KeySampler for Normal {
     fn fill(&mut self, random: &mut Random, existing: u64, keys: &mut [u64]) {
         let Params { mean, deviation } = self.0;
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// The parameters mean what they say: 68.27 % fall within a standard deviation of the middle.
+    /// Tests the parameters: 68.27 % of the draws are within a standard deviation of the middle.
     #[test]
     fn two_thirds_fall_within_a_deviation() {
         let share = |mean: f64, part: f64| {

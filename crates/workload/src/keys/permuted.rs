@@ -1,23 +1,23 @@
-//! Popularity ranks dealt out to keys, scattered or in order: what the zipfian and the hotspot distribution share.
+//! Mapping of popularity ranks to keys, scattered or in order, shared by the zipfian and the hotspot distribution.
 
 use super::distribution::{KeySampler, Scope};
 use crate::permutation::Permutation;
 use crate::random::Random;
 
-/// A law over popularity ranks, the most popular first.
+/// Distribution over popularity ranks, the most popular first.
 pub(crate) trait Ranks: Send {
-    /// The same law over `ranks` ranks; there will be no more than `room`.
+    /// Resizes the distribution to `ranks` ranks; later sizes are at most `room`.
     fn resize(&mut self, ranks: u64, room: u64);
 
-    /// A rank, counted from 0.
+    /// Draws a rank, counted from 0.
     fn draw(&self, random: &mut Random) -> u64;
 }
 
-/// Deals the ranks of a law out to keys by a bijection, so that popular keys stand anywhere and no two ranks
-/// share a key.
+/// Maps the ranks of a distribution to keys by a bijection, so that popular keys are anywhere and no two ranks share a
+/// key.
 ///
-/// A key that is added takes the place of some rank, whose key becomes the least popular: popular keys stay
-/// popular while others join. Only where more keys join than were planned is all popularity dealt out anew.
+/// An added key takes over the rank of an existing key, which becomes the least popular, so popular keys stay popular
+/// while keys are added. Only if more keys are added than planned is the popularity of all keys assigned again.
 pub(crate) struct Permuted<R> {
     ranks: R,
     places: Permutation,
@@ -27,7 +27,7 @@ pub(crate) struct Permuted<R> {
 }
 
 impl<R: Ranks> Permuted<R> {
-    /// The law `ranks`, which is resized, for the keys of `scope`.
+    /// Creates the mapping of the distribution `ranks`, which is resized, to the keys of `scope`.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);
@@ -61,8 +61,8 @@ impl<R: Ranks> KeySampler for Permuted<R> {
     }
 }
 
-/// Leaves the ranks of a law in the order of the keys: the first key is the most popular, and keys that are added are
-/// the least.
+/// Maps the ranks of a distribution to keys in key order: the first key is the most popular, and added keys are the
+/// least popular.
 pub(crate) struct InOrder<R> {
     ranks: R,
     existing: u64,
@@ -71,7 +71,7 @@ pub(crate) struct InOrder<R> {
 }
 
 impl<R: Ranks> InOrder<R> {
-    /// The law `ranks`, which is resized, for the keys of `scope`.
+    /// Creates the mapping of the distribution `ranks`, which is resized, to the keys of `scope`.
     pub(crate) fn new(mut ranks: R, scope: &Scope) -> Self {
         let existing = scope.keys.max(1);
         let room = scope.room(existing);

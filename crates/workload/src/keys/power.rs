@@ -1,12 +1,12 @@
-//! Powers that are rounded down to a whole number, the same on every machine.
+//! Powers that are rounded down to an integer, with equal results on every machine.
 
-/// ⌊scale · baseᵉˣᵖᵒⁿᵉⁿᵗ⌋.
+/// Returns ⌊scale · baseᵉˣᵖᵒⁿᵉⁿᵗ⌋.
 ///
-/// The power of the standard library is quick, but its last bit depends on the system, and near a whole
-/// number that bit decides. There, and only there, a portable and slower power is asked.
+/// The power of the standard library is fast, but its last bit depends on the platform, and near an integer that bit
+/// decides. Only there, a portable and slower power is used.
 #[inline]
 pub(super) fn floor_of_power(scale: f64, base: f64, exponent: f64) -> u64 {
-    // A hundred times the error that a library may have.
+    // A hundred times the possible error of a library.
     const DOUBT: f64 = 1e-13;
     let near = scale * base.powf(exponent);
     let floor = near as u64;

@@ -1,4 +1,4 @@
-//! One key after the other in index order, and again from the first.
+//! The sequential distribution: keys in index order, then again from the first.
 
 use catalog::Variant;
 
@@ -27,7 +27,8 @@ impl KeyDistribution for Sequential {
     }
 }
 
-/// Thread t of T visits the keys t, t + T, t + 2 T …: together the threads visit each key once per lap.
+/// Position of one thread. Thread t of T visits the keys t, t + T, t + 2 T …, so together the threads visit each key
+/// once per lap.
 struct Cursor {
     next: u64,
     first: u64,
@@ -38,7 +39,7 @@ impl KeySampler for Cursor {
     fn fill(&mut self, _: &mut Random, existing: u64, keys: &mut [u64]) {
         for key in keys {
             if self.next >= existing {
-                // Fewer keys than threads: the thread has none of its own.
+                // With fewer keys than threads, the thread has no key of its own.
                 self.next = self.first % existing;
             }
             *key = self.next;

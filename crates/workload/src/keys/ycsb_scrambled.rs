@@ -1,10 +1,10 @@
-//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipf law over 10¹⁰ items, each hashed
-//! onto one of the keys.
+//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items, each
+//! hashed to one of the keys.
 //!
-//! It is no Zipf law over the keys: the many rare items spread as noise over all of them, so that at a
-//! million keys the hottest 1 % get 40 % of the accesses and not 66 %. It is here for comparison with
-//! published YCSB figures; `zipfian` is the law itself. Following YCSB's `CoreWorkload`, the items are hashed
-//! onto the keys that are planned and draws of keys that are yet to come are repeated.
+//! The result is not Zipfian over the keys. The many rare items spread as noise over all of them, so that at a million
+//! keys the hottest 1 % get 40 % of the accesses and not 66 %. It is meant for comparison with published YCSB figures;
+//! `zipfian` is the exact distribution. Following YCSB's `CoreWorkload`, the items are hashed to the planned keys, and
+//! draws of keys that do not exist yet are repeated.
 //!
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
@@ -22,9 +22,9 @@ pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     || Box::new(YcsbScrambled),
 );
 
-/// The items that are drawn; YCSB counts from 0 to 10¹⁰ inclusive.
+/// Number of items that are drawn; YCSB counts from 0 to 10¹⁰ inclusive.
 const ITEMS: f64 = 10_000_000_001.0;
-/// The exponent.
+/// Exponent θ of the distribution.
 const THETA: f64 = 0.99;
 /// YCSB's constant for the sum of i^−θ over 10¹⁰ items.
 const ZETA: f64 = 26.469_028_201_783_02;
@@ -41,7 +41,7 @@ impl KeyDistribution for YcsbScrambled {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// The items below the number of keys one by one, the rarer rest as an even spread over all keys.
+    /// Sums the items below the number of keys one by one, and the rarer rest as uniform over all keys.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
@@ -88,8 +88,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's inversion: an item from one uniform number. It follows Zipf's law for the first two items, and
-/// nearly so for the rest.
+/// Gray's inversion: an item from one uniform number. It follows the Zipfian distribution exactly for the first two
+/// items, and nearly so for the rest.
 struct Gray {
     eta: f64,
     alpha: f64,
@@ -116,7 +116,7 @@ impl Gray {
         }
     }
 
-    /// The smallest uniform number that gives `item` or one behind it: the inverse of the inversion.
+    /// Returns the smallest uniform number that gives `item` or a later one: the inverse of the inversion.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,
@@ -128,7 +128,7 @@ impl Gray {
         }
     }
 
-    /// The share of each of `keys` keys: items below their number one by one, the rest spread evenly.
+    /// Returns the share of each of `keys` keys: items below their number one by one, the rest spread evenly.
     fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];
@@ -146,7 +146,8 @@ impl Gray {
 mod tests {
     use super::*;
 
-    /// The generator once more, statement by statement after the Java text, with none of the code above.
+    /// Second implementation of the generator, statement by statement after the Java text, without any of the code
+    /// above.
     struct Literal {
         items: i64,
         zetan: f64,
@@ -205,8 +206,8 @@ mod tests {
         }
     }
 
-    /// What is published of the generator sums Zipf weights over the items; Gray's inversion gives the
-    /// items behind the second up to half a point more in each hundred.
+    /// Tests the published skew. Publications sum Zipfian weights over the items; Gray's inversion gives the items
+    /// after the second up to half a percentage point more.
     #[test]
     fn the_skew_is_the_published_one() {
         for (keys, hottest, expected) in [
@@ -223,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Draws give the announced shares to the keys that are announced to be the most popular.
+    /// Tests that draws give the announced shares to the keys that are announced to be the most popular.
     #[test]
     fn the_realised_skew_is_the_announced_one() {
         const KEYS: u64 = 1_000_000;

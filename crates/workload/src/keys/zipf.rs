@@ -1,20 +1,20 @@
-//! Zipf's law over ranks: exact sampling at any exponent and any number of ranks, and its sums.
+//! The Zipfian distribution over ranks: exact sampling at any exponent and any number of ranks, and its sums.
 //!
-//! The ranks are cut into buckets: one each for the first [`HEAD`], then buckets that grow by 1/32 of their
-//! first rank. A bucket is chosen in proportion to its width times the weight of its first rank, through an
-//! alias table (Walker 1977, Vose 1991), a rank in it evenly, and the rank is kept with probability
-//! (rank / first rank)^−θ. Since that is at least the same ratio for the bucket's last rank, a comparison
-//! with the latter, computed once, settles all but a few per cent of the draws without a power.
+//! The ranks are cut into buckets: one each for the first [`HEAD`], then buckets that grow by 1/32 of their first
+//! rank. A bucket is chosen in proportion to its width times the weight of its first rank, through an alias table
+//! (Walker 1977, Vose 1991). A rank in the bucket is chosen uniformly, and kept with probability (rank / first
+//! rank)^−θ. That is at least the ratio of the bucket's last rank, which is computed once. A comparison with it
+//! decides all but a few per cent of the draws without a power.
 
 use crate::random::{Random, threshold};
 
-/// The ranks that have a bucket of their own.
+/// Number of ranks with a bucket of their own.
 const HEAD: u64 = 256;
 
-/// Buckets after the head start at `first` and hold `first / GROWTH` ranks.
+/// Buckets after the head start at `first` and have `first / GROWTH` ranks.
 const GROWTH: u64 = 32;
 
-/// Refuses an exponent that no law has.
+/// Rejects an exponent for which the distribution is undefined.
 pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     if theta.is_finite() && theta >= 0.0 {
         Ok(())
@@ -23,12 +23,12 @@ pub(crate) fn check_theta(theta: f64) -> Result<(), String> {
     }
 }
 
-/// Draws ranks from `0..ranks`, where rank r has a weight of (r + 1)^−θ.
+/// Sampler of ranks from `0..ranks`, where rank r has a weight of (r + 1)^−θ.
 #[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     slots: Vec<Slot>,
     buckets: Vec<Bucket>,
-    /// How far random bits are shifted to give a slot: 64 − log₂ of the slots.
+    /// Shift from random bits to a slot: 64 − log₂ of the number of slots.
     slot_shift: u32,
     theta: f64,
 }
@@ -40,17 +40,17 @@ struct Slot {
     alias: u32,
 }
 
-/// Ranks from `first`, counted from 1, that are drawn evenly and then thinned.
+/// Ranks from `first`, counted from 1, that are drawn uniformly and then thinned.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u64,
     width: u64,
-    /// Draws below this are kept whatever the rank.
+    /// Draws below this are kept at any rank of the bucket.
     squeeze: u64,
 }
 
 impl Zipf {
-    /// The law with exponent `theta`, which has been checked, over `ranks` ranks, at least 1.
+    /// Creates the distribution with the checked exponent `theta` over `ranks` ranks, at least 1.
     pub(crate) fn new(ranks: u64, theta: f64) -> Self {
         let mut buckets = Vec::new();
         let mut weights = Vec::new();
@@ -70,7 +70,7 @@ impl Zipf {
         Self { slots, buckets, slot_shift, theta }
     }
 
-    /// A rank, counted from 0.
+    /// Draws a rank, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
@@ -88,15 +88,16 @@ impl Zipf {
         }
     }
 
-    /// Whether a draw that the squeeze does not settle is kept.
+    /// Returns whether a draw that the squeeze does not decide is kept.
     #[cold]
     fn kept(&self, bucket: &Bucket, rank: u64, thinning: u64) -> bool {
         crate::random::unit(thinning) < (rank as f64 / bucket.first as f64).powf(-self.theta)
     }
 }
 
-/// Zipf's law over a number of ranks that grows: it is drawn over a few more, and drawn again where the rank
-/// is not there yet. What is kept is the law over exactly those that are, and growing costs nothing.
+/// The Zipfian distribution over a growing number of ranks. It is drawn over a few more ranks, and drawn again if the
+/// rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and growing costs
+/// nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -106,12 +107,12 @@ pub(crate) struct GrowingZipf {
 }
 
 impl GrowingZipf {
-    /// The law over one rank, with an exponent that has been checked.
+    /// Creates the distribution over one rank, with a checked exponent.
     pub(crate) fn new(theta: f64) -> Self {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
 
-    /// The law over `ranks` ranks, for which there may come to be `room`.
+    /// Resizes the distribution to `ranks` ranks, with room to grow to `room`.
     pub(crate) fn resize(&mut self, ranks: u64, room: u64) {
         if room != self.room {
             self.zipf = Zipf::new(room, self.theta);
@@ -120,7 +121,7 @@ impl GrowingZipf {
         self.ranks = ranks;
     }
 
-    /// A rank, counted from 0.
+    /// Draws a rank, counted from 0.
     #[inline]
     pub(crate) fn draw(&self, random: &mut Random) -> u64 {
         loop {
@@ -132,14 +133,14 @@ impl GrowingZipf {
     }
 }
 
-/// A table of a power of two of slots in which every weight has its share of the area (Vose's method).
+/// Builds a table with a power-of-two number of slots in which every weight has its share of the area (Vose's method).
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();
     let mut areas: Vec<f64> = weights.iter().map(|weight| weight / total * slots as f64).collect();
     areas.resize(slots, 0.0);
     let (mut small, mut large): (Vec<usize>, Vec<usize>) = (0..slots).partition(|slot| areas[*slot] < 1.0);
-    // What rounding leaves over fills its slot.
+    // Weights that remain because of rounding fill their slots.
     let mut table = vec![Slot { threshold: u64::MAX, alias: 0 }; slots];
     for (own, slot) in table.iter_mut().enumerate() {
         slot.alias = own as u32;
@@ -152,17 +153,17 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
             small.push(giver);
         }
     }
-    // Slots behind the last weight own nothing, even where rounding left them unfilled.
+    // Slots after the last weight own nothing, even where rounding left them unfilled.
     for slot in table.iter_mut().skip(weights.len()).filter(|slot| slot.alias as usize >= weights.len()) {
         *slot = Slot { threshold: 0, alias: 0 };
     }
     table
 }
 
-/// The generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
+/// Returns the generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
 ///
-/// The first terms are summed, the rest is the Euler–Maclaurin formula, whose error is far below that of
-/// the sum itself.
+/// The first terms are summed. The rest is the Euler–Maclaurin formula, whose error is far below that of the sum
+/// itself.
 pub(crate) fn harmonic(n: u64, theta: f64) -> f64 {
     const SUMMED: u64 = 4096;
     let head: f64 = (1..=n.min(SUMMED)).rev().map(|i| (i as f64).powf(-theta)).sum();
@@ -187,8 +188,8 @@ mod tests {
 
     use super::*;
 
-    /// The p-value of χ² of draws over a few thousand ranks against the exact probabilities, rare ranks pooled; `None` if
-    /// all are.
+    /// Returns the p-value of χ² of draws over a few thousand ranks against the exact probabilities, rare ranks
+    /// pooled; `None` if fewer than two pools result.
     fn chi2_p(ranks: u64, theta: f64, draws: u64) -> Option<f64> {
         let zipf = Zipf::new(ranks, theta);
         let mut random = Random::new(ranks ^ theta.to_bits());
@@ -221,7 +222,7 @@ mod tests {
         }
     }
 
-    /// The suite above would see a law that is only nearly right: the exponent off by two per cent.
+    /// Tests that the χ² test above detects a nearly right distribution, with an exponent off by two per cent.
     #[test]
     fn the_chi2_test_has_teeth() {
         let (ranks, draws) = (5000u64, 400_000u64);
@@ -232,7 +233,7 @@ mod tests {
         assert!((head - expected) / expected.sqrt() > 5.0);
     }
 
-    /// Inside of the buckets, too, smaller ranks are drawn more often: a few tenths of a per cent, which the
+    /// Tests that smaller ranks are drawn more often inside the buckets too: by a few tenths of a per cent, which the
     /// counts of single ranks do not show.
     #[test]
     fn buckets_are_thinned_towards_their_end() {
@@ -260,7 +261,7 @@ mod tests {
         assert!(z.abs() < 4.5, "{z} standard deviations");
     }
 
-    /// At a thousand million ranks: shares of geometric ranges of ranks against the sums.
+    /// Tests a thousand million ranks: shares of geometric ranges of ranks against the sums.
     #[test]
     fn a_billion_ranks_are_exact_and_quick_to_set_up() {
         const RANKS: u64 = 1_000_000_000;

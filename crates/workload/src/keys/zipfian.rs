@@ -1,5 +1,5 @@
-//! Zipf's law over exactly the keys there are: the key of rank r has a share proportional to r^−θ, and the
-//! ranks are scattered over the keys by a bijection, or stand in the order of the keys.
+//! The Zipfian distribution over exactly the existing keys: the key of rank r has a share proportional to r^−θ. The
+//! ranks are scattered over the keys by a bijection, or in the order of the keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -76,7 +76,7 @@ impl Ranks for GrowingZipf {
 mod tests {
     use super::*;
 
-    /// The figures of a sum over all ranks: at a million keys and θ = 0.99 the hottest key takes 6.5 %, the
+    /// Tests the figures of a sum over all ranks: at a million keys and θ = 0.99 the hottest key takes 6.5 %, the
     /// hottest 1 % take 66.4 %, the hottest 10 % take 83.0 %.
     #[test]
     fn the_skew_is_that_of_the_exact_sums() {
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// Ranks in the order of the keys, also of those that are added; the shares are the same.
+    /// Tests ranks in the order of the keys, including added keys; the shares do not change.
     #[test]
     fn contiguous_ranks_are_the_keys_themselves() {
         let zipfian = Zipfian(Params { contiguous: true, ..Params::default() });

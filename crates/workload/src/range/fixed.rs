@@ -1,4 +1,4 @@
-//! Ranges of one length.
+//! Scans of one length.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

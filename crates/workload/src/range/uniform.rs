@@ -1,4 +1,4 @@
-//! Range lengths spread evenly between two bounds, as the scans of YCSB E.
+//! Scan lengths spread uniformly between two bounds, as in YCSB E.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

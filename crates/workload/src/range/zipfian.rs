@@ -1,4 +1,4 @@
-//! Range lengths of Zipf's law: short ranges are the most frequent. Pebble's YCSB uses it with 1 to 1000.
+//! Scan lengths of a Zipfian distribution: short scans are the most frequent. Pebble's YCSB uses it with 1 to 1000.
 
 use catalog::{Build, Count, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The stream of a load: keys that are added, each once.
+//! The stream of a load, which adds keys, each once.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::values::Values;
 /// The keys that one thread adds: positions t, t + T, t + 2 T … of the order.
 pub(super) struct LoadStream {
     order: Placement,
-    /// The keys that were there before.
+    /// The number of existing keys before the load.
     base: u64,
     keys: u64,
     next: u64,
@@ -20,11 +20,11 @@ pub(super) struct LoadStream {
     left: u64,
     batch: Option<u32>,
     version: u32,
-    /// Memory that is used again for every batch.
+    /// Memory that is reused for every batch.
     places: Vec<u64>,
 }
 
-/// From the position in the order to the key.
+/// Mapping from the position in the order to the key.
 enum Placement {
     Random(Permutation),
     Sequential,
@@ -83,7 +83,7 @@ impl LoadStream {
         heads
     }
 
-    /// The next `inserts` inserts.
+    /// Appends the next `inserts` inserts.
     fn push_inserts(&mut self, inserts: u64, values: &Values, operations: &mut Vec<Operation>) {
         self.places.clear();
         self.places.extend((0..inserts).map(|ordinal| self.next + ordinal * self.step));
@@ -111,7 +111,7 @@ impl LoadStream {
 }
 
 impl Operation {
-    /// The head of a group; its key is that of its first member, which is yet to come.
+    /// Returns the head of a group; its key is set later, to that of its first member.
     pub(super) fn head(kind: Kind, members: u32) -> Self {
         Self {
             key: KeyId::present(0),

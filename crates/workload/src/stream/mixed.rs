@@ -1,4 +1,4 @@
-//! The stream of a mixed phase: operations of all kinds, on keys that are drawn or recorded.
+//! The stream of a mixed phase: operations of all kinds, on drawn or recorded keys.
 
 use super::owned::OwnedKeys;
 use crate::keys::{KeyDistribution, KeySampler, Scope};
@@ -9,9 +9,9 @@ use crate::random::{Concern, Random, sub_seed, threshold};
 use crate::trace::Accesses;
 use crate::values::Values;
 
-/// The mixed operations of one thread.
+/// The stream of mixed operations of one thread.
 pub(super) struct MixedStream {
-    /// Operations left; `u64::MAX` for no limit.
+    /// Number of remaining operations; `u64::MAX` for no limit.
     left: u64,
     endless: bool,
     kinds: KindSampler,
@@ -27,30 +27,30 @@ pub(super) struct MixedStream {
     scratch: Scratch,
 }
 
-/// Where keys come from.
+/// Source of the keys.
 enum Keys {
     Drawn(Box<DrawnKeys>),
     Recorded { accesses: Accesses, next: usize, step: usize },
 }
 
-/// Keys that are drawn, with random numbers apart for the members of groups.
+/// Drawn keys, with independent random numbers for the members of groups.
 struct DrawnKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
     member_sampler: Box<dyn KeySampler>,
     member_random: Random,
-    /// Where other threads write too.
+    /// Selector of own keys, if other threads write too.
     owned: Option<OwnedKeys>,
 }
 
-/// Says yes with a fixed probability; draws nothing where the answer is known.
+/// Random boolean with a fixed probability; draws nothing if the result is certain.
 struct Coin {
     threshold: u64,
     random: Random,
 }
 
-/// The keys that exist, as far as this thread knows: it adds those of its own and takes the others to keep
-/// pace.
+/// The existing keys from the view of this thread: it adds keys of its own, and assumes that the other threads add
+/// theirs at an equal pace.
 struct Growth {
     existing: u64,
     next: u64,
@@ -58,7 +58,7 @@ struct Growth {
     capacity: u64,
 }
 
-/// Memory that is used again for every batch.
+/// Memory that is reused for every batch.
 #[derive(Default)]
 struct Scratch {
     kinds: Vec<Kind>,
@@ -90,7 +90,7 @@ impl MixedStream {
         }
     }
 
-    /// Goes on for as long as it is asked for more.
+    /// Removes the end, so that the stream continues as long as operations are requested.
     pub(super) fn forget_the_end(&mut self) {
         (self.left, self.endless) = (u64::MAX, true);
     }
@@ -136,8 +136,8 @@ impl MixedStream {
         filled
     }
 
-    /// How many of the operations can be done before keys or versions run out; where they do, the stream
-    /// ends there.
+    /// Returns how many of the operations are possible before keys or versions run out; if they do, the stream ends
+    /// there.
     fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let keys = kinds.len() as u64 * self.growth.step;
@@ -183,7 +183,7 @@ impl MixedStream {
         operations[at].key = operations[at + 1].key;
     }
 
-    /// An operation on one key. Kinds alternate at random, so nothing here branches on them.
+    /// Returns an operation on one key. Kinds alternate at random, so the code does not branch on them.
     #[inline]
     fn single(&mut self, kind: Kind, key: u64, absent: bool, existing: u64, values: &Values) -> Operation {
         let writes = kind.writes();
@@ -220,9 +220,9 @@ impl Keys {
         }
     }
 
-    /// The key of every operation: the next new one for an insert, else one of those that exist by then.
+    /// Fills in the key of every operation: the next new one for an insert, otherwise one of those that exist by then.
     ///
-    /// One is drawn for every operation, used or not, so that the mix does not decide which come next.
+    /// One key is drawn for every operation, used or not, so that the draws do not depend on the mix.
     fn fill(&mut self, kinds: &[Kind], growth: &mut Growth, keys: &mut [u64]) {
         match self {
             Self::Recorded { accesses, next, step } => {
@@ -245,7 +245,7 @@ impl Keys {
         }
     }
 
-    /// The keys of the members of a group.
+    /// Draws the keys of the members of a group.
     fn fill_members(&mut self, members: usize, existing: u64, keys: &mut Vec<u64>) {
         keys.resize(members, 0);
         match self {
@@ -283,7 +283,7 @@ impl DrawnKeys {
         }
     }
 
-    /// `key` or, where it is written and belongs to another thread, one of this thread's own.
+    /// Returns `key` or, if it is written and belongs to another thread, a key of this thread.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -294,12 +294,12 @@ impl DrawnKeys {
 
     #[inline]
     fn fill(&mut self, existing: u64, keys: &mut [u64]) {
-        // A phase that only adds keys may start from none; its draws are not used.
+        // A phase that only adds keys may start without keys; its draws are not used.
         self.sampler.fill(&mut self.random, existing.max(1), keys);
     }
 }
 
-/// The keys that a replayed trace may write: all of them, whether or not they were loaded.
+/// Returns the number of keys that a replayed trace may write: all of them, whether or not they were loaded.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
@@ -309,7 +309,7 @@ fn written_by(mixed: &PlannedMix) -> u64 {
     }
 }
 
-/// The keys that are expected at the end of the phase, and a few more than that.
+/// Returns the expected number of keys at the end of the phase, with a small margin.
 fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
     let share = mixed.spec.mix.share(Kind::Insert);
     match phase.operations() {
@@ -318,7 +318,7 @@ fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
             let expected = operations as f64 * share;
             keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(phase.phase.threads)
         }
-        // Without a known end there are always more to come.
+        // Without a known end, more keys are always possible.
         None => u64::MAX,
     }
 }
@@ -331,7 +331,7 @@ impl Growth {
         Self { existing, next, step, capacity }
     }
 
-    /// The next key that this thread adds.
+    /// Returns the next key that this thread adds.
     #[inline]
     fn add(&mut self) -> u64 {
         let key = self.next;

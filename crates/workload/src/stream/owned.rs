@@ -1,15 +1,15 @@
-//! Keys that one of several threads may write: draws are repeated until the key is the thread's own.
+//! Selector of keys that one of several threads may write: draws are repeated until the key is the thread's own.
 
 use crate::keys::KeySampler;
 use crate::random::Random;
 
-/// The draws that are made at a time.
+/// Number of draws at a time.
 const BLOCK: usize = 64;
 
-/// After so many blocks without an own key, the law gives next to all of its weight to others' keys.
+/// Limit of blocks without an own key; at this limit the distribution has almost all of its weight on others' keys.
 const MOST_BLOCKS: usize = 64;
 
-/// Draws keys until one belongs to the thread: what results is the law, given that.
+/// Sampler that draws keys until one belongs to the thread, so the result has the conditional distribution.
 pub(super) struct OwnedKeys {
     sampler: Box<dyn KeySampler>,
     random: Random,
@@ -23,7 +23,7 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// `key` if it belongs to the thread, else another that does; at least as many keys exist as threads.
+    /// Returns `key` if it belongs to the thread, else another that does; at least as many keys exist as threads.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }
@@ -43,7 +43,7 @@ impl OwnedKeys {
         self.neighbour(key, existing)
     }
 
-    /// The own key among the neighbours of `key`.
+    /// Returns the own key among the neighbours of `key`.
     fn neighbour(&self, key: u64, existing: u64) -> u64 {
         let near = key - key % self.threads + self.thread;
         if near < existing { near } else { near - self.threads }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::keys::{CATALOG, Scope};
 
-    /// Whatever the law, and even where it all but never draws an own key, the key is the thread's own.
+    /// Tests that the key is the thread's own for any distribution, even one that almost never draws an own key.
     #[test]
     fn every_key_is_the_threads_own() {
         let steep = CATALOG.choose(&"zipfian(theta=40)".into()).unwrap();

@@ -1,4 +1,4 @@
-//! The reference store: a sorted map under one lock, too simple to be wrong.
+//! The reference store: a sorted map protected by one lock, simple enough to be correct.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -10,29 +10,29 @@ use super::{Scan, Target, TargetError, Write};
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// What every store must answer like.
+/// Reference store, whose answers every store must give.
 #[derive(Debug, Default)]
 pub struct Model {
     map: RwLock<Map>,
 }
 
 impl Model {
-    /// The number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.read().len()
     }
 
-    /// Whether there is no key.
+    /// Returns whether the store has no key.
     pub fn is_empty(&self) -> bool {
         self.read().is_empty()
     }
 
-    /// Key and value bytes of all entries.
+    /// Returns the key and value bytes of all entries.
     pub fn live_bytes(&self) -> u64 {
         self.read().iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
     }
 
-    // A thread that panicked while it held the lock left whole entries: single map calls cannot tear.
+    // A thread that panicked with the lock left whole entries, because single map calls are atomic under panics.
     fn read(&self) -> RwLockReadGuard<'_, Map> {
         self.map.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,8 +1,8 @@
-//! A store that does nothing: what a run over it costs is the cost of the harness.
+//! A store that does nothing, so that a run on it measures the cost of the harness.
 
 use super::{Scan, Target, TargetError, Write};
 
-/// Takes every write, finds nothing.
+/// Store that accepts every write and finds nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoOp;
 

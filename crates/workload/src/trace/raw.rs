@@ -19,29 +19,29 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
      endian = \"big\"\n",
 );
 
-/// The most memory that decompressing may take: enough for every preset of `xz`.
+/// Memory limit of decompression, in KiB: enough for every preset of `xz`.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
-/// What a compressed trace may decompress to whatever its length, in bytes.
+/// Size in bytes to which a compressed trace of any length may decompress.
 pub(super) const XZ_SPARE_BYTES: u64 = 16 << 20;
 
-/// By how much a trace may be compressed beyond that. Recorded accesses shrink to a few hundredths at best; a few
-/// bytes that stand for all memory are no trace.
+/// Maximum compression ratio beyond that. Recorded accesses shrink to a few hundredths at best; a few bytes that
+/// decompress to all memory are not a trace.
 pub(super) const XZ_MOST_RATIO: u64 = 256;
 
-/// Which byte of a number comes first in a file.
+/// Byte order of the numbers in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Endian {
-    /// The most significant byte.
+    /// The most significant byte first.
     #[default]
     Big,
-    /// The least significant byte.
+    /// The least significant byte first.
     Little,
 }
 
 impl Endian {
-    /// The name in TOML.
+    /// Returns the name in TOML.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Big => "big",
@@ -63,7 +63,7 @@ impl Default for Params {
     }
 }
 
-/// Reads numbers of one width.
+/// Reader of numbers of one width.
 struct Raw {
     width: usize,
     endian: Endian,
@@ -110,7 +110,7 @@ impl TraceReader for Raw {
 }
 
 impl Raw {
-    /// All whole numbers, and the number of bytes behind them.
+    /// Returns all whole numbers, and the number of bytes after them.
     fn read_numbers(&self, mut reader: impl Read) -> io::Result<(Vec<u64>, usize)> {
         const CHUNK: usize = 64 << 10;
         let mut numbers = Vec::new();

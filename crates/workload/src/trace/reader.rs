@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Reads recorded accesses of one format.
+/// Reader of recorded accesses in one format.
 ///
-/// Contract: the same file gives the same accesses, and no number takes more bytes than [`width`](Self::width).
+/// Contract: a file always gives the same accesses, and no number takes more bytes than [`width`](Self::width).
 pub trait TraceReader: Send + Sync {
     /// Reads all accesses of a file in recorded order, each as the number of its key.
     ///
     /// # Errors
-    /// The file is missing, damaged or of another format.
+    /// The file is missing, corrupt or of another format.
     fn read(&self, path: &Path) -> Result<Vec<u64>, TraceError>;
 
-    /// The bytes of a key, 1 to 8: the key format `trace` writes keys as big-endian numbers of so many bytes.
+    /// Returns the length of a key in bytes, 1 to 8: the key format `trace` writes keys as big-endian numbers of this
+    /// width.
     fn width(&self) -> usize;
 }
 
-/// What can be wrong with a trace.
+/// Error of a trace.
 #[derive(Debug, Error)]
 pub enum TraceError {
     /// The file cannot be opened, read or decompressed.
@@ -27,7 +28,7 @@ pub enum TraceError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system or the decompressor says.
+        /// The error of the kernel or the decompressor.
         source: io::Error,
     },
     /// The file ends in the middle of a number.
@@ -37,7 +38,7 @@ pub enum TraceError {
         path: PathBuf,
         /// Its length after decompression.
         bytes: u64,
-        /// The width that was asked for.
+        /// The requested width.
         width: usize,
     },
     /// A small file decompresses to a large one.
@@ -50,21 +51,21 @@ pub enum TraceError {
         /// The bytes that a file of its size may decompress to.
         bytes: u64,
     },
-    /// The content of the file is not what its format says.
+    /// The content of the file violates its format.
     #[error("trace {path}: {message}")]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong and where.
+        /// Description and position of the error.
         message: String,
     },
-    /// There is nothing to replay.
+    /// The trace has no accesses to replay.
     #[error("trace {path}: the file holds no accesses")]
     Empty {
         /// The file.
         path: PathBuf,
     },
-    /// More different keys than a run can number.
+    /// The traces have more different keys than a run can number.
     #[error("{keys} different keys in the traces; at most {} can be replayed", u32::MAX)]
     TooManyKeys {
         /// The number of different keys.
@@ -75,13 +76,13 @@ pub enum TraceError {
     Widths {
         /// One of the widths.
         first: usize,
-        /// Another.
+        /// Another width.
         second: usize,
     },
 }
 
 impl TraceError {
-    /// The file that is at fault. `None` where several are.
+    /// Returns the wrong file; `None` if several files are involved.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Read { path, .. }

@@ -3,7 +3,7 @@
 use catalog::ByteSize;
 use types::MAX_VALUE_BYTES;
 
-/// A size as the length of a value, within what a store accepts.
+/// Reads a size as the length of a value, within the limits of a store.
 pub(super) fn bytes(key: &str, size: ByteSize) -> Result<u32, String> {
     if size.0 > MAX_VALUE_BYTES as u64 {
         return Err(format!("{key} is {size}; values are at most {}", ByteSize(MAX_VALUE_BYTES as u64)));

@@ -1,4 +1,4 @@
-//! Value sizes of a generalised Pareto law: most are small, few are large. The law and its default
+//! Value sizes of a generalised Pareto distribution: most are small, few are large. The distribution and its default
 //! parameters are those of `mixgraph` in `RocksDB`'s `db_bench` (Cao et al., FAST '20).
 
 use catalog::{Build, ByteSize, Variant};

@@ -1,4 +1,4 @@
-//! Value sizes spread evenly between two bounds.
+//! Value sizes spread uniformly between two bounds.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Answers: right ones pass, wrong ones are seen, with one thread and with several.
+//! Tests that right answers pass and wrong answers are detected, with one thread and with several.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use super::workload::{
 };
 use super::{mixed, plan};
 
-/// Runs a phase on as many real threads as it has; every `stride`-th answer is kept.
+/// Runs a phase on as many threads as it has; every `stride`-th answer is kept.
 fn perform(
     phase: &std::sync::Arc<PhasePlan>,
     from: Extent,
@@ -37,7 +37,7 @@ fn perform(
     })
 }
 
-/// Runs all phases of a plan and checks each; returns the verdicts and the shadow at the end.
+/// Runs all phases of a plan and checks each; returns the verdicts and the expected state at the end.
 fn run(plan: &Plan, target: &dyn Target) -> (Vec<Verdict>, Shadow) {
     let (mut shadow, mut extent) = (Shadow::new(plan.format()), Extent::default());
     let mut verdicts = Vec::new();
@@ -55,8 +55,8 @@ const EVERYTHING: &str = "operations = 6000\nbatch = 4\nabsent = 0.3\n\
     range = { kind = \"uniform\", max = 20, backward = 0.4 }\n\
     value = { kind = \"uniform\", min = 0, max = 300 }\nkeys = \"zipfian\"";
 
-/// Ranges that may be empty, from keys that are there and keys that are not, in formats that keep the order of
-/// keys and in one that scatters them.
+/// Tests scans that may be empty, from present and absent keys, in formats that keep the order of keys and in one that
+/// scatters them.
 #[test]
 fn ranges_with_a_span_are_answered_right() {
     for (format, span) in [("u64", 9), ("decimal(bytes=9B)", 9), ("u64(bytes=2B, scattered=true)", 200)] {
@@ -102,8 +102,8 @@ fn everything(format: &str, more: &str) -> Plan {
     )
 }
 
-/// Every kind of operation in every format against the reference store: nothing is wrong, everything is
-/// checked, and the shadow knows the store to the byte.
+/// Tests every kind of operation in every format on the reference store: no answer is wrong, every answer is checked,
+/// and the live bytes of the expected state are exact.
 #[test]
 fn the_reference_store_answers_rightly() {
     for format in ["u64", "decimal(scattered=true)", "user", "u64(bytes=8B, scattered=true)"] {
@@ -146,21 +146,21 @@ struct Faulty {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
-    /// A put is lost, now and then.
+    /// Loses a put now and then.
     LosesPuts,
-    /// A delete is lost, now and then.
+    /// Loses a delete now and then.
     LosesDeletes,
-    /// A value comes back with one bit changed, now and then.
+    /// Returns a value with one bit changed now and then.
     FlipsBits,
-    /// A key that is there is not found, now and then.
+    /// Does not find an existing key now and then.
     FindsNothing,
-    /// An absent key is found.
+    /// Finds an absent key.
     FindsGhosts,
-    /// A range leaves out its second entry, now and then.
+    /// Omits the second entry of a scan now and then.
     SkipsEntries,
-    /// A range goes one entry too far.
+    /// Returns one entry too many in a scan.
     GoesTooFar,
-    /// The second half of a batch is lost.
+    /// Loses the second half of a batch.
     TearsBatches,
 }
 
@@ -169,7 +169,7 @@ impl Faulty {
         Self { model: Model::default(), fault, calls: AtomicU64::new(0) }
     }
 
-    /// Whether the fault strikes at this call.
+    /// Returns whether the fault occurs at this call.
     fn strikes(&self, fault: Fault) -> bool {
         self.fault == fault && self.calls.fetch_add(1, Ordering::Relaxed) % 50 == 49
     }
@@ -244,7 +244,7 @@ fn every_fault_is_seen() {
     for threads in [1, 3] {
         let plan = everything("u64", &format!("threads = {threads}"));
         for fault in faults {
-            // With several threads, what ranges answer is not known while others write.
+            // With several threads, the answers of scans are unknown while others write.
             if threads > 1 && matches!(fault, Fault::SkipsEntries | Fault::GoesTooFar) {
                 continue;
             }
@@ -257,7 +257,7 @@ fn every_fault_is_seen() {
     }
 }
 
-/// A store that is wrong only afterwards is seen by the comparison of the whole.
+/// Tests that a store that becomes wrong only afterwards is detected by the comparison of the whole store.
 #[test]
 fn the_whole_store_is_compared() {
     let plan = mixed(500, "operations = 1\nmix = \"get\"");
@@ -279,7 +279,8 @@ fn the_whole_store_is_compared() {
     assert!(verdict.first.unwrap().ends_with("is missing"));
 }
 
-/// Only every n-th answer is kept, and a thread that was stopped early is checked for what it did.
+/// Tests that only every n-th answer is kept, and that a thread that was stopped early is checked for its executed
+/// operations.
 #[test]
 fn samples_and_early_ends_are_checked_in_step() {
     let plan =
@@ -309,7 +310,7 @@ fn samples_and_early_ends_are_checked_in_step() {
     assert!(verdict.extent.keys < stream.extent().keys, "what was not done does not count");
 }
 
-/// The store for the cost of the harness answers nothing and takes everything.
+/// Tests that the store for the cost of the harness answers nothing and accepts everything.
 #[test]
 fn the_no_op_store_takes_everything() {
     let plan = everything("u64", "");
@@ -317,7 +318,7 @@ fn the_no_op_store_takes_everything() {
     assert!(verdicts[1].wrong > 1000);
 }
 
-/// A store that finds some keys no more, and once gives the value that a key had before.
+/// A store that loses some keys, and once returns an earlier value of a key.
 struct Forgetful {
     model: Model,
     lies: bool,
@@ -331,7 +332,7 @@ impl Forgetful {
 
 impl Target for Forgetful {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
-        // The lie: the second version of a key is not taken.
+        // The fault: the second version of a key is not written.
         let stale = self.lies && self.model.get(key, &mut Vec::new())?;
         if stale { Ok(()) } else { self.model.put(key, value) }
     }
@@ -380,7 +381,7 @@ impl Target for Forgetful {
     }
 }
 
-/// What is missing is no wrong answer of a store that may drop data; what is older than it should be still is.
+/// Tests that a missing key is right for a store that may drop data, and that an older value is still wrong.
 #[test]
 fn of_a_store_that_drops_only_wrong_values_are_wrong() {
     let plan = everything("u64", "");

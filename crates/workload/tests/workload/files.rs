@@ -1,4 +1,4 @@
-//! The workload files that are shipped: all of them can be planned, and YCSB's are YCSB's.
+//! Tests of the shipped workload files: all of them can be planned, and YCSB's equal the original ones.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ fn every_file_can_be_planned() {
     assert!(files >= 10, "{files} workloads");
 }
 
-/// The proportions and distributions of YCSB's workload files.
+/// Tests the proportions and distributions of YCSB's workload files.
 #[test]
 fn ycsb_is_ycsb() {
     use Kind::{Get, Insert, Put, Range, ReadModifyWrite};

@@ -1,4 +1,4 @@
-//! Workloads as a whole: read from TOML, made ready, run, checked, printed.
+//! Tests of whole workloads: read from TOML, planned, run, checked and printed.
 
 mod answers;
 mod files;
@@ -14,34 +14,34 @@ use std::sync::Arc;
 use lsmbench_workload as workload;
 use workload::{Batch, Extent, Operation, PhasePlan, Plan, Workload};
 
-/// A workload that must be right.
+/// Parses a valid workload.
 fn read(toml: &str) -> Workload {
     let table: toml::Table = toml::from_str(toml).unwrap();
     Workload::from_toml(&table)
         .unwrap_or_else(|error| panic!("{}: {error}", error.key.clone().unwrap_or_default()))
 }
 
-/// The plan of a workload, with seed 42.
+/// Plans a workload with seed 42.
 fn plan(toml: &str) -> Plan {
     plan_in(toml, Path::new("."))
 }
 
-/// The plan of a workload whose paths start from `base`.
+/// Plans a workload whose paths start from `base`.
 fn plan_in(toml: &str, base: &Path) -> Plan {
     Plan::new(&read(toml), 42, base).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The plan of a load of `keys` keys and one phase of these lines.
+/// Plans a load of `keys` keys and one phase of these lines.
 fn mixed(keys: u64, lines: &str) -> Plan {
     plan(&format!("[[phase]]\nname = \"load\"\ninsert = {keys}\n[[phase]]\nname = \"run\"\n{lines}\n"))
 }
 
-/// What a load of `keys` keys by one thread leaves.
+/// Returns the extent after a load of `keys` keys by one thread.
 fn loaded(keys: u64) -> Extent {
     Extent { keys, versions: u32::try_from(keys).unwrap() }
 }
 
-/// All operations of one thread, and how far it came.
+/// Returns all operations of one thread, and its extent after them.
 fn operations(phase: &Arc<PhasePlan>, from: Extent, thread: usize, limit: usize) -> (Vec<Operation>, Extent) {
     let mut stream = phase.streams(from).swap_remove(thread);
     let (mut batch, mut all) = (Batch::default(), Vec::new());

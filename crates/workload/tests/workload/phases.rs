@@ -1,4 +1,4 @@
-//! Phases in TOML: all spellings, and what is said of impossible ones.
+//! Tests of phases in TOML: all valid forms, and the errors of invalid ones.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn a_load_and_a_mix_read_as_they_stand_in_the_design() {
     assert_eq!((lookup.threads, lookup.rate), (2, Rate::Open { per_second: 1000.0 }));
 }
 
-/// What is printed for `describe` and stored with results reads back as the same phase.
+/// Tests that the TOML printed for `describe` and stored with results parses to an equal phase.
 #[test]
 fn phases_read_back() {
     for lines in [
@@ -55,7 +55,7 @@ fn phases_read_back() {
     }
 }
 
-/// Settings that a mix makes no use of leave no trace: phases that do the same are equal.
+/// Tests that settings that a mix does not use are removed, so that phases with equal work are equal.
 #[test]
 fn idle_settings_are_dropped() {
     let plain = phase("name = \"a\"\noperations = 5\nmix = \"put\"");

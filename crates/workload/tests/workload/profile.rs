@@ -1,4 +1,4 @@
-//! Profiles: what came out is what was intended.
+//! Tests that the realised profiles equal the intended ones.
 
 use super::workload::{Extent, Profile};
 use super::{loaded, mixed, plan};
@@ -31,7 +31,8 @@ fn what_came_out_is_what_was_intended() {
         assert!(close(realised.absent, intended.absent, 0.02), "{keys}: {realised:?}");
         assert!(close(realised.value_bytes, intended.value_bytes, 0.03), "{keys}: {realised:?} {intended:?}");
         assert!(close(realised.range_entries, intended.range_entries, 0.02), "{keys}: {realised:?}");
-        // The hottest keys are ranked by the very counts that are summed, which flatters an even spread.
+        // The hottest keys are ranked by the counts that are summed, which overstates the share of a uniform
+        // distribution.
         for (got, wanted, tolerance) in [
             (realised.hottest_key, intended.hottest_key, if keys == "uniform" { 0.3 } else { 0.15 }),
             (realised.hottest_1_percent, intended.hottest_1_percent, 0.2),
@@ -44,7 +45,7 @@ fn what_came_out_is_what_was_intended() {
     }
 }
 
-/// The figures of a million keys at θ = 0.99: 6.5 %, 66.4 % and 83.0 %.
+/// Tests the figures of a million keys at θ = 0.99: 6.5 %, 66.4 % and 83.0 %.
 #[test]
 fn a_true_zipf_law_has_the_skew_of_the_sums() {
     let plan = mixed(1_000_000, "operations = 4_000_000\nmix = \"get\"\nkeys = \"zipfian\"");
@@ -58,7 +59,7 @@ fn a_true_zipf_law_has_the_skew_of_the_sums() {
     }
 }
 
-/// Equal streams have equal hashes, and any change shows.
+/// Tests that equal streams have equal hashes, and that any change alters the hash.
 #[test]
 fn the_hash_names_the_stream() {
     let hash = |lines: &str, performed: Option<&[u64]>| {

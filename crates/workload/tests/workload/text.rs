@@ -1,4 +1,4 @@
-//! Streams as text: what is printed and replayed does to a store what the stream does.
+//! Tests that a stream printed as text and replayed has the effect of the stream on a store.
 
 use std::io::BufReader;
 
@@ -53,7 +53,7 @@ fn printed_operations_replay() {
     }
 }
 
-/// The first lines of a phase, as `lsmbench workload --limit` shows them.
+/// Tests the first lines of a phase, as `lsmbench workload --limit` shows them.
 #[test]
 fn the_first_operations_are_those_of_all_threads_in_turn() {
     let plan = plan(

@@ -1,17 +1,17 @@
-//! Raw traces: small ones made here, and the real one where it is at hand.
+//! Tests of raw traces: small generated ones, and the published one if it is available.
 
 use std::path::{Path, PathBuf};
 
 use super::plan_in;
 use super::workload::{AnswerDigests, Batch, Extent, Model, Performer, Profile, Shadow, check};
 
-/// The folder of real data beside the repository, if it is there.
+/// Returns the folder of real data next to the repository, if it exists.
 fn shared_data() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     folder.join("orm-busy.trace.xz").is_file().then_some(folder)
 }
 
-/// Keys keep the bytes they were recorded with, and accesses their order.
+/// Tests that keys keep their recorded bytes, and accesses their order.
 #[test]
 fn a_trace_is_replayed_in_recorded_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn a_trace_is_replayed_in_recorded_order() {
     assert_eq!(dealt.len(), 8);
 }
 
-/// A trace that is shorter than the operations asked for is refused before anything runs.
+/// Tests that a trace shorter than the requested operations is rejected before anything runs.
 #[test]
 fn a_trace_is_not_repeated() {
     let folder = tempfile::tempdir().unwrap();
@@ -63,7 +63,7 @@ fn a_trace_is_not_repeated() {
     assert!(error.to_string().contains("the trace has 3 accesses"), "{error}");
 }
 
-/// The published trace of an object-relational mapper: 5 million accesses to 76 349 keys.
+/// Tests the published trace of an object-relational mapper: 5 million accesses to 76 349 keys.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn the_real_trace_decodes() {

@@ -1,20 +1,20 @@
-//! Policies that are wrong on purpose: each breaks one invariant, and the check must see it.
+//! Policies that are wrong on purpose: each breaks one invariant, and the check must detect it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableId, TableShape};
 
-/// The name of the invariant that holds a policy to its promise.
+/// Name of the invariant that checks a policy against its promise.
 pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
 
-/// What is wrong with a canary.
+/// The fault of a canary policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Merges the newest run of level 0 into level 1 and leaves the older ones above it.
+    /// Merges the newest run of level 0 into level 1 and leaves the older runs in level 0.
     SkipsOlderRuns,
-    /// Merges all runs of a level but the newest in front of it.
+    /// Merges all runs of a level but the newest into a run before the newest.
     PutsOlderRunsFirst,
-    /// Brings data up, in front of what is newer.
+    /// Moves data up, before newer data.
     MovesUp,
     /// Moves a run past a level that it overlaps.
     MovesPastOverlap,
@@ -24,30 +24,30 @@ pub(crate) enum Fault {
     JoinsARunItOverlaps,
     /// Names a table twice.
     NamesATableTwice,
-    /// Picks at every other call.
+    /// Picks a job only at every other call.
     IsMoody,
     /// Merges the last run again and again.
     NeverRests,
-    /// Leaves everything as it is.
+    /// Never picks a job.
     IsIdle,
-    /// Does one thing of two.
+    /// Omits one of two jobs.
     StopsHalfway,
-    /// Drops the oldest run, and never said that it would.
+    /// Drops the oldest run without declaring that it drops data.
     DropsInSecret,
-    /// Declares that it drops, and drops the second oldest run.
+    /// Declares that it drops data, and drops the second oldest run.
     DropsBeforeOlder,
-    /// Declares that it drops, and drops a table of the oldest run.
+    /// Declares that it drops data, and drops a table of the oldest run.
     DropsHalfARun,
-    /// Declares that it drops, and drops a run while all fit.
+    /// Declares that it drops data, and drops a run while all runs fit.
     DropsWhatFits,
-    /// Declares that it drops, and drops all there is.
+    /// Declares that it drops data, and drops all runs.
     DropsTheNewest,
-    /// Declares that it drops above a capacity, and does not.
+    /// Declares that it drops data above a capacity, and does not.
     KeepsTooMuch,
 }
 
 impl Fault {
-    /// Every fault, with the invariant that must see it.
+    /// Every fault, with the name of the invariant that must detect it.
     pub(crate) const ALL: [(Self, &'static str); 17] = [
         (Self::SkipsOlderRuns, "jobs are valid and change no answer"),
         (Self::PutsOlderRunsFirst, "jobs are valid and change no answer"),
@@ -70,7 +70,7 @@ impl Fault {
 }
 
 impl Fault {
-    /// The sound policy that the fault is put into.
+    /// Returns the label of the sound policy that the fault is put into.
     pub(crate) fn host(self) -> &'static str {
         match self {
             Self::DropsBeforeOlder
@@ -83,7 +83,7 @@ impl Fault {
     }
 }
 
-/// A sound policy with a fault put in.
+/// A sound policy with one fault.
 pub(crate) struct Canary {
     pub(crate) fault: Fault,
     pub(crate) sound: Box<dyn CompactionPolicy>,

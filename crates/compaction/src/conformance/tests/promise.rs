@@ -1,4 +1,4 @@
-//! What a built-in policy promises of a tree at rest, by its published rule.
+//! Promises of the built-in policies for a tree at rest, from their published rules.
 
 use catalog::laws::ensure;
 
@@ -6,35 +6,36 @@ use super::super::invariants::{History, Subject, play};
 use super::super::store::Store;
 use crate::{Action, Job, Shape};
 
-/// How many runs a policy leaves where it rests, and how large.
+/// The number and size of the runs that a policy leaves at rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Promise {
-    /// Anything.
+    /// No promise.
     Nothing,
-    /// Fewer than `level0_runs` runs in level 0; one of less than `level1_buffers` in level 1, and of T times as
-    /// many in each level below.
+    /// Fewer than `level0_runs` runs in level 0; one run of less than `level1_buffers` buffers in level 1, and one of
+    /// T times as many in each level below.
     Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
     /// Fewer than T runs in every level.
     Tiered { size_ratio: usize },
-    /// Fewer than T runs in every level, one of less than T^(i+1) buffers in the largest.
+    /// Fewer than T runs in every level, and one run of less than T^(i+1) buffers in the largest.
     LazyLeveled { size_ratio: usize },
-    /// At most K runs of less than T^(i+1) buffers together in level i, at most Z in the largest.
+    /// At most K runs of less than T^(i+1) buffers together in level i, and at most Z runs in the largest level.
     Fluid { size_ratio: usize, upper_runs: usize, largest_runs: usize },
-    /// At most so many runs in the whole tree.
+    /// At most `most` runs in the whole tree.
     Runs { most: usize },
-    /// Less than so many buffers in level 0.
+    /// Less than `buffers` buffers in level 0.
     Window { buffers: usize },
-    /// At most so many bytes in the whole tree, or a single run.
+    /// At most `bytes` bytes in the whole tree, or a single run.
     Capacity { bytes: u64 },
 }
 
 impl Promise {
-    /// One run per level, of at most T times as much as the one above, and level 1 of so many buffers.
+    /// Promise of one run per level, at most T times as large as the run above, with a level 1 of `level1_buffers`
+    /// buffers.
     pub(crate) fn leveled(size_ratio: f64, level0_runs: usize, level1_buffers: f64) -> Self {
         Self::Leveled { size_ratio, level0_runs, level1_buffers }
     }
 
-    /// Checks the promise wherever the policy rests. What drops tables drops no more than must go.
+    /// Checks the promise at every rest of the policy, and that a policy that drops tables drops no more than it must.
     pub(crate) fn check(self, subject: &Subject, history: &History) -> Result<(), String> {
         let drops = |store: &Store, job: &Job| match self {
             _ if job.action != Action::Drop => Ok(()),
@@ -78,7 +79,7 @@ impl Promise {
     }
 }
 
-/// What stays, and the newest run of what goes, are more than the capacity together.
+/// Checks that the tables that stay, together with the newest dropped run, exceed the capacity.
 fn only_what_does_not_fit_goes(shape: &Shape, job: &Job, capacity: u64) -> Result<(), String> {
     let mut with_the_newest_dropped = 0;
     for (_, run) in shape.levels.runs() {

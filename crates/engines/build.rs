@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Packages, the beginning of their versions where there are several, and the variables that tell them.
+/// Packages, the prefixes of their versions where there are several, and the variables that receive the version.
 const ENGINES: [(&str, &str, &str); 7] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
@@ -20,7 +20,7 @@ fn main() {
     // The folder is asked for now: a target folder that several checkouts share may hold this program from another one.
     let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
     let lock = Path::new(&folder).join("../../Cargo.lock");
-    // Relative to the package, so that a workspace that has it through a link shares what was compiled.
+    // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     let text =
         fs::read_to_string(&lock).unwrap_or_else(|error| panic!("cannot read {}: {error}", lock.display()));

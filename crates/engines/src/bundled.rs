@@ -1,4 +1,4 @@
-//! What engines have in common that are crates: they are in a build, or they are not.
+//! Helpers shared by the engines that are crates and are either compiled into a build or not.
 
 use types::quantity::format_bytes;
 
@@ -54,13 +54,13 @@ pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// A line of what is not equal.
+/// A line of the mapping that names a term which cannot be made equal.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// What every engine without a memtable, filters and blocks has to say: a tree of pages that are written in place or
-/// copied.
+/// The terms that no engine without a memtable, filters and blocks can meet: a tree of pages that are written in place
+/// or copied.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(

@@ -1,4 +1,4 @@
-//! Shared libraries of other engines: where they are, and what their files tell without being run.
+//! Shared libraries of other engines: their locations, and the facts that their files reveal without being run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,26 +6,27 @@ use object::{Architecture, Object, ObjectSection, ObjectSymbol};
 
 use crate::engine::{Identity, Missing};
 
-/// What is known of an engine's library before any is found.
+/// The facts known about an engine's library before any file is found.
 pub(crate) struct Wanted {
-    /// What it is called, as `librocksdb.so`; a version may follow.
+    /// The name of the library, such as `librocksdb.so`; a version may follow.
     pub(crate) name: &'static str,
     /// The variable of the environment that names one.
     pub(crate) variable: &'static str,
     /// How to get it.
     pub(crate) advice: &'static str,
-    /// What the adapter calls.
+    /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
     /// The namespace of the engine's own functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of its authors' sources for the processor computes checksums with its instruction.
+    /// Whether a build of its authors' sources for this CPU computes checksums with the CPU's instruction.
     pub(crate) has_fast_checksums: bool,
 }
 
-/// What a function is called that a failing assertion calls, by the C libraries.
+/// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// Functions whose names a failing assertion would tell: a few more than messages name in a build without assertions.
+/// The number of function names that indicates a build with assertions: slightly more than the error messages of a
+/// build without assertions contain.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Flags of a compiler that optimises.
@@ -68,10 +69,10 @@ impl Wanted {
         found.and_then(|path| std::fs::canonicalize(path).ok()).ok_or_else(|| missing(name, searched()))
     }
 
-    /// What the library's file tells of it.
+    /// Identifies the library from its file.
     ///
     /// # Errors
-    /// Where it is not there, no library of this machine, or lacks a function.
+    /// Where the file does not exist, is no library for this machine, or lacks a function.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
@@ -93,7 +94,7 @@ impl Wanted {
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
     }
 
-    /// What makes the times of a library doubtful that calls the handler of failed assertions, or does not.
+    /// The reasons why the times of a library are doubtful, given whether it calls the handler of failed assertions.
     fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
         let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
@@ -120,8 +121,8 @@ impl Wanted {
     }
 }
 
-/// Whether strings of a library tell functions of a namespace by their signatures, as its assertions would: those of
-/// the codecs that it brings along call the same handler.
+/// Whether strings of a library contain signatures of functions of a namespace, as the library's own assertions would.
+/// The codecs that it bundles call the same handler, so a call alone proves nothing.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -175,7 +176,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
 }
 
-/// The version behind `.so.` in the name of a file, where it has two numbers or more.
+/// The version after `.so.` in the name of a file, where it has two numbers or more.
 pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;

@@ -39,7 +39,7 @@ impl Build<dyn Engine> for Lmdb {
 
 impl Engine for Lmdb {
     fn identify(&self) -> Result<Identity, Missing> {
-        // The library tells its version when it runs.
+        // The library reports its version when it runs.
         bundled::identify("")
     }
 

@@ -11,10 +11,10 @@ use crate::opening::Opening;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The unit in which the operating system counts what a file takes.
+/// The unit in which the kernel counts the allocated bytes of a file.
 const BLOCK_BYTES: u64 = 512;
 
-/// An open store together with what opens it again.
+/// An open store together with the parameters needed to reopen it.
 pub struct OpenStore {
     engine: Box<dyn Engine>,
     opening: Opening,
@@ -64,7 +64,7 @@ impl OpenStore {
         self.store.stats()
     }
 
-    /// The version of the engine as the running code tells it.
+    /// The version of the engine as the running code reports it.
     pub fn version(&self) -> Option<String> {
         self.store.version()
     }

@@ -24,17 +24,17 @@ const TERMS: [&[&str]; 11] = [
 /// The terms of a design that engines have options for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineOptions {
-    /// Bytes at which a memtable is frozen.
+    /// Bytes at which a memtable becomes immutable.
     pub memtable_bytes: u64,
     /// Bytes of the filter in front of each memtable; 0 is none.
     pub memtable_filter_bytes: u64,
-    /// Frozen memtables that may wait for their flush before writers wait.
+    /// Immutable memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
     /// Bytes of the block cache.
     pub cache_bytes: u64,
     /// Bits per key of filters; 0 is no filters.
     pub filter_bits_per_key: f64,
-    /// What filters are, where an engine has a choice.
+    /// The kind of filters, where an engine has a choice.
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
@@ -42,7 +42,7 @@ pub struct EngineOptions {
     pub restart_interval: u32,
     /// How blocks are compressed.
     pub codec: Codec,
-    /// What a write survives.
+    /// The failures that a write survives.
     pub log: Log,
     /// Threads that flush and compact.
     pub background_threads: u32,
@@ -50,10 +50,10 @@ pub struct EngineOptions {
     pub reads: Reads,
 }
 
-/// What filters are.
+/// The kind of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filters {
-    /// Bloom filters of whatever kind the engine has.
+    /// Bloom filters of any kind that the engine has.
     Bloom,
     /// Ribbon filters, which let fewer keys through at as many bits and take longer.
     Ribbon,
@@ -96,7 +96,7 @@ pub enum Codec {
     Other(String),
 }
 
-/// What a write survives.
+/// The failures that a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
     /// Nothing: there is no log.
@@ -189,7 +189,7 @@ impl EngineOptions {
         .collect()
     }
 
-    /// Bytes of all memtables at which writers wait: of the one that is written and those that are frozen.
+    /// Bytes of all memtables at which writers wait: the mutable one and the immutable ones.
     pub(crate) fn all_memtable_bytes(&self) -> u64 {
         self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
     }

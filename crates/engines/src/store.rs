@@ -4,11 +4,11 @@ use workload::{Target, TargetError};
 
 use crate::stats::EngineStats;
 
-/// An open store of some engine: the operations of [`Target`], and what is asked of it between phases.
+/// An open store of any engine: the operations of [`Target`], and the calls made between phases.
 ///
-/// A call that an engine may lack returns an `Option`, and `None` says that the engine has no such call.
+/// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code tells it. `None` where the code does not tell it.
+    /// The version of the engine as the running code reports it. `None` where the code does not report it.
     fn version(&self) -> Option<String>;
 
     /// The counters and sizes of the store at this moment. It may be called while other threads work.

@@ -44,9 +44,9 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
-/// Declares a table of functions of a C library: those that every version has, those that newer ones have, and those
-/// that came behind the oldest library that can be linked with. The names stand without the prefix that all of them
-/// share. Under the condition `linked` there is a library in this program; under `newest` it has all of them.
+/// Declares a table of functions of a C library: those that every version has, those that only newer versions have, and
+/// those that are newer than the oldest library that can be linked. The names omit the prefix that all of them share.
+/// Under the condition `linked` the program contains a library; under `newest` that library has all functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }
@@ -61,7 +61,7 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// What every version has.
+            /// The functions that every version has.
             pub(crate) const REQUIRED: &[&str] = &[$(concat!($prefix, stringify!($name))),*];
 
             /// Looks them up.

@@ -110,7 +110,7 @@ impl WiredTiger {
 impl Engine for WiredTiger {
     fn identify(&self) -> Result<Identity, Missing> {
         match cfg!(feature = "wiredtiger") {
-            // The library tells its version when it runs.
+            // The library reports its version when it runs.
             true => Ok(Identity::default()),
             false => Err(Missing::NotBuilt { feature: "wiredtiger" }),
         }

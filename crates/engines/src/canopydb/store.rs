@@ -14,7 +14,7 @@ use crate::walk;
 /// The one tree.
 const DATA: &[u8] = b"data";
 
-/// What a reader says where the tree that was made at opening is gone.
+/// The error of a reader that does not find the tree which was created at opening.
 const LOST: &str = "the store has lost its tree";
 
 /// A store of canopydb, all in one tree.
@@ -35,7 +35,7 @@ impl CanopydbStore {
         options.use_wal = settings.log != Log::None;
         options.default_commit_sync = settings.log == Log::Sync;
         options.checkpoint_target_size = settings.memtable_bytes as usize;
-        // What changed and is not written back yet stalls writers where frozen memtables would.
+        // Changes that are not written back yet stall writers, as immutable memtables would.
         options.stall_memory_limit = settings.all_memtable_bytes() as usize;
         options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
@@ -114,7 +114,7 @@ impl Target for CanopydbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // What is not written back yet is less than a checkpoint, as what a memtable holds is less than it may.
+        // Changes that are not written back yet are smaller than a checkpoint, as a memtable is smaller than its limit.
         Ok(())
     }
 

@@ -1,14 +1,14 @@
-//! The invariants of a store, each a function of what opens it again and again.
+//! The invariants of a store, each a function that receives an opener and reopens the store through it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use types::{Direction, SplitMix64};
 use workload::{Model, Scan, Target, Write};
 
-/// Opens the store under test again, on what it left.
+/// Reopens the store under test on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// The check of an invariant: what is broken, in words.
+/// The check of an invariant; the error describes the violation.
 pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 
 /// Operations of one history.
@@ -17,7 +17,7 @@ const STEPS: usize = 6_000;
 /// Keys are words over these bytes: those at which strings and comparisons of signed bytes go wrong.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Random operations of every kind, beside the model, with the store closed and opened in between.
+/// Checks random operations of every kind against the model, with the store closed and reopened in between.
 pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
@@ -99,7 +99,7 @@ fn value(random: &mut SplitMix64) -> Vec<u8> {
 
 fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let key = key(random);
-    // What stood in the buffer stays.
+    // The existing bytes of the buffer stay.
     let (mut found, mut expected) = (b"before".to_vec(), b"before".to_vec());
     let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
     let is_expected = model.get(&key, &mut expected).map_err(|error| error.to_string())?;
@@ -179,7 +179,7 @@ pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// What was written is there when the store is opened again: with a log or without, flushed or not.
+/// Checks that all writes are present after the store is reopened: with a log or without, flushed or not.
 pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
     let mut written = 0;

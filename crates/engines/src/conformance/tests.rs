@@ -7,7 +7,7 @@ use workload::{Model, Scan, Target, TargetError, Write};
 
 use super::stores::{self, Check, Opener};
 
-/// What is wrong.
+/// The fault of a canary store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// The last entry of a range is not handed out.
@@ -36,7 +36,7 @@ enum Fault {
     LosesRaces,
 }
 
-/// What the store holds from opening to opening.
+/// The contents of the store that survive from one opening to the next.
 struct Canary {
     fault: Option<Fault>,
     model: Arc<Model>,

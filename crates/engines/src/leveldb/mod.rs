@@ -31,7 +31,7 @@ const WANTED: Wanted = Wanted {
              engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
     required: store::REQUIRED,
     namespace: "leveldb::",
-    // Its authors' build has it where a library beside it, libcrc32c, is installed.
+    // Its authors' build computes them fast only where the separate library libcrc32c is installed.
     has_fast_checksums: false,
 };
 

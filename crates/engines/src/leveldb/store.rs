@@ -15,10 +15,10 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at, functions};
 
-/// What every version has of what is called here.
+/// The functions called here, all of which every version has.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
-/// Objects of the library, each behind a pointer that only the library looks through.
+/// An opaque object of the library; only the library dereferences the pointer.
 type Object = *mut c_void;
 /// Where the library puts a message that is to be freed.
 type Message = *mut *mut c_char;
@@ -75,7 +75,7 @@ functions! {
     newest {}
 }
 
-/// A key behind all that a workload has: a compaction up to it alone writes the memtable and nothing else.
+/// A key after all keys of a workload. A compaction up to this key only flushes the memtable.
 const BEHIND_ALL: [u8; 64] = [0xff; 64];
 
 /// The files of level 0 at which a compaction becomes due.
@@ -97,7 +97,7 @@ pub(super) struct LevelDbStore {
     _library: Loaded,
 }
 
-// SAFETY: A database may be used from many threads at once, and so may options that nobody changes (`doc/index.md`,
+// SAFETY: A database may be used from many threads at once, and so may options that no thread changes (`doc/index.md`,
 // "Concurrency").
 unsafe impl Send for LevelDbStore {}
 // SAFETY: As above.
@@ -138,7 +138,7 @@ impl LevelDbStore {
 
     /// A property that is text.
     fn text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: The name ends with zero; what comes back does too, and is ours.
+        // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe { self.api.take_text((self.api.property_value)(self.db, name.as_ptr())) }
     }
 
@@ -200,7 +200,7 @@ impl LevelDbStore {
 }
 
 impl Api {
-    /// Calls what may leave a message.
+    /// Calls a function that may leave an error message.
     fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
@@ -211,10 +211,10 @@ impl Api {
         }
     }
 
-    /// Text that the library made, if it did.
+    /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or ends with zero and is given back by nobody else.
+    /// `text` is null, or is NUL-terminated and no other code frees it.
     unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
@@ -278,7 +278,7 @@ impl Target for LevelDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        // SAFETY: The batch copies keys and values, and is given back whatever comes of it.
+        // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
             let batch = (self.api.writebatch_create)();
             for write in writes {
@@ -356,7 +356,7 @@ fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     }
 }
 
-/// The lines of `leveldb.stats`: level, files, megabytes, and what is not looked at.
+/// Parses the lines of `leveldb.stats`: level, files, megabytes, and columns that are ignored.
 fn parse_levels(text: &str) -> Vec<(u32, u64, u64)> {
     let level = |line: &str| {
         let mut words = line.split_whitespace();

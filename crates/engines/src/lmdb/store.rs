@@ -14,7 +14,7 @@ use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The addresses that are kept for the map; only what is written takes memory or storage.
+/// The size of the address range reserved for the map. Only written pages take memory or storage.
 const MAP_BYTES: usize = 1 << 38;
 
 /// Readers at once.
@@ -38,7 +38,7 @@ impl LmdbStore {
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES).max_readers(MOST_READERS);
         // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs a power
-        // failure may damage it, which the terms of the run allow.
+        // failure may corrupt it, which the terms of the run allow.
         let env = unsafe { options.flags(flags).open(directory)? };
         let created = env.create_databases_and_commit(env.write_txn()?, |opener, transaction| {
             opener.create_database(transaction, None).map(CommitOrAbort::<_, ()>::Commit)

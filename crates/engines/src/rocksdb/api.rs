@@ -1,4 +1,4 @@
-//! The functions of `rocksdb/c.h` that are called here, and what all calls have in common.
+//! The functions of `rocksdb/c.h` that are called here, and helpers common to all calls.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
@@ -10,10 +10,10 @@ use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
 
-/// What every version has of what is called here.
+/// The functions called here, all of which every version has.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
-/// Objects of the library, each behind a pointer that only the library looks through.
+/// An opaque object of the library; only the library dereferences the pointer.
 pub(super) type Object = *mut c_void;
 /// Where the library puts a message that is to be freed.
 pub(super) type Message = *mut *mut c_char;
@@ -117,7 +117,7 @@ pub(super) type BatchedMultiGet = unsafe extern "C" fn(
 );
 
 impl Api {
-    /// Calls what may leave a message.
+    /// Calls a function that may leave an error message.
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
@@ -128,7 +128,8 @@ impl Api {
         }
     }
 
-    /// Gives tables with these terms a `HyperClockCache`. Whatever has one takes the bits of filters as a fraction.
+    /// Sets a `HyperClockCache` in table options with these terms. Every version that has this cache takes the bits of
+    /// filters as a fraction.
     ///
     /// # Safety
     /// `options` are alive.
@@ -174,10 +175,10 @@ impl Api {
         Ok(())
     }
 
-    /// Text that the library made, if it did.
+    /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or ends with zero and is given back by nobody else.
+    /// `text` is null, or is NUL-terminated and no other code frees it.
     pub(super) unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;

@@ -9,7 +9,7 @@ pub(super) trait RocksDbFork: Send + Sync + 'static {
     const KIND: &'static str;
     /// Where its library comes from.
     const WANTED: Wanted;
-    /// Whether it can have a filter of whole keys in front of a memtable, as `RocksDB` since 6.0.
+    /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
     /// Whether its filters can be ribbons, as `RocksDB`'s since 6.15.
     const HAS_RIBBONS: bool = true;

@@ -1,7 +1,7 @@
-//! `RocksDB`, and what has grown out of it and kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
 //!
-//! The library is loaded when a store is opened, by its path, so that any builds of any versions from 5.18 on can
-//! run beside each other. One that the program was built with is used where no other is named. Source:
+//! The library is loaded by its path when a store is opened, so that any builds of any versions from 5.18 on can run
+//! next to each other. The one that the program was built with is used where no other is named. Source:
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
@@ -98,7 +98,7 @@ impl<K: RocksDbFork> Member<K> {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// What of the terms it has options for.
+    /// The subset of the terms for which the engine has options.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let filters = if K::HAS_RIBBONS { settings.filters } else { Filters::Bloom };

@@ -53,12 +53,13 @@ pub(super) struct Setup<'a> {
     pub(super) hyper_clock: Option<&'a EngineOptions>,
 }
 
-/// The functions of a library, and what keeps them where they are.
+/// The functions of a library, and the handle that keeps the library loaded.
 fn functions(source: &LibrarySource) -> Result<(Api, Option<Loaded>), TargetError> {
     match source {
         LibrarySource::File(path) => {
             let library = Loaded::open(path)?;
-            // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
+            // SAFETY: The signatures are those of `rocksdb/c.h`; for the functions called here they are the same from
+            // version 5.18 to 11.8.
             let api = unsafe { Api::of(&library) }?;
             Ok((api, Some(library)))
         }
@@ -74,7 +75,7 @@ pub(super) struct RocksDbStore {
     options: Object,
     read: Object,
     write: Object,
-    /// The family of columns that there always is, for what asks for one.
+    /// The default column family, for the functions that take one.
     family: Option<Object>,
     log: Log,
     statistics: bool,
@@ -85,7 +86,7 @@ pub(super) struct RocksDbStore {
     _library: Option<Loaded>,
 }
 
-// SAFETY: A database, and read and write options that nobody changes, may be used from many threads at once
+// SAFETY: A database, and read and write options that no thread changes, may be used from many threads at once
 // (`include/rocksdb/db.h`: "a DB is safe for concurrent access from multiple threads without any external
 // synchronization"). The options object is only read, by `options_statistics_get_string`, of a thread-safe
 // `Statistics`.
@@ -153,14 +154,14 @@ impl RocksDbStore {
 
     /// A property that is text.
     fn text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: The name ends with zero; what comes back does too, and is ours.
+        // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe {
             let text = (self.api.property_value)(self.db, name.as_ptr());
             self.api.take_text(text)
         }
     }
 
-    /// What it counts, by the names of its tickers; nothing where it does not.
+    /// The counters of the library by the names of their tickers; empty where the library does not count.
     fn tickers(&self) -> Vec<(String, u64)> {
         if !self.statistics {
             return Vec::new();
@@ -194,7 +195,7 @@ impl RocksDbStore {
                 return Ok(false);
             }
             if fits == 1 {
-                // SAFETY: The value fits, so that all its bytes are written behind the length that was.
+                // SAFETY: The value fits, so that all its bytes are written after the previous length.
                 unsafe { value.set_len(value.len() + bytes) };
                 return Ok(true);
             }
@@ -299,8 +300,8 @@ impl Iterator<'_> {
     /// The entry it stands on.
     fn entry(&self) -> Option<(&[u8], &[u8])> {
         let (mut key_bytes, mut value_bytes) = (0, 0);
-        // SAFETY: Key and value of a valid iterator stay where they are until it moves, which takes it out of the
-        // hands of whoever looks at them.
+        // SAFETY: Key and value of a valid iterator stay in place until the iterator moves, and moving it ends their
+        // borrow.
         unsafe {
             if (self.api.iter_valid)(self.at) == 0 {
                 return None;
@@ -398,7 +399,7 @@ impl Target for RocksDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        // SAFETY: The batch copies keys and values, and is given back whatever comes of it.
+        // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
             let batch = (self.api.writebatch_create)();
             for write in writes {
@@ -430,7 +431,7 @@ impl Target for RocksDbStore {
     }
 
     fn flush(&self) -> Result<(), TargetError> {
-        // SAFETY: The options, which say to wait where nothing else is said, are given back behind the call.
+        // SAFETY: The options, which wait by default, are destroyed after the call.
         unsafe {
             let options = (self.api.flushoptions_create)();
             let flushed = self.api.fallible(|message| (self.api.flush)(self.db, options, message));
@@ -461,7 +462,7 @@ impl Target for RocksDbStore {
             _ => self.flush()?,
         }
         if let Some(cancel) = self.api.cancel_all_background_work {
-            // SAFETY: The database is alive; it waits for what is running.
+            // SAFETY: The database is alive; the call waits for running background work.
             unsafe { cancel(self.db, 1) };
         }
         Ok(())
@@ -483,7 +484,7 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        // What has grown out of RocksDB counts versions of its own: beside that one, in its log, or in the name of its
+        // Forks of RocksDB count versions of their own next to RocksDB's: in their log, or in the name of their
         // library.
         let in_log = || own_version(&std::fs::read_to_string(self.directory.join("LOG")).ok()?);
         let own = value("speedb_version").or_else(in_log).or_else(|| self.library_version.clone());
@@ -525,8 +526,8 @@ impl Store for RocksDbStore {
     }
 }
 
-/// The version that `SpeedB` tells in its log, as `Speedb version: 2.7.0-? (8.1.1)`: behind the hyphen is what its build
-/// was called, behind that the `RocksDB` under it.
+/// The version that `SpeedB` writes to its log, such as `Speedb version: 2.7.0-? (8.1.1)`. The name of the build
+/// follows the hyphen, and the version of the underlying `RocksDB` follows that name.
 fn own_version(log: &str) -> Option<String> {
     let version = log.split_once("Speedb version: ")?.1;
     let end = version.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;

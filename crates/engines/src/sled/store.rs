@@ -39,7 +39,7 @@ impl SledStore {
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes what was written durable, where every write is.
+    /// Makes all previous writes durable, where every write is durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs { self.flush() } else { Ok(()) }
     }

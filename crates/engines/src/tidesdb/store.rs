@@ -18,7 +18,7 @@ use crate::settle;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// What its calls come to.
+/// The result of a call of the library.
 type Outcome<T> = tidesdb::Result<T>;
 
 /// The one family of columns.
@@ -98,7 +98,7 @@ impl TidesDbStore {
     }
 }
 
-/// Tries again what met something that another thread held for the moment: the error means that, and nothing else.
+/// Retries a call while another thread holds the resource: the error has this meaning only.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {
@@ -170,10 +170,10 @@ impl Target for TidesDbStore {
         if scan.limit == 0 || scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);
         }
-        // The level that sees one moment and remembers nothing of what was read.
+        // The isolation level that reads one snapshot and does not track reads.
         let transaction = self.database().begin_transaction_with_isolation(IsolationLevel::Snapshot)?;
         let mut iterator = match (scan.direction, scan.high) {
-            // Only what overlaps both ends is opened.
+            // Only tables that overlap both ends are opened.
             (_, Some(high)) => until_free(|| transaction.new_range_iterator(self.family(), scan.low, high))?,
             (_, None) => until_free(|| transaction.new_iterator(self.family()))?,
         };
@@ -239,12 +239,12 @@ impl Store for TidesDbStore {
         let files: Vec<u64> =
             family.level_num_sstables.iter().map(|files| u64::try_from(*files).unwrap_or(0)).collect();
         let filled = |levels: &[u64]| levels.iter().filter(|files| **files > 0).count() as u64;
-        // What an immutable memtable holds until it is flushed is not reported.
+        // The contents of an immutable memtable are not reported until it is flushed.
         let is_whole = all.immutable_memtable_count == 0 && !all.is_flushing;
         stats
             .whole
             .counter(&c::WAL_BYTES, all.wal_bytes_written)
-            // A flush writes large values too, and what reclaims their log writes them again.
+            // A flush writes large values too, and garbage collection of their log rewrites them.
             .counter(&c::FLUSH_BYTES, all.flush_bytes_written + all.vlog_bytes_written)
             .counter(&c::COMPACTION_BYTES_READ, all.compaction_bytes_read)
             .counter(&c::COMPACTION_BYTES_WRITTEN, all.compaction_bytes_written)

@@ -7,7 +7,7 @@ pub(super) fn false_positives(bits_per_key: f64) -> f64 {
     (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
 }
 
-/// Threads that compact, beside the one that flushes.
+/// Number of compaction threads, in addition to the flush thread.
 pub(super) fn compaction_threads(settings: &EngineOptions) -> u32 {
     settings.background_threads.saturating_sub(1).max(1)
 }

@@ -67,7 +67,7 @@ unsafe impl Sync for WiredTigerStore {}
 /// A session of one thread, with its cursor.
 struct Session(Thread);
 
-// SAFETY: Only the thread that made it uses it; another one may drop it when the store goes, and nobody uses it then.
+// SAFETY: Only the thread that made it uses it. Another thread may drop it with the store, and no thread uses it then.
 unsafe impl Send for Session {}
 
 impl Drop for Session {
@@ -77,7 +77,7 @@ impl Drop for Session {
     }
 }
 
-/// What a call says where it fails.
+/// Turns the error code of a call into a `Result` with the message of the library.
 fn check(error: c_int) -> Result<(), TargetError> {
     if error == 0 {
         return Ok(());
@@ -303,7 +303,7 @@ impl Store for WiredTigerStore {
         Some(format!("{major}.{minor}.{patch}"))
     }
 
-    /// What its files hold is no measure of what is in it: what changed waits in its cache for a checkpoint.
+    /// The size of its files does not measure its contents, because changes wait in the cache for a checkpoint.
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }
@@ -311,7 +311,7 @@ impl Store for WiredTigerStore {
 
 impl Drop for WiredTigerStore {
     fn drop(&mut self) {
-        // SAFETY: It is closed once, behind the last call; its sessions go with it.
+        // SAFETY: It is closed once, after the last call; its sessions are closed with it.
         unsafe { shim_close(self.connection) };
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How often it is looked at.
+/// The interval between two checks.
 const PERIOD: Duration = Duration::from_millis(2);
 
 /// Number of consecutive checks that must find no running work and no change, for an engine that reports running work.

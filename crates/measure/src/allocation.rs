@@ -1,4 +1,4 @@
-//! The allocator of the program `lsmbench`: the C library's allocator, with the calls and the bytes of each thread
+//! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
 //! counted.
 //!
 //! A count per thread gives the allocations of an operation itself, whichever flushes and compactions run at the same
@@ -14,7 +14,7 @@ use std::cell::Cell;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The C library's allocator with counters.
+/// The system allocator with counters.
 pub struct Counting;
 
 thread_local! {
@@ -59,7 +59,7 @@ fn count(more: isize) {
     MOST.set(MOST.get().max(held));
 }
 
-// SAFETY: every call is passed to the C library's allocator unchanged. The counters are thread-locals without a
+// SAFETY: every call is passed to the system allocator unchanged. The counters are thread-locals without a
 // destructor or lazy initialisation, so that using them neither allocates nor can fail while a thread ends.
 unsafe impl GlobalAlloc for Counting {
     #[inline]
@@ -79,14 +79,14 @@ unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         HELD.set(HELD.get() - layout.size().cast_signed());
-        // SAFETY: memory from this allocator came from the C library's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size.cast_signed() - layout.size().cast_signed());
-        // SAFETY: memory from this allocator came from the C library's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.realloc(memory, layout, size) }
     }
 }

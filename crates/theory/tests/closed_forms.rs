@@ -1,5 +1,5 @@
-//! What the simulator says every policy writes, against the closed form in the policy's documentation, which
-//! is exact, and against the textbook's, which counts levels as full and steps as small.
+//! The write amplification of every policy in the simulator, compared with the exact closed form in the policy's
+//! documentation, and with the textbook's, which counts levels as full and steps as small.
 //!
 //! `cargo test -p lsmbench-theory --test closed_forms -- --nocapture` shows the table.
 
@@ -14,7 +14,7 @@ use toml::Value;
 const LOAD: Load =
     Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
 
-/// Buffers flushed: what the source documents run, and some thousand.
+/// Numbers of flushed buffers: those of the source documents, and some thousand.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
 
 /// A policy with its parameters.
@@ -198,8 +198,8 @@ fn levels_and_runs_are_those_of_the_simulator() {
     }
 }
 
-/// What is expected of a tree is the closed form where one table holds all, and the simulator's count where tables
-/// are smaller or keys are written again.
+/// The expected growth of a tree is the closed form where one table holds all keys, and the simulator's count where
+/// tables are smaller or keys are overwritten.
 #[test]
 fn growth_is_the_form_or_the_simulation() {
     let policy = Leveled { size_ratio: 4.0, level0_runs: 1 };
@@ -235,8 +235,8 @@ fn full_trees_take_no_more_space_than_the_bound() {
     }
 }
 
-/// The textbook takes the last level for full, which it seldom is, and leaves out the last merge of a level
-/// or the arrival itself: what is written lies from 0.6 to 1.13 times its upper end.
+/// The textbook assumes a full last level, which is rare, and leaves out the last compaction of a level or the arrival
+/// itself. The written bytes lie from 0.6 to 1.13 times the textbook's upper end.
 #[test]
 fn the_textbook_s_space_is_known_of_its_policies_alone() {
     let most = |label: &str| {

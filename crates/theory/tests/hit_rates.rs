@@ -19,7 +19,7 @@ const KEYS: u64 = 40_000;
 const REQUESTS: usize = 1_600_000;
 const BLOCK_BYTES: u64 = 1024;
 
-/// A law of popularity, as a sampler and as shares.
+/// A popularity distribution, as a sampler and as shares.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Uniform,
@@ -83,7 +83,8 @@ fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64
     hits as f64 / scored.len() as f64
 }
 
-/// Che's approximation and Martina's against the policies, within 1 %: laws, sizes, keys alone and in blocks.
+/// Che's approximation and Martina's against the policies, within 1 %: distributions, sizes, single keys and keys in
+/// blocks.
 #[test]
 fn forms_are_within_a_hundredth_of_simulations() {
     let mut table = String::from("law, keys per block, capacity, policy, simulated, form\n");
@@ -146,7 +147,7 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     }
 }
 
-/// A cache that is full of other blocks when a law begins: some of them still help.
+/// A cache that is full of other blocks when a distribution begins: some of those blocks still help.
 #[test]
 fn what_a_cache_held_before_counts() {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(13);

@@ -76,7 +76,7 @@ fn a_loop_without_end_is_found() {
         let mut at = 0;
         while let Some(len) = input.get(at) {
             SUM.fetch_add(1, Ordering::Relaxed);
-            // An offset of 0 never advances.
+            // A length of 0 never advances.
             at += usize::from(*len);
         }
         true

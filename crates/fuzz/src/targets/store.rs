@@ -86,7 +86,7 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the replaced file.
     replaced: usize,
-    /// The seed of the checksums in that file; 0 in the manifest.
+    /// The seal of that file, with which its checksums begin; 0 in the manifest.
     seal: u64,
 }
 
@@ -211,7 +211,7 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).collect()
 }
 
-/// Reads an input unchanged and with corrected checksums, with the checksum seed of each host; returns whether any
+/// Reads an input unchanged and with corrected checksums, with the seal of each host; returns whether any
 /// store accepts it.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;

@@ -1,4 +1,4 @@
-//! Puts into the crate which versions of the engines that are crates it is built with: the lock file says so.
+//! Records the versions of the bundled engine crates, as pinned in the lock file, for use in the crate.
 
 use std::path::Path;
 use std::{env, fs};
@@ -17,7 +17,8 @@ const ENGINES: [(&str, &str, &str); 7] = [
 fn main() {
     #[cfg(feature = "wiredtiger")]
     compile_shim();
-    // The folder is asked for now: a target folder that several checkouts share may hold this program from another one.
+    // The folder is read at run time: a target folder that several checkouts share may contain this program from
+    // another one.
     let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
     let lock = Path::new(&folder).join("../../Cargo.lock");
     // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
@@ -31,7 +32,7 @@ fn main() {
     }
 }
 
-/// The functions over WiredTiger's structures, with the header and the library of this system.
+/// Compiles the functions over WiredTiger's structures, with the installed header and library.
 #[cfg(feature = "wiredtiger")]
 fn compile_shim() {
     println!("cargo::rerun-if-changed=src/wiredtiger/shim.c");

@@ -14,8 +14,8 @@ use crate::store::Store;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// The methods with a default body declare a capability that an engine may have beyond the least. The default is the
-/// answer of an engine that is adapted from outside.
+/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default applies
+/// to an engine that is adapted from outside.
 pub trait Engine: Send + Sync {
     /// Identifies the code that would run, without running any code of the engine.
     ///
@@ -38,7 +38,7 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether it reads every choice of a design, rather than the terms of [`EngineOptions`] alone.
+    /// Whether it reads every choice of a design, rather than only the terms of [`EngineOptions`].
     fn reads_whole_design(&self) -> bool {
         false
     }
@@ -53,7 +53,7 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether a store that is copied while it is closed opens as the same store, so that it can be a fixture.
+    /// Whether a copy of a closed store opens as the same store, so that it can be a fixture.
     fn stores_can_be_cloned(&self) -> bool {
         false
     }
@@ -68,13 +68,13 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether it allocates by the allocator of this program, so that its allocations can be counted.
+    /// Whether it uses the allocator of this program, so that its allocations can be counted.
     fn allocates_in_program(&self) -> bool {
         false
     }
 }
 
-/// Which engine it is.
+/// The identity of an engine: version, library, and doubts about its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The version, as far as it is known before the engine is opened.
@@ -85,7 +85,7 @@ pub struct Identity {
     pub doubts: Vec<String>,
 }
 
-/// An engine that is not there.
+/// The reason why an engine is unavailable.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
     /// No such library was found.
@@ -93,7 +93,7 @@ pub enum Missing {
     NoLibrary {
         /// The names that were searched for.
         names: String,
-        /// Where.
+        /// The places that were searched.
         searched: String,
         /// How to get it.
         advice: String,
@@ -101,7 +101,7 @@ pub enum Missing {
     /// The file is no library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The reason why it cannot be used.
         reason: String,

@@ -1,5 +1,5 @@
-//! Fjall 2: the line that one of the source documents measured. Its 2.1 no longer builds as it is resolved; this is
-//! the last of the line, 2.11.
+//! Fjall 2: the release line that one of the source documents measured. Its 2.1 no longer builds with current
+//! dependencies; this is the last version of the line, 2.11.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -23,7 +23,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
 
 struct Fjall2;
 
-/// The least cap on all memtables that it takes.
+/// The smallest cap on all memtables that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
 /// The cap on all memtables at which writers wait: the mutable one and the immutable ones. The engine's own default of

@@ -10,9 +10,9 @@ use crate::engine::{Identity, Missing};
 pub(crate) struct Wanted {
     /// The name of the library, such as `librocksdb.so`; a version may follow.
     pub(crate) name: &'static str,
-    /// The variable of the environment that names one.
+    /// The environment variable that names a library.
     pub(crate) variable: &'static str,
-    /// How to get it.
+    /// Instructions to obtain the library.
     pub(crate) advice: &'static str,
     /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
@@ -29,19 +29,19 @@ const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__asser
 /// build without assertions contain.
 const ASSERTING_FUNCTIONS: usize = 20;
 
-/// Flags of a compiler that optimises.
+/// Flags of an optimising compiler.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
-    /// Whether one is named: by `given`, or by the environment.
+    /// Whether a library is named: by `given`, or by the environment.
     pub(crate) fn is_named(&self, given: &str) -> bool {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
 
-    /// The library that `given` names: a path, a name to be looked for, or nothing.
+    /// Finds the library that `given` names: a path, a name to search for, or nothing.
     ///
     /// # Errors
-    /// Where it was looked for, and how to get it.
+    /// The places that were searched, and how to get the library.
     pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
         let named = match given {
             "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
@@ -136,7 +136,7 @@ fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
 
-/// Whether the compiler says in the strings of the debug information that it was not asked to optimise.
+/// Whether the compiler flags in the debug information show a build without optimisation.
 fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)
@@ -147,7 +147,7 @@ fn is_unoptimised(strings: &[u8]) -> bool {
         && producers.all(|text| !OPTIMISED.iter().any(|flag| text.split(' ').any(|word| word == *flag)))
 }
 
-/// Where libraries lie on Linux systems.
+/// The folders of libraries on Linux systems.
 fn places() -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
@@ -162,7 +162,7 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The file of that name in a folder, or the newest whose version follows the name.
+/// The file of that name in a folder, or the newest file whose version follows the name.
 fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     let exact = place.join(name);
     if exact.exists() {

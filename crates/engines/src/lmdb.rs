@@ -1,4 +1,4 @@
-//! LMDB: a B-tree of pages in a memory map, copied when they change; one writer, readers without locks.
+//! LMDB: a copy-on-write B-tree of pages in a memory map; one writer, readers without locks.
 
 #[cfg(feature = "peers")]
 mod store;

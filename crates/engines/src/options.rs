@@ -38,7 +38,7 @@ pub struct EngineOptions {
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
-    /// Every how many entries of a block a key is stored whole.
+    /// Restart interval: number of entries of a block from one restart point to the next.
     pub restart_interval: u32,
     /// How blocks are compressed.
     pub codec: Codec,
@@ -62,17 +62,17 @@ pub enum Filters {
 /// How files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// By system calls that copy out of the cache of the operating system.
+    /// By system calls that copy from the kernel's page cache.
     Copied,
     /// Through memory maps.
     Mapped,
-    /// Past the cache of the operating system.
+    /// Bypassing the kernel's page cache.
     Direct,
 }
 
 impl Reads {
-    /// Whether the operating system may read pages next to the one that a get needs. It may not where a design reads
-    /// its blocks one by one, because those designs do not fit into memory.
+    /// Whether the kernel may read pages next to the one that a get needs. It may not where a design reads its blocks
+    /// one by one, because those designs do not fit into memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -81,7 +81,7 @@ impl Reads {
 /// How blocks are compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Not at all.
+    /// No compression.
     None,
     /// LZ4.
     Lz4,
@@ -89,7 +89,7 @@ pub enum Codec {
     Snappy,
     /// Zstandard.
     Zstd {
-        /// Effort.
+        /// The compression level.
         level: i32,
     },
     /// A codec of our own tree that no other engine has.
@@ -99,15 +99,15 @@ pub enum Codec {
 /// The failures that a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
-    /// Nothing: there is no log.
+    /// None: the engine writes no log.
     None,
-    /// The end of the process: records reach the operating system.
+    /// The end of the process: records reach the kernel.
     Buffered,
     /// A power failure: a write is synced before it is acknowledged.
     Sync,
-    /// A power failure, but for the last writes: records are synced every so often.
+    /// A power failure, except for the last writes: records are synced at intervals.
     Interval {
-        /// How often, in nanoseconds.
+        /// The interval between syncs, in nanoseconds.
         period_ns: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! Waiting until an engine has nothing left to do, where it has no call for that.
+//! Waiting for the end of background work in an engine that has no call for that.
 
 use std::time::Duration;
 

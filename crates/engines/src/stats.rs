@@ -20,8 +20,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Adds a counter: a number that only grows while a store is open, of which differences are taken. `None` adds
-    /// nothing.
+    /// Adds a counter: a number that only grows while a store is open, reported as differences. `None` adds nothing.
     pub fn counter(&mut self, metric: &'static Metric, count: impl Into<Option<u64>>) -> &mut Self {
         self.counters.extend(count.into().map(|count| (metric, count)));
         self
@@ -41,12 +40,12 @@ impl Readings {
         self.counters.iter().find(|(other, _)| other.name == metric.name).map(|(_, count)| *count)
     }
 
-    /// The whole number that a gauge reads.
+    /// The value of a gauge as a whole number.
     pub fn reading(&self, metric: &Metric) -> Option<u64> {
         self.value(metric).integer()
     }
 
-    /// The number that a gauge reads.
+    /// The value of a gauge as a number.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.value(metric).number()
     }
@@ -71,7 +70,7 @@ impl Readings {
         row
     }
 
-    /// The same metrics, of something that does not exist: all are 0.
+    /// The same metrics with all values 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -140,7 +139,7 @@ mod tests {
         after.gauge(&c::EXPECTED_FPR, None::<f64>).counter(&n::GETS, None);
         let row = after.since(&before);
         let values: Vec<_> = row.iter().map(|(metric, value)| (metric.name, value.integer())).collect();
-        // A counter that was not there before has no difference.
+        // A counter that is absent in the earlier reading has no difference.
         assert_eq!(values, [("flush_bytes", Some(15)), ("runs", Some(1))]);
         assert_eq!(after.counted(&c::FLUSH_BYTES, &before), Some(15));
         assert_eq!(after.counted(&c::WAL_BYTES, &before), None);

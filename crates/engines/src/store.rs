@@ -14,13 +14,12 @@ pub trait Store: Target {
     /// The counters and sizes of the store at this moment. It may be called while other threads work.
     fn stats(&self) -> EngineStats;
 
-    /// Compacts the whole store, as far as the engine's way of compacting goes. `None` where the engine has no call for
-    /// that.
+    /// Compacts the whole store, as far as the engine's compaction can. `None` where the engine has no call for that.
     fn compact(&self) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Ends the use of the store: makes everything durable, stops background work, and gives its files back.
+    /// Closes the store: makes everything durable, stops background work, and releases its files.
     ///
     /// # Errors
     /// The error of the engine.

@@ -11,7 +11,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The one tree.
+/// The name of the only tree.
 const DATA: &[u8] = b"data";
 
 /// The error of a reader that does not find the tree which was created at opening.
@@ -42,12 +42,12 @@ impl CanopydbStore {
             database: Database::with_options(environment, options)?,
             has_log: settings.log != Log::None,
         };
-        // Readers find the tree from the beginning.
+        // Creates the tree, so that readers find it from the beginning.
         store.commit(|_| Ok(()))?;
         Ok(store)
     }
 
-    /// Does a transaction of writes.
+    /// Runs a write transaction.
     fn commit(&self, work: impl FnOnce(&mut Tree<'_>) -> Result<(), Error>) -> Result<(), TargetError> {
         let transaction = self.database.begin_write()?;
         work(&mut transaction.get_or_create_tree(DATA)?)?;

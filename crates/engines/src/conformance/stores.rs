@@ -11,10 +11,10 @@ pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 /// The check of an invariant; the error describes the violation.
 pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 
-/// Operations of one history.
+/// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// Keys are words over these bytes: those at which strings and comparisons of signed bytes go wrong.
+/// The bytes of keys: those at which C strings and comparisons of signed bytes go wrong.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
@@ -128,7 +128,7 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     }
 }
 
-/// Holds a scan of the store to that of the model.
+/// Compares a scan of the store with that of the model.
 fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
     let ask = |target: &dyn Target| {
         let mut entries = Vec::new();
@@ -150,7 +150,7 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     ))
 }
 
-/// Keys up to the longest that every engine takes, and values from none to megabytes.
+/// Checks keys up to the longest that every engine accepts, and values from empty to megabytes.
 pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
@@ -214,7 +214,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Batches that give the same value to many keys, and readers that must never meet two values at once.
+/// Checks atomicity: batches give the same value to many keys, and readers must never see two values at once.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -251,7 +251,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// Threads that write keys of their own, and read them.
+/// Checks threads that write keys of their own, and read them.
 pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;

@@ -23,7 +23,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// Where a library comes from.
+/// The library that is loaded.
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",

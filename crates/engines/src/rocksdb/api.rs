@@ -15,7 +15,7 @@ pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
 pub(super) type Object = *mut c_void;
-/// Where the library puts a message that is to be freed.
+/// The place where the library puts an error message, which the caller frees.
 pub(super) type Message = *mut *mut c_char;
 
 functions! {
@@ -121,7 +121,7 @@ impl Api {
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
-        // SAFETY: A message that is there ends with zero and is ours.
+        // SAFETY: A message, if any, is NUL-terminated and is ours to free.
         match unsafe { self.take_text(message) } {
             None => Ok(result),
             Some(text) => Err(text.into()),
@@ -158,7 +158,7 @@ impl Api {
                 (create.ok_or("this version has no ribbon filters")?, bloom_equivalent_bits(settings))
             }
         };
-        // SAFETY: Each object is made and given back once; the table options keep the cache and own the filter.
+        // SAFETY: Each object is created and destroyed once; the table options keep the cache and own the filter.
         unsafe {
             let block_bytes = settings.block_bytes as usize;
             let (cache, tables) = (create_cache(settings.cache_bytes as usize, block_bytes), create());
@@ -183,7 +183,7 @@ impl Api {
         if text.is_null() {
             return None;
         }
-        // SAFETY: As the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe {
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             (self.free)(text.cast());
@@ -191,13 +191,13 @@ impl Api {
         }
     }
 
-    /// The bytes that a pinned slice holds.
+    /// The bytes of a pinned slice.
     ///
     /// # Safety
-    /// `slice` is a pinned slice that lives as long as they are looked at.
+    /// `slice` is a pinned slice that lives as long as the returned bytes.
     pub(super) unsafe fn pinned<'a>(&self, slice: Object) -> &'a [u8] {
         let mut bytes = 0;
-        // SAFETY: As the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe {
             let start = (self.pinnableslice_value)(slice, &raw mut bytes);
             bytes_at(start, bytes)

@@ -1,4 +1,4 @@
-//! The library that this program was built with, if it was built with one.
+//! The library that this program was built with, if any.
 
 #[cfg(feature = "rocksdb")]
 use librocksdb_sys as _;
@@ -13,7 +13,7 @@ compile_error!(
      build with one of them, and load the other library by its path"
 );
 
-/// Which of the family it is.
+/// The name of the linked fork, if any.
 pub(super) const KIND: Option<&str> = match (cfg!(feature = "rocksdb"), cfg!(feature = "speedb")) {
     (true, _) => Some("rocksdb"),
     (false, true) => Some("speedb"),

@@ -28,7 +28,7 @@ use overrides::Overrides;
 use params::{CacheKind, Params};
 use source::LibrarySource;
 
-/// The parameters of a fork as commented TOML: they differ in where a library comes from.
+/// The parameters of a fork as commented TOML: forks differ in the source of the library.
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
@@ -76,7 +76,7 @@ pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// One of the family.
+/// `RocksDB` or one of its forks, with parameters.
 struct Member<K> {
     params: Params,
     overrides: Overrides,
@@ -93,7 +93,7 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether the library in this program is meant: it is this fork, and no other is named.
+    /// Whether it uses the library in this program: the library is of this fork, and no other is named.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }

@@ -8,7 +8,7 @@ use super::params::{CacheKind, Params, Style};
 use crate::engine::UNEQUAL;
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
 
-/// All options, as `rocksdb_get_options_from_string` reads them.
+/// All options, in the format of `rocksdb_get_options_from_string`.
 pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> String {
     let own: Vec<String> = terms(params, settings).into_iter().flat_map(|(_, options)| options).collect();
     let mut options = vec!["create_if_missing=true".to_owned()];
@@ -51,7 +51,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     lines
 }
 
-/// The line of a term; one that the user's options replace is no longer equal.
+/// The mapping line of a term; a term whose option the user replaces is no longer equal.
 fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);

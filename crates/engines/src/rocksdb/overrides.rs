@@ -25,12 +25,12 @@ impl Overrides {
         Ok(Self(options))
     }
 
-    /// The option of that name as it is given, if it is.
+    /// The option of that name as the user gave it; `None` where the user did not.
     pub(super) fn of(&self, name: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }
 
-    /// All that are none of `known` options.
+    /// All options that are not among `known`.
     pub(super) fn besides(&self, known: &[String]) -> Vec<String> {
         let is_known = |name: &str| known.iter().any(|option| name_of(option) == name);
         self.0

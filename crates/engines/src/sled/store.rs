@@ -11,10 +11,10 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The milliseconds after which sled writes its log where nothing else is said.
+/// The default interval in milliseconds at which sled writes its log.
 const USUAL_FLUSH_MS: u64 = 500;
 
-/// The least cache that sled works with.
+/// The smallest cache with which sled works, in bytes.
 const LEAST_CACHE_BYTES: u64 = 1 << 20;
 
 /// A store of sled, all in its default tree.

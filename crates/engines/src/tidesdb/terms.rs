@@ -1,8 +1,8 @@
-//! The terms of a design as `TidesDB` counts them.
+//! The terms of a design in the units of `TidesDB`.
 
 use crate::options::EngineOptions;
 
-/// The rate of false positives at which a Bloom filter takes so many bits per key: 0.6185 to their power.
+/// The false-positive rate of a Bloom filter with so many bits per key: 0.6185 to their power.
 pub(super) fn false_positives(bits_per_key: f64) -> f64 {
     (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
 }

@@ -17,7 +17,7 @@ const WITHOUT: &str = "without ";
 
 /// The outcome of all checks of an engine.
 pub(crate) enum Outcome {
-    /// Nothing is broken.
+    /// The engine keeps every invariant.
     Kept(Report),
     /// The output of the process.
     Broken(String),
@@ -28,9 +28,9 @@ pub(crate) struct Report {
     pub(crate) label: String,
     pub(crate) version: String,
     pub(crate) identity: Identity,
-    /// Names of the checks that were made.
+    /// The names of the checks that apply and passed.
     pub(crate) kept: Vec<String>,
-    /// The features that it was built without.
+    /// The codecs that it was built without.
     pub(crate) without: Vec<String>,
 }
 

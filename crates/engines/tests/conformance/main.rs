@@ -20,7 +20,7 @@ use checks::Outcome;
 use lsmbench_engines::{CATALOG, Engine};
 use toml::Value;
 
-/// Names the one engine that a process is to check.
+/// The environment variable that names the one engine which a process checks.
 const ONE: &str = "LSMBENCH_PEERS_ONE";
 
 fn main() -> ExitCode {
@@ -67,7 +67,7 @@ fn asked() -> Vec<Choice> {
     if named.is_empty() { CATALOG.all().collect() } else { named }
 }
 
-/// Those that `LSMBENCH_PEERS` names.
+/// The engines that `LSMBENCH_PEERS` names.
 fn named() -> Vec<Choice> {
     let labels = std::env::var("LSMBENCH_PEERS").unwrap_or_default();
     labels.split(';').filter(|label| !label.trim().is_empty()).map(choose).collect()
@@ -83,7 +83,7 @@ fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).unwrap()
 }
 
-/// Whether an engine was asked for, so that a run without it would pass by checking nothing.
+/// Whether an engine was requested, so that a run without it would pass without a check.
 fn is_due(choice: &Choice) -> bool {
     let variable = format!("LSMBENCH_{}", choice.kind().to_uppercase());
     let is_built_in = match choice.kind() {

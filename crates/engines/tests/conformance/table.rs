@@ -8,7 +8,7 @@ use lsmbench_engines::conformance;
 
 use crate::checks::Report;
 
-/// The lines between which the table stands.
+/// The lines between which the table is written.
 const START: &str = "<!-- what the suite found; LSMBENCH_REWRITE=1 writes it again -->\n";
 const END: &str = "<!-- end of what the suite found -->\n";
 

@@ -27,7 +27,7 @@ pub trait Engine: Send + Sync {
     /// equal come last, as lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
-    /// Opens the store in the directory of `opening`, which exists. Makes a store where there is none.
+    /// Opens the store in the directory of `opening`, which exists. Creates the store where the directory has none.
     ///
     /// # Errors
     /// The error of the engine.

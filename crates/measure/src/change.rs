@@ -17,7 +17,7 @@ const PERMUTATIONS: usize = 999;
 ///
 /// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014): the series is
 /// cut where the two sides differ most in their energy distance, as long as at most one in a hundred random orders of
-/// the values between the cuts differs as much. The only assumption about the noise is that it comes in no order. The
+/// the values between the cuts differs as much. The only assumption about the noise is that its order is random. The
 /// seed makes the result deterministic. It takes about nine values to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -77,7 +77,7 @@ fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let mut across = 0.0;
     let mut best = None;
     for at in 1..part.len() {
-        // One more value goes from the right to the left.
+        // Moves one more value from the right side to the left.
         let to_left = distance_to(part[at - 1], &part[..at - 1]);
         let to_right = distance_to(part[at - 1], &part[at..]);
         left += to_left;
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Levels, so many values each, with noise of ±`noise` around each.
+    /// A series of levels, each with its number of values, with noise of ±`noise` around each level.
     fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let values = levels.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));

@@ -120,7 +120,7 @@ mod tests {
         assert!((unpaired(&ozone, &[1.15, 0.88, 0.90, 0.74, 1.21]) - 0.254_412).abs() < 1e-5);
         // Equal values share their ranks: of the six ways to deal 1, 2, 2, 3 two are as extreme as {1, 2}.
         assert!((unpaired(&[1.0, 2.0], &[2.0, 3.0]) - 4.0 / 6.0).abs() < 1e-12);
-        // Beyond the limit the approximation goes on where the count ends.
+        // Just above the limit of the exact count, the normal approximation is close to the exact value just below it.
         let many = |from: u32| (0..31).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
         let few = |from: u32| (0..30).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
         let (approximate, counted) = (unpaired(&many(0), &many(8)), unpaired(&few(0), &few(8)));

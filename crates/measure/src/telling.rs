@@ -84,7 +84,8 @@ impl Comparison {
         Manner::of(terms, &ratios)
     }
 
-    /// The verdict, or another word in its place, and the change with its interval: `improved, −12.3 % (−14.0 % to −10.2 %)`.
+    /// The verdict, or another word in its place, and the change with its interval, such as
+    /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
     pub fn brief(&self, word: impl fmt::Display, terms: Terms) -> String {
         match self.short_change(terms) {
             change if change.is_empty() => word.to_string(),
@@ -103,8 +104,8 @@ impl Comparison {
         format!("{}{interval}", Change(ratio, manner))
     }
 
-    /// The change with its interval, confidence and number of trials: `−12.3 % (95 % interval −14.0 % to −10.2 %, 10
-    /// trials)`; empty where there is none.
+    /// The change with its interval, confidence and number of trials, such as
+    /// `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there is none.
     pub fn change(&self, terms: Terms) -> String {
         let Some(ratio) = self.ratio else { return String::new() };
         let (percent, manner) = (self.confidence * 100.0, self.manner(terms));

@@ -137,7 +137,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Moves the cursor to the start of a scan; returns whether there is an entry.
+    /// Moves the cursor to the start of a scan; returns whether it is on an entry.
     fn seek(thread: Thread, scan: &Scan<'_>) -> Result<bool, TargetError> {
         let key = match scan.direction {
             Direction::Forward => Some(scan.low).filter(|low| !low.is_empty()),

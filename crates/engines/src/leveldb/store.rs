@@ -313,7 +313,8 @@ impl Target for LevelDbStore {
     }
 
     fn close(&self) -> Result<(), TargetError> {
-        // A synced empty batch syncs the log up to it. SAFETY: Each object is destroyed once.
+        // A synced empty batch syncs the log up to it.
+        // SAFETY: Each object is destroyed once.
         unsafe {
             let (options, batch) = ((self.api.writeoptions_create)(), (self.api.writebatch_create)());
             (self.api.writeoptions_set_sync)(options, 1);

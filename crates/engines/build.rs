@@ -1,9 +1,9 @@
-//! Puts into the crate which versions of the engines that are crates it is built with: the lock file says so.
+//! Records the versions of the bundled engine crates, as pinned in the lock file, for use in the crate.
 
 use std::path::Path;
 use std::{env, fs};
 
-/// Packages, the beginning of their versions where there are several, and the variables that tell them.
+/// Packages, the prefixes of their versions where there are several, and the variables that receive the version.
 const ENGINES: [(&str, &str, &str); 7] = [
     ("fjall", "3.", "PEERS_FJALL"),
     ("fjall", "2.", "PEERS_FJALL2"),
@@ -17,10 +17,11 @@ const ENGINES: [(&str, &str, &str); 7] = [
 fn main() {
     #[cfg(feature = "wiredtiger")]
     compile_shim();
-    // The folder is asked for now: a target folder that several checkouts share may hold this program from another one.
+    // The folder is read at run time: a target folder that several checkouts share may contain this program from
+    // another one.
     let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
     let lock = Path::new(&folder).join("../../Cargo.lock");
-    // Relative to the package, so that a workspace that has it through a link shares what was compiled.
+    // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     let text =
         fs::read_to_string(&lock).unwrap_or_else(|error| panic!("cannot read {}: {error}", lock.display()));
@@ -31,7 +32,7 @@ fn main() {
     }
 }
 
-/// The functions over WiredTiger's structures, with the header and the library of this system.
+/// Compiles the functions over WiredTiger's structures, with the installed header and library.
 #[cfg(feature = "wiredtiger")]
 fn compile_shim() {
     println!("cargo::rerun-if-changed=src/wiredtiger/shim.c");

@@ -1,14 +1,14 @@
-//! What engines have in common that are crates: they are in a build, or they are not.
+//! Helpers shared by the engines that are crates and are either compiled into a build or not.
 
 use types::quantity::format_bytes;
 
 use crate::engine::{Identity, Missing, UNEQUAL};
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
 
-/// The feature that they are compiled in with.
+/// The feature that compiles these engines in.
 const FEATURE: &str = "peers";
 
-/// Which version is in this build, if any is.
+/// The version in this build; an error where the engine was not built in.
 pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
     if cfg!(feature = "peers") {
         let version = Some(version.to_owned()).filter(|version| !version.is_empty());
@@ -35,7 +35,7 @@ macro_rules! open {
 
 pub(crate) use open;
 
-/// The line of a memtable's bytes.
+/// The mapping line of a memtable's bytes.
 pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     let line = format!("memtable {}: {option}", format_bytes(settings.memtable_bytes));
     match settings.memtable_filter_bytes {
@@ -44,23 +44,23 @@ pub(crate) fn memtable(settings: &EngineOptions, option: &str) -> String {
     }
 }
 
-/// The line of a cache's bytes.
+/// The mapping line of a cache's bytes.
 pub(crate) fn cache(settings: &EngineOptions, option: &str) -> String {
     format!("cache {}: {option}", format_bytes(settings.cache_bytes))
 }
 
-/// The line of a log that the engine has an equal for.
+/// The mapping line of a log for which the engine has an equivalent.
 pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// A line of what is not equal.
+/// A line of the mapping that names a term which cannot be made equal.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// What every engine without a memtable, filters and blocks has to say: a tree of pages that are written in place or
-/// copied.
+/// The terms that no engine without a memtable, filters and blocks can meet: a tree of pages that are written in place
+/// or copied.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -73,26 +73,26 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// The line of maps that the engine does not read through.
+/// The mapping line of memory maps that the engine does not use for reads.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("mapped tables: {name} copies blocks out of its files");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
 }
 
-/// The line of a codec that the engine does not have.
+/// The mapping line of a codec that the engine lacks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without =
         || unequal(format_args!("compression {}: {name} has none, and runs without", settings.codec));
     (settings.codec != Codec::None).then(runs_without)
 }
 
-/// The line of filters that the engine does not have.
+/// The mapping line of ribbon filters, which the engine lacks.
 pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0)
         .then(|| unequal(format_args!("ribbon filters: {name} has Bloom filters alone, of as many bits")))
 }
 
-/// The line of a log that is synced now and then, by an engine that does it at every commit or not at all.
+/// The mapping line of a log that is synced at intervals, for an engine that syncs at every commit or never.
 pub(crate) fn without_interval(settings: &EngineOptions, name: &str) -> Option<String> {
     matches!(settings.log, Log::Interval { .. })
         .then(|| unequal(format_args!("log {}: {name} syncs every write or none: none", settings.log)))

@@ -22,19 +22,19 @@ use crate::{CATALOG, Engine};
 pub struct Checked {
     /// The name of the check.
     pub name: &'static str,
-    /// How far the invariant is kept, or what broke.
+    /// How far the invariant is kept, or the violation.
     pub outcome: Result<Kept, String>,
 }
 
 /// Checks that an engine with its default parameters keeps every invariant of the axis: its stores answer like an
-/// ordered map, batches are whole, stores survive that they are closed and opened, and so on.
+/// ordered map, batches are atomic, stores survive closing and reopening, and so on.
 ///
 /// Stores lie in temporary folders, which are removed. Call it in a process of its own for an engine that is a C++
 /// library, because two of them may define the same names.
 ///
 /// # Errors
-/// The engine is not on this machine or not in this build; otherwise one line per broken invariant:
-/// `kind: "invariant": what broke`.
+/// The engine is not on this machine or not in this build; otherwise one line per broken invariant: `kind: "invariant":
+/// what broke`.
 pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     // Where the defaults do not build, `check_variant` has reported it.

@@ -14,31 +14,31 @@ use crate::store::Store;
 
 /// An engine: an ordered key-value store that can be opened in a directory.
 ///
-/// The methods with a default body declare a capability that an engine may have beyond the least. The default is the
-/// answer of an engine that is adapted from outside.
+/// The methods with a default body declare a capability that an engine may have beyond the minimum. The default applies
+/// to an engine that is adapted from outside.
 pub trait Engine: Send + Sync {
-    /// Identifies what would run, without running any code of the engine.
+    /// Identifies the code that would run, without running any code of the engine.
     ///
     /// # Errors
     /// How to get the engine, where it is not on this machine or not in this build.
     fn identify(&self) -> Result<Identity, Missing>;
 
-    /// Lists what each term of `options` becomes among the options of the engine, one a line. Terms that cannot be made
+    /// Lists the option of the engine that each term of `options` becomes, one per line. Terms that cannot be made
     /// equal come last, as lines that begin with [`UNEQUAL`].
     fn mapping(&self, options: &EngineOptions) -> Vec<String>;
 
-    /// Opens the store in the directory of `opening`, which exists. Makes a store where there is none.
+    /// Opens the store in the directory of `opening`, which exists. Creates the store where the directory has none.
     ///
     /// # Errors
     /// The error of the engine.
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError>;
 
-    /// Whether a scan sees the store as of one moment. Where it does not, it may see half of a batch.
+    /// Whether a scan reads a consistent snapshot of the store. Where it does not, it may see half of a batch.
     fn ranges_are_of_one_moment(&self) -> bool {
         true
     }
 
-    /// Whether it reads every choice of a design, rather than the terms of [`EngineOptions`] alone.
+    /// Whether it reads every choice of a design, rather than only the terms of [`EngineOptions`].
     fn reads_whole_design(&self) -> bool {
         false
     }
@@ -48,52 +48,52 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it accepts or rejects its options only when a store is opened, so that a configuration may fail by itself.
+    /// Whether the engine validates its options only when a store is opened, so that a single configuration may fail.
     fn may_reject_options(&self) -> bool {
         true
     }
 
-    /// Whether a store that is copied while it is closed opens as the same store, so that it can be a fixture.
+    /// Whether a copy of a closed store opens as the same store, so that it can be a fixture.
     fn stores_can_be_cloned(&self) -> bool {
         false
     }
 
-    /// Whether [`stats`](Store::stats) tell how many sorted runs each level has and how long writers waited.
+    /// Whether [`stats`](Store::stats) report how many sorted runs each level has and how long writers waited.
     fn reports_levels_and_stalls(&self) -> bool {
         false
     }
 
-    /// Whether [`stats`](Store::stats) tell the memory of every part of a store.
+    /// Whether [`stats`](Store::stats) report the memory of every part of a store.
     fn reports_memory(&self) -> bool {
         false
     }
 
-    /// Whether it allocates by the allocator of this program, so that its allocations can be counted.
+    /// Whether it uses the allocator of this program, so that its allocations can be counted.
     fn allocates_in_program(&self) -> bool {
         false
     }
 }
 
-/// Which engine it is.
+/// The identity of an engine: version, library, and doubts about its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The version, as far as it can be told before it is opened.
+    /// The version, as far as it is known before the engine is opened.
     pub version: Option<String>,
     /// The shared library, where it is one.
     pub library: Option<PathBuf>,
-    /// What makes its times doubtful.
+    /// The reasons why its times are doubtful.
     pub doubts: Vec<String>,
 }
 
-/// An engine that is not there.
+/// The reason why an engine is unavailable.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Missing {
     /// No such library was found.
     #[error("no {names} in {searched}; {advice}")]
     NoLibrary {
-        /// What was looked for.
+        /// The names that were searched for.
         names: String,
-        /// Where.
+        /// The places that were searched.
         searched: String,
         /// How to get it.
         advice: String,
@@ -101,9 +101,9 @@ pub enum Missing {
     /// The file is no library of the engine.
     #[error("{}: {reason}", path.display())]
     NotThis {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason why it cannot be used.
         reason: String,
     },
     /// The engine was not compiled in.

@@ -1,5 +1,5 @@
-//! Fjall 2: the line that one of the source documents measured. Its 2.1 no longer builds as it is resolved; this is
-//! the last of the line, 2.11.
+//! Fjall 2: the release line that one of the source documents measured. Its 2.1 no longer builds with current
+//! dependencies; this is the last version of the line, 2.11.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -23,16 +23,16 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
 
 struct Fjall2;
 
-/// The least cap on all memtables that it takes.
+/// The smallest cap on all memtables that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// The cap on all memtables, behind which writers wait: the one that is written and the frozen ones. Its own 64 MiB would
-/// end a larger memtable early, at half of them.
+/// The cap on all memtables at which writers wait: the mutable one and the immutable ones. The engine's own default of
+/// 64 MiB would end a larger memtable early, at half of these bytes.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }
 
-/// The line of the frozen memtables.
+/// The line of the mapping for the immutable memtables.
 fn write_buffer(settings: &EngineOptions) -> String {
     let (bytes, frozen) = (write_buffer_bytes(settings), settings.frozen_memtables);
     let line = format!("{frozen} frozen memtables: max_write_buffer_size {}", format_bytes(bytes));

@@ -1,8 +1,8 @@
-//! Engines behind one interface: our own tree, and every other one that an experiment can compare it with.
+//! Engines with a common interface: our own tree, and every other engine that an experiment can compare it with.
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
 //! path when they are opened, so that any build of them can run next to any other. Engines that are crates are compiled
-//! in with the feature `peers`, or with one of their own. An engine that is not there says how to get it.
+//! in with the feature `peers`, or with one of their own. An engine that is absent reports how to get it.
 
 mod bundled;
 mod canopydb;

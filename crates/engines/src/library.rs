@@ -1,4 +1,4 @@
-//! Shared libraries of other engines: where they are, and what their files tell without being run.
+//! Shared libraries of other engines: their locations, and the facts that their files reveal without being run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,41 +6,42 @@ use object::{Architecture, Object, ObjectSection, ObjectSymbol};
 
 use crate::engine::{Identity, Missing};
 
-/// What is known of an engine's library before any is found.
+/// The facts known about an engine's library before any file is found.
 pub(crate) struct Wanted {
-    /// What it is called, as `librocksdb.so`; a version may follow.
+    /// The name of the library, such as `librocksdb.so`; a version may follow.
     pub(crate) name: &'static str,
-    /// The variable of the environment that names one.
+    /// The environment variable that names a library.
     pub(crate) variable: &'static str,
-    /// How to get it.
+    /// Instructions to obtain the library.
     pub(crate) advice: &'static str,
-    /// What the adapter calls.
+    /// The functions that the adapter calls.
     pub(crate) required: &'static [&'static str],
     /// The namespace of the engine's own functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of its authors' sources for the processor computes checksums with its instruction.
+    /// Whether a build of its authors' sources for this CPU computes checksums with the CPU's instruction.
     pub(crate) has_fast_checksums: bool,
 }
 
-/// What a function is called that a failing assertion calls, by the C libraries.
+/// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// Functions whose names a failing assertion would tell: a few more than messages name in a build without assertions.
+/// The number of function names that indicates a build with assertions: slightly more than the error messages of a
+/// build without assertions contain.
 const ASSERTING_FUNCTIONS: usize = 20;
 
-/// Flags of a compiler that optimises.
+/// Flags of an optimising compiler.
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
-    /// Whether one is named: by `given`, or by the environment.
+    /// Whether a library is named: by `given`, or by the environment.
     pub(crate) fn is_named(&self, given: &str) -> bool {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
 
-    /// The library that `given` names: a path, a name to be looked for, or nothing.
+    /// Finds the library that `given` names: a path, a name to search for, or nothing.
     ///
     /// # Errors
-    /// Where it was looked for, and how to get it.
+    /// The places that were searched, and how to get the library.
     pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
         let named = match given {
             "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
@@ -68,10 +69,10 @@ impl Wanted {
         found.and_then(|path| std::fs::canonicalize(path).ok()).ok_or_else(|| missing(name, searched()))
     }
 
-    /// What the library's file tells of it.
+    /// Identifies the library from its file.
     ///
     /// # Errors
-    /// Where it is not there, no library of this machine, or lacks a function.
+    /// Where the file does not exist, is no library for this machine, or lacks a function.
     pub(crate) fn identify(&self, given: &str) -> Result<Identity, Missing> {
         let path = self.find(given)?;
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
@@ -93,7 +94,7 @@ impl Wanted {
         Ok(Identity { version: version_in(&path), library: Some(path), doubts })
     }
 
-    /// What makes the times of a library doubtful that calls the handler of failed assertions, or does not.
+    /// The reasons why the times of a library are doubtful, given whether it calls the handler of failed assertions.
     fn doubts(&self, file: &object::File<'_>, asserts: bool) -> Vec<&'static str> {
         let data_of = |name| file.section_by_name(name).and_then(|section| section.data().ok());
         let mut doubts = Vec::new();
@@ -120,8 +121,8 @@ impl Wanted {
     }
 }
 
-/// Whether strings of a library tell functions of a namespace by their signatures, as its assertions would: those of
-/// the codecs that it brings along call the same handler.
+/// Whether strings of a library contain signatures of functions of a namespace, as the library's own assertions would.
+/// The codecs that it bundles call the same handler, so a call alone proves nothing.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);
@@ -135,7 +136,7 @@ fn has_checksum_instruction(code: &[u8]) -> bool {
     code.windows(5).any(|at| at[2..] == [0x0f, 0x38, 0xf1] && at[0] == 0xf2 && (0x48..=0x4f).contains(&at[1]))
 }
 
-/// Whether the compiler says in the strings of the debug information that it was not asked to optimise.
+/// Whether the compiler flags in the debug information show a build without optimisation.
 fn is_unoptimised(strings: &[u8]) -> bool {
     let mut producers = strings
         .split(|byte| *byte == 0)
@@ -146,7 +147,7 @@ fn is_unoptimised(strings: &[u8]) -> bool {
         && producers.all(|text| !OPTIMISED.iter().any(|flag| text.split(' ').any(|word| word == *flag)))
 }
 
-/// Where libraries lie on Linux systems.
+/// The folders of libraries on Linux systems.
 fn places() -> Vec<PathBuf> {
     let set = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
@@ -161,7 +162,7 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The file of that name in a folder, or the newest whose version follows the name.
+/// The file of that name in a folder, or the newest file whose version follows the name.
 fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     let exact = place.join(name);
     if exact.exists() {
@@ -175,7 +176,7 @@ fn in_place(place: &Path, name: &str) -> Option<PathBuf> {
     versioned.max_by_key(|path| version_in(path).map(|version| numbers(&version)))
 }
 
-/// The version behind `.so.` in the name of a file, where it has two numbers or more.
+/// The version after `.so.` in the name of a file, where it has two numbers or more.
 pub(crate) fn version_in(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let version = name.split_once(".so.")?.1;

@@ -1,4 +1,4 @@
-//! LMDB: a B-tree of pages in a memory map, copied when they change; one writer, readers without locks.
+//! LMDB: a copy-on-write B-tree of pages in a memory map; one writer, readers without locks.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -39,7 +39,7 @@ impl Build<dyn Engine> for Lmdb {
 
 impl Engine for Lmdb {
     fn identify(&self) -> Result<Identity, Missing> {
-        // The library tells its version when it runs.
+        // The library reports its version when it runs.
         bundled::identify("")
     }
 

@@ -150,7 +150,7 @@ impl Store for TreeStore {
     }
 }
 
-/// The readings of a whole tree. In counted mode nothing is told of time.
+/// The readings of a whole tree. In counted mode they include no times.
 fn of_tree(stats: &Stats, mode: Mode) -> Readings {
     let counts = &stats.counts;
     let mut tree = Readings::default();

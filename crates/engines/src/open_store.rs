@@ -11,10 +11,10 @@ use crate::opening::Opening;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The unit in which the operating system counts what a file takes.
+/// The unit in which the kernel counts the allocated bytes of a file.
 const BLOCK_BYTES: u64 = 512;
 
-/// An open store together with what opens it again.
+/// An open store together with the parameters needed to reopen it.
 pub struct OpenStore {
     engine: Box<dyn Engine>,
     opening: Opening,
@@ -22,10 +22,10 @@ pub struct OpenStore {
 }
 
 impl OpenStore {
-    /// Opens a store, in a directory that is made if it is not there.
+    /// Opens a store, in a directory that is created if it does not exist.
     ///
     /// # Errors
-    /// The error of the engine, or of the operating system where the directory cannot be made.
+    /// The error of the engine, or of the kernel where the directory cannot be created.
     pub fn open(engine: Box<dyn Engine>, opening: Opening) -> Result<Self, TargetError> {
         // A design that keeps its files in memory needs no directory.
         if !engine.limits(&opening.design).contains(&catalog::Limit::NotDurable) {
@@ -35,12 +35,12 @@ impl OpenStore {
         Ok(Self { engine, opening, store })
     }
 
-    /// Flushes the store, closes it, does `between`, and opens it again. Its counters start at 0 again.
+    /// Flushes the store, closes it, runs `between`, and reopens the store. Its counters restart at 0.
     ///
     /// # Errors
     /// The error of the engine, or of `between`.
     pub fn reopen(self, between: &dyn Fn() -> Result<(), TargetError>) -> Result<Self, TargetError> {
-        // Without a WAL the memtables are nowhere else.
+        // Without a WAL the memtables exist only in memory.
         self.store.flush()?;
         self.store.settle()?;
         let Self { engine, opening, store } = self;
@@ -64,7 +64,7 @@ impl OpenStore {
         self.store.stats()
     }
 
-    /// The version of the engine as the running code tells it.
+    /// The version of the engine as the running code reports it.
     pub fn version(&self) -> Option<String> {
         self.store.version()
     }
@@ -84,7 +84,7 @@ impl OpenStore {
 pub fn disk_bytes(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {
-        // A file that is deleted meanwhile takes nothing any more.
+        // A file that is deleted during the walk takes no space.
         match entry.metadata() {
             Ok(metadata) if metadata.is_dir() => bytes += disk_bytes(&entry.path()).unwrap_or(0),
             Ok(metadata) => bytes += metadata.blocks() * BLOCK_BYTES,

@@ -1,4 +1,4 @@
-//! What an engine needs to open a store.
+//! The parameters with which an engine opens a store.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use tree::{Design, Mode};
 
 use crate::options::EngineOptions;
 
-/// What an engine needs to open a store.
+/// The parameters with which an engine opens a store.
 #[derive(Clone, Debug)]
 pub struct Opening {
     /// The directory of the store. It exists.
@@ -19,7 +19,7 @@ pub struct Opening {
     pub mode: Mode,
     /// Nanoseconds since some moment, for the time that writers wait.
     pub clock: fn() -> u64,
-    /// What the store is called in its own files, where equal operations are to give equal files.
+    /// The identifier of the store in its own files, set where equal operations must produce equal files.
     pub identity: Option<u64>,
 }
 

@@ -24,25 +24,25 @@ const TERMS: [&[&str]; 11] = [
 /// The terms of a design that engines have options for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineOptions {
-    /// Bytes at which a memtable is frozen.
+    /// Bytes at which a memtable becomes immutable.
     pub memtable_bytes: u64,
     /// Bytes of the filter in front of each memtable; 0 is none.
     pub memtable_filter_bytes: u64,
-    /// Frozen memtables that may wait for their flush before writers wait.
+    /// Immutable memtables that may wait for their flush before writers wait.
     pub frozen_memtables: u64,
     /// Bytes of the block cache.
     pub cache_bytes: u64,
     /// Bits per key of filters; 0 is no filters.
     pub filter_bits_per_key: f64,
-    /// What filters are, where an engine has a choice.
+    /// The kind of filters, where an engine has a choice.
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
-    /// Every how many entries of a block a key is stored whole.
+    /// Restart interval: number of entries of a block from one restart point to the next.
     pub restart_interval: u32,
     /// How blocks are compressed.
     pub codec: Codec,
-    /// What a write survives.
+    /// The failures that a write survives.
     pub log: Log,
     /// Threads that flush and compact.
     pub background_threads: u32,
@@ -50,10 +50,10 @@ pub struct EngineOptions {
     pub reads: Reads,
 }
 
-/// What filters are.
+/// The kind of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filters {
-    /// Bloom filters of whatever kind the engine has.
+    /// Bloom filters of any kind that the engine has.
     Bloom,
     /// Ribbon filters, which let fewer keys through at as many bits and take longer.
     Ribbon,
@@ -62,17 +62,17 @@ pub enum Filters {
 /// How files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
-    /// By system calls that copy out of the cache of the operating system.
+    /// By system calls that copy from the kernel's page cache.
     Copied,
     /// Through memory maps.
     Mapped,
-    /// Past the cache of the operating system.
+    /// Bypassing the kernel's page cache.
     Direct,
 }
 
 impl Reads {
-    /// Whether the operating system may read pages next to the one that a get needs. It may not where a design reads
-    /// its blocks one by one, because those designs do not fit into memory.
+    /// Whether the kernel may read pages next to the one that a get needs. It may not where a design reads its blocks
+    /// one by one, because those designs do not fit into memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -81,7 +81,7 @@ impl Reads {
 /// How blocks are compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
-    /// Not at all.
+    /// No compression.
     None,
     /// LZ4.
     Lz4,
@@ -89,25 +89,25 @@ pub enum Codec {
     Snappy,
     /// Zstandard.
     Zstd {
-        /// Effort.
+        /// The compression level.
         level: i32,
     },
     /// A codec of our own tree that no other engine has.
     Other(String),
 }
 
-/// What a write survives.
+/// The failures that a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
-    /// Nothing: there is no log.
+    /// None: the engine writes no log.
     None,
-    /// The end of the process: records reach the operating system.
+    /// The end of the process: records reach the kernel.
     Buffered,
     /// A power failure: a write is synced before it is acknowledged.
     Sync,
-    /// A power failure, but for the last writes: records are synced every so often.
+    /// A power failure, except for the last writes: records are synced at intervals.
     Interval {
-        /// How often, in nanoseconds.
+        /// The interval between syncs, in nanoseconds.
         period_ns: u64,
     },
 }
@@ -189,7 +189,7 @@ impl EngineOptions {
         .collect()
     }
 
-    /// Bytes of all memtables at which writers wait: of the one that is written and those that are frozen.
+    /// Bytes of all memtables at which writers wait: the mutable one and the immutable ones.
     pub(crate) fn all_memtable_bytes(&self) -> u64 {
         self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
     }

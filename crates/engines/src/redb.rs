@@ -1,4 +1,4 @@
-//! redb: a B-tree of pages in Rust, copied when they change; one writer, readers without locks.
+//! redb: a copy-on-write B-tree of pages in Rust; one writer, readers without locks.
 
 #[cfg(feature = "peers")]
 mod store;

@@ -1,20 +1,20 @@
-//! Waiting until an engine has nothing left to do, where it has no call for that.
+//! Waiting for the end of background work in an engine that has no call for that.
 
 use std::time::Duration;
 
-/// How often it is looked at.
+/// The interval between two checks.
 const PERIOD: Duration = Duration::from_millis(2);
 
-/// Looks in a row at which nothing may run or have changed, where running work is seen: what becomes due is not
-/// always begun at once.
+/// Number of consecutive checks that must find no running work and no change, for an engine that reports running work.
+/// Work that becomes due does not always begin at once.
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 
-/// The same where work is seen only when it has come to something.
+/// The same number for an engine whose running work shows only in its results.
 pub(crate) const UNSEEN: u32 = 100;
 
-/// Returns when nothing has been running and nothing has changed for a while. A look says whether something runs, and
-/// what it has come to so far.
+/// Returns when no work has been running and nothing has changed for `looks` consecutive checks. A check returns
+/// whether work is running, and the state so far.
 pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {
     let (_, mut last) = look();
     let mut idle = 0;

@@ -1,18 +1,18 @@
-//! What a store reports of itself at one moment, keyed by the metrics of `results`.
+//! Readings that a store reports at one moment, keyed by the metrics of `results`.
 
 use results::columns as c;
 use results::{Measurements, Metric, Value};
 
-/// The readings of a store at one moment: of the whole store, and of each level where the engine tells levels apart.
+/// The readings of a store at one moment: of the whole store, and of each level where the engine distinguishes levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineStats {
     /// The readings of the whole store.
     pub whole: Readings,
-    /// The readings of each level, from level 0 down. Empty where the engine does not tell levels apart.
+    /// The readings of each level, from level 0 down. Empty where the engine does not distinguish levels.
     pub levels: Vec<Readings>,
 }
 
-/// Counters and gauges, each under its metric. What an engine does not report is not in it.
+/// Counters and gauges, each under its metric. Metrics that an engine does not report are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings {
     counters: Vec<(&'static Metric, u64)>,
@@ -20,8 +20,7 @@ pub struct Readings {
 }
 
 impl Readings {
-    /// Adds a counter: a number that only grows while a store is open, of which differences are taken. `None` adds
-    /// nothing.
+    /// Adds a counter: a number that only grows while a store is open, reported as differences. `None` adds nothing.
     pub fn counter(&mut self, metric: &'static Metric, count: impl Into<Option<u64>>) -> &mut Self {
         self.counters.extend(count.into().map(|count| (metric, count)));
         self
@@ -41,12 +40,12 @@ impl Readings {
         self.counters.iter().find(|(other, _)| other.name == metric.name).map(|(_, count)| *count)
     }
 
-    /// The whole number that a gauge reads.
+    /// The value of a gauge as a whole number.
     pub fn reading(&self, metric: &Metric) -> Option<u64> {
         self.value(metric).integer()
     }
 
-    /// The number that a gauge reads.
+    /// The value of a gauge as a number.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.value(metric).number()
     }
@@ -56,12 +55,12 @@ impl Readings {
         gauge.map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// What was counted of a metric since `before`.
+    /// The increase of a counter since `before`.
     pub fn counted(&self, metric: &Metric, before: &Self) -> Option<u64> {
         Some(self.count(metric)?.saturating_sub(before.count(metric)?))
     }
 
-    /// What was counted since `before`, and the gauges as they are now.
+    /// The increases of all counters since `before`, and the current gauges.
     pub fn since(&self, before: &Self) -> Measurements {
         let mut row = Measurements::default();
         for (metric, count) in &self.counters {
@@ -71,7 +70,7 @@ impl Readings {
         row
     }
 
-    /// The same metrics, of something that does not exist: all are 0.
+    /// The same metrics with all values 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
             counters: self.counters.iter().map(|(metric, _)| (*metric, 0)).collect(),
@@ -81,26 +80,27 @@ impl Readings {
 }
 
 impl EngineStats {
-    /// What was counted of the whole store since `before`, and its gauges as they are now.
+    /// The increases of the whole store's counters since `before`, and its current gauges.
     pub fn since(&self, before: &Self) -> Measurements {
         self.whole.since(&before.whole)
     }
 
-    /// What was counted of level `level` since `before`, and its gauges as they are now. A level that does not exist at
-    /// one of the moments holds nothing there. `None` where no level is told apart at any of them.
+    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist at
+    /// one of the moments counts as empty there. `None` where neither reading distinguishes levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
         Some(of(self).since(&of(before)))
     }
 
-    /// The sum of a gauge over all levels. `None` where some level does not report it, or no level is told apart.
+    /// The sum of a gauge over all levels. `None` where some level does not report it, or the engine does not
+    /// distinguish levels.
     pub fn sum_of_levels(&self, metric: &Metric) -> Option<u64> {
         let sum = self.levels.iter().map(|level| level.reading(metric)).sum::<Option<u64>>();
         sum.filter(|_| !self.levels.is_empty())
     }
 
-    /// Whether every level holds what it holds in `other`, by its gauges.
+    /// Whether every level has the same contents as in `other`, judged by its gauges.
     pub fn has_levels_of(&self, other: &Self) -> bool {
         let none = Readings::default();
         let holds = |stats: &Self, level: usize| {
@@ -139,7 +139,7 @@ mod tests {
         after.gauge(&c::EXPECTED_FPR, None::<f64>).counter(&n::GETS, None);
         let row = after.since(&before);
         let values: Vec<_> = row.iter().map(|(metric, value)| (metric.name, value.integer())).collect();
-        // A counter that was not there before has no difference.
+        // A counter that is absent in the earlier reading has no difference.
         assert_eq!(values, [("flush_bytes", Some(15)), ("runs", Some(1))]);
         assert_eq!(after.counted(&c::FLUSH_BYTES, &before), Some(15));
         assert_eq!(after.counted(&c::WAL_BYTES, &before), None);

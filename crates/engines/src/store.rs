@@ -4,23 +4,22 @@ use workload::{Target, TargetError};
 
 use crate::stats::EngineStats;
 
-/// An open store of some engine: the operations of [`Target`], and what is asked of it between phases.
+/// An open store of any engine: the operations of [`Target`], and the calls made between phases.
 ///
-/// A call that an engine may lack returns an `Option`, and `None` says that the engine has no such call.
+/// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code tells it. `None` where the code does not tell it.
+    /// The version of the engine as the running code reports it. `None` where the code does not report it.
     fn version(&self) -> Option<String>;
 
     /// The counters and sizes of the store at this moment. It may be called while other threads work.
     fn stats(&self) -> EngineStats;
 
-    /// Compacts the whole store, as far as the engine's way of compacting goes. `None` where the engine has no call for
-    /// that.
+    /// Compacts the whole store, as far as the engine's compaction can. `None` where the engine has no call for that.
     fn compact(&self) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Ends the use of the store: makes everything durable, stops background work, and gives its files back.
+    /// Closes the store: makes everything durable, stops background work, and releases its files.
     ///
     /// # Errors
     /// The error of the engine.

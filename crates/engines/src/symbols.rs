@@ -8,14 +8,14 @@ use std::path::Path;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use workload::TargetError;
 
-/// A library that is loaded, until the process ends: an engine may keep threads of its own that outlive its stores.
+/// A library that stays loaded until the process ends, because an engine may have threads that outlive its stores.
 pub(crate) struct Loaded(ManuallyDrop<Library>);
 
 impl Loaded {
-    /// Loads a library. Its functions are its own: no other library of the process sees them.
+    /// Loads a library with local symbols, which no other library of the process sees.
     pub(crate) fn open(path: &Path) -> Result<Self, TargetError> {
-        // SAFETY: Loading runs the initialisers of the library. The user has named this library or the system has
-        // it under the engine's name, and it has all functions of the engine: its initialisers are those that every
+        // SAFETY: Loading runs the initialisers of the library. The user has named this library or it is installed
+        // under the engine's name, and it has all functions of the engine: its initialisers are those that every
         // program linked with it runs.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }?;
         Ok(Self(ManuallyDrop::new(library)))
@@ -32,21 +32,21 @@ impl Loaded {
     }
 }
 
-/// `bytes` bytes from `start` on, where an empty slice may start nowhere.
+/// The `bytes` bytes from `start` on; an empty slice may have any `start`.
 ///
 /// # Safety
-/// They are there, and do not change while they are looked at.
+/// The bytes exist, and do not change while the slice is alive.
 pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8] {
     if bytes == 0 {
         return &[];
     }
-    // SAFETY: As the caller says.
+    // SAFETY: The caller guarantees it.
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
-/// Declares a table of functions of a C library: those that every version has, those that newer ones have, and those
-/// that came behind the oldest library that can be linked with. The names stand without the prefix that all of them
-/// share. Under the condition `linked` there is a library in this program; under `newest` it has all of them.
+/// Declares a table of functions of a C library: those that every version has, those that only newer versions have, and
+/// those that are newer than the oldest library that can be linked. The names omit the prefix that all of them share.
+/// Under the condition `linked` the program contains a library; under `newest` that library has all functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }
@@ -61,10 +61,10 @@ macro_rules! functions {
         }
 
         impl $table {
-            /// What every version has.
+            /// The functions that every version has.
             pub(crate) const REQUIRED: &[&str] = &[$(concat!($prefix, stringify!($name))),*];
 
-            /// Looks them up.
+            /// Looks up all functions.
             ///
             /// # Safety
             /// The signatures are those of the library's header.
@@ -81,7 +81,7 @@ macro_rules! functions {
                 }
             }
 
-            /// Those of the library in this program.
+            /// The functions of the library in this program.
             #[cfg($linked)]
             pub(crate) const fn linked() -> Self {
                 Self {

@@ -1,4 +1,4 @@
-//! `TidesDB`: a log-structured merge-tree of B-trees in C, with transactions and a log of values.
+//! `TidesDB`: an LSM-tree of B-trees in C, with transactions and a value log.
 
 #[cfg(feature = "tidesdb")]
 mod store;

@@ -1,4 +1,4 @@
-//! A scan over the ordered entries of an engine that hands them out from both ends.
+//! A scan over the ordered entries of an engine whose iterator is double-ended.
 
 use std::ops::Bound;
 
@@ -8,13 +8,13 @@ use workload::{Scan, TargetError};
 /// The lowest and the highest key of a range.
 type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
-/// The keys that a scan is about; `None` where it is about none.
+/// The bounds of a scan; `None` where it covers no key.
 pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     let is_empty = scan.high.is_some_and(|high| high <= scan.low);
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))
 }
 
-/// Hands the entries from the end that the scan begins at to `visit`, up to its limit; returns their number.
+/// Passes the entries, from the start of the scan on, to `visit`, up to the limit; returns their number.
 pub(crate) fn walk<T>(
     scan: &Scan<'_>,
     mut entries: impl DoubleEndedIterator<Item = T>,

@@ -1,7 +1,7 @@
 //! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees where the library still has it.
 //!
-//! Its C interface is structures of function pointers whose layout changes from version to version, so that it is
-//! compiled against the header of the library that it is linked with, and not loaded by path.
+//! Its C interface consists of structures of function pointers whose layout changes from version to version. So the
+//! adapter is compiled against the header of the linked library, and the library is not loaded by path.
 
 #[cfg(feature = "wiredtiger")]
 mod store;
@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<WiredTiger>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// The extension that compresses with Snappy: a library of its own, which comes with `WiredTiger`.
+/// The extension for Snappy compression: a separate library, which comes with `WiredTiger`.
 const SNAPPY: Wanted = Wanted {
     name: "libwiredtiger_snappy.so",
     variable: "LSMBENCH_WIREDTIGER_SNAPPY",
@@ -38,7 +38,7 @@ const SNAPPY: Wanted = Wanted {
     has_fast_checksums: false,
 };
 
-/// Where that extension is, where the terms ask for it.
+/// The path of that extension, where the terms need it.
 fn snappy(settings: &EngineOptions) -> Option<PathBuf> {
     SNAPPY.find("").ok().filter(|_| settings.codec == Codec::Snappy)
 }
@@ -73,7 +73,7 @@ impl WiredTiger {
         self.0.r#type == TableType::Lsm
     }
 
-    /// How its files are set up.
+    /// The configuration string of a table.
     fn table(&self, settings: &EngineOptions) -> String {
         let codec = if snappy(settings).is_some() { ",block_compressor=snappy" } else { "" };
         let pages = format!("key_format=u,value_format=u,leaf_page_max={}{codec}", settings.block_bytes);
@@ -89,7 +89,7 @@ impl WiredTiger {
         format!("type=lsm,{pages},lsm=(chunk_size={},{bloom})", settings.memtable_bytes.max(512 << 10))
     }
 
-    /// How the whole of it is set up.
+    /// The configuration string of the connection.
     fn connection(settings: &EngineOptions) -> String {
         let log = match settings.log {
             Log::None => "log=(enabled=false)",
@@ -98,7 +98,7 @@ impl WiredTiger {
                 "log=(enabled=true),transaction_sync=(enabled=true,method=none)"
             }
         };
-        // It does not start with less than a megabyte.
+        // The engine does not start with less than a megabyte.
         let direct = if settings.reads == Reads::Direct { ",direct_io=[data]" } else { "" };
         let extension =
             snappy(settings).map_or_else(String::new, |path| format!(",extensions=[\"{}\"]", path.display()));
@@ -110,7 +110,7 @@ impl WiredTiger {
 impl Engine for WiredTiger {
     fn identify(&self) -> Result<Identity, Missing> {
         match cfg!(feature = "wiredtiger") {
-            // The library tells its version when it runs.
+            // The library reports its version when it runs.
             true => Ok(Identity::default()),
             false => Err(Missing::NotBuilt { feature: "wiredtiger" }),
         }

@@ -1,4 +1,4 @@
-//! What reading an input may cost: memory and steps in proportion to it, and a constant.
+//! The bounds on reading an input: memory and steps in proportion to the input, plus a constant.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::counting::most_held;
 
-/// How many times the bytes of an input may be in memory at once on its behalf.
+/// Bytes of memory that a reader may allocate at once for each byte of the input.
 const BYTES_PER_BYTE: usize = 64;
 
-/// The processor time that one input may take: far more than any takes that ends, whatever the machine and the
-/// sanitizers, and far less than an endless loop.
+/// The limit of CPU time for one input: far above every input that terminates, on any machine and with sanitizers, and
+/// far below an endless loop.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
-/// Runs `work` on an input of `input_bytes` and hands on its result.
+/// Runs `work` on an input of `input_bytes` and returns its result.
 ///
 /// # Panics
-/// If it holds more memory at once than 64 bytes for each byte and `spare` bytes, or runs for more than 10 seconds.
+/// If it allocates more memory at once than 64 bytes for each byte and `spare` bytes, or runs for more than 10 seconds.
 pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) -> R {
     let start = processor_time();
     let (result, held) = most_held(work);
@@ -27,7 +27,7 @@ pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) ->
     result
 }
 
-/// The time that this thread has run.
+/// The CPU time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)

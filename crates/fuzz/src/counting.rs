@@ -1,7 +1,7 @@
-//! The allocator of every program that links this crate: the system's, with what each thread holds counted.
+//! The allocator of every program that links this crate: the system allocator with a count of each thread's bytes.
 //!
-//! It is how a target proves that no allocation is sized by its input alone. A count per thread, so that targets
-//! that run side by side do not see each other.
+//! With it, a target proves that no allocation is sized by its input alone. The counts are per thread, so that targets
+//! that run side by side do not count each other's bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,17 +10,17 @@ use std::cell::Cell;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system's allocator, counted.
+/// The system allocator with counters.
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed; below 0 where it frees what others allocated.
+    /// Bytes that this thread has allocated and not freed; below 0 where it frees bytes that other threads allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
-    /// The most that it held at once.
+    /// The peak of this thread's allocated bytes.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work`, and says how many bytes this thread held at most beyond those it held before.
+/// Runs `work` and returns its result and the peak of this thread's allocated bytes during it, relative to the start.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);
@@ -34,8 +34,8 @@ fn add(bytes: isize) {
     MOST.set(MOST.get().max(held));
 }
 
-// SAFETY: every call is handed to the system's allocator as it is. The counters are thread-locals without
-// destructors or lazy initialisation, so that to use them neither allocates nor can fail while a thread ends.
+// SAFETY: every call is passed to the system allocator unchanged. The counters are thread-locals without destructors or
+// lazy initialisation, so that using them neither allocates nor can fail while a thread ends.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size().cast_signed());
@@ -51,13 +51,13 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         add(-layout.size().cast_signed());
-        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         add(size.cast_signed() - layout.size().cast_signed());
-        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.realloc(memory, layout, size) }
     }
 }

@@ -1,4 +1,4 @@
-//! Looking for a broken law without a fuzzer: the corpus, and seeded changes of it.
+//! The search for a broken invariant without a fuzzer: it runs the corpus and seeded changes of it.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,55 +13,55 @@ use crate::mutate::mutate;
 use crate::regressions::regressions;
 use crate::target::Target;
 
-/// How much is looked at, and how long is waited.
+/// The size of the search, and its timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Hunt {
     /// The seed of the changes.
     pub seed: u64,
     /// The number of changed inputs.
     pub changes: usize,
-    /// How long one input may take by the clock of the machine, which others use too.
+    /// The wall time that one input may take; other processes run on the machine too.
     pub patience: Duration,
 }
 
-/// An input that breaks a law.
+/// An input that breaks an invariant.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The input.
+    /// The bytes of the input.
     pub input: Vec<u8>,
-    /// What the panic said.
+    /// The message of the panic.
     pub message: String,
 }
 
-/// How many inputs kept every law.
+/// Number of inputs that kept every invariant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fed {
-    /// All of them.
+    /// Number of all inputs.
     pub inputs: usize,
-    /// Those that were accepted.
+    /// Number of accepted inputs.
     pub accepted: usize,
 }
 
-/// What the thread that feeds a target tells the one that watches it.
+/// A message from the thread that feeds a target to the thread that watches it.
 enum News {
-    /// It feeds this input from now on.
+    /// The input that is fed from now on.
     Feeds(Vec<u8>),
-    /// It has found a broken law, or fed all.
+    /// The end: an invariant is broken, or all inputs were fed.
     Ended(Result<Fed, Failure>),
 }
 
 impl Hunt {
-    /// Feeds `target` its corpus, what was found before, and seeded changes of both; returns how many inputs that
-    /// was, and how many of them were accepted.
+    /// Feeds `target` its corpus, earlier findings, and seeded changes of both. Returns the number of inputs, and the
+    /// number of accepted ones.
     ///
     /// # Errors
-    /// The first input that breaks a law, or does not come to an end; the thread that it holds is left to itself.
+    /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.
     pub fn run(&self, target: &Target) -> Result<Fed, Failure> {
         let (sender, news) = channel();
         let (hunt, target) = (*self, *target);
         thread::spawn(move || {
             let ended = hunt.feed_all(&target, &sender);
-            // Whoever has lost patience listens no more.
+            // The receiver is gone after a timeout.
             let _ = sender.send(News::Ended(ended));
         });
         self.watch(&news)

@@ -1,4 +1,4 @@
-//! Fuzzing by hand: built with coverage (`just fuzz`) it is a libFuzzer program for the target that `FUZZ` names;
+//! The fuzzing program: built with coverage (`just fuzz`) it is a libFuzzer program for the target that `FUZZ` names;
 //! built as usual it lists targets, writes their corpora and feeds files to them.
 #![cfg_attr(fuzzing, no_main)]
 
@@ -8,7 +8,7 @@ mod guided {
 
     use lsmbench_fuzz::{TARGETS, Target};
 
-    /// What `FUZZ` names.
+    /// The target that `FUZZ` names.
     static TARGET: LazyLock<&Target> = LazyLock::new(|| {
         let name = std::env::var("FUZZ").unwrap_or_default();
         let target = TARGETS.iter().find(|target| target.name == name);
@@ -65,7 +65,7 @@ mod plain {
         TARGETS.iter().try_for_each(|target| writeln!(io::stdout(), "{}: {}", target.name, target.about))
     }
 
-    /// Writes what a fuzzer starts from, one file for each input.
+    /// Writes the initial corpus of a fuzzer, one file for each input.
     fn write_corpus(target: &Target, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
         for (number, input) in (target.seeds)().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Inputs that once broke a law, one file each, named after what was wrong.
+//! Inputs that once broke an invariant, one file each, named after the fault.
 
 use std::fs;
 use std::path::Path;

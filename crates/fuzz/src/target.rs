@@ -1,24 +1,24 @@
-//! What is fuzzed.
+//! The description of a fuzz target.
 
 /// One reader of bytes or text from outside.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Its name, as in `just fuzz NAME SECONDS`.
+    /// The name, as in `just fuzz NAME SECONDS`.
     pub name: &'static str,
-    /// What it reads, and what is held to.
+    /// The input of the reader, and the checked invariants.
     pub about: &'static str,
-    /// What its inputs are made of.
+    /// The form of its inputs.
     pub form: Form,
-    /// Inputs that it accepts, made by what writes them.
+    /// The seed corpus: inputs that it accepts, made by the encoders.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Feeds it one input; returns whether it was accepted.
+    /// Feeds one input to the reader; returns whether it was accepted.
     ///
     /// # Panics
-    /// Where a law is broken.
+    /// Where an invariant is broken.
     pub run: fn(&[u8]) -> bool,
 }
 
-/// What inputs are made of: it decides how they are changed.
+/// The form of inputs, which decides how they are mutated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lengths, offsets and contents.

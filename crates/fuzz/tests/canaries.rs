@@ -1,4 +1,4 @@
-//! Readers that are wrong on purpose: a hunt that does not find what is wrong with them would find nothing.
+//! Readers with deliberate faults: a search that misses these faults would find none.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -16,14 +16,14 @@ fn canary(name: &'static str, run: fn(&[u8]) -> bool) -> Target {
     Target { name, about: "wrong on purpose", form: Form::Bytes, seeds, run }
 }
 
-/// What the hunt says of a canary.
+/// The failure that the search reports for a canary.
 fn found(target: &Target) -> String {
     let hunt = Hunt { seed: 1, changes: 5000, patience: Duration::from_secs(3) };
     let failure = hunt.run(target).expect_err("the hunt finds what is wrong");
     failure.message
 }
 
-/// The words of an input, each behind its length; `None` where one ends too early.
+/// The length-prefixed words of an input; `None` where one ends too early.
 fn words(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut words = Vec::new();
     while !input.is_empty() {
@@ -59,7 +59,7 @@ fn memory_that_a_length_asks_for_is_found() {
     let target = canary("trusting", |input| {
         bounded(input.len(), SPARE, || {
             if let Some((len, rest)) = input.split_first_chunk::<4>() {
-                // Within what a machine has, so that the bound is what refuses it.
+                // Within the memory of the machine, so that the memory bound rejects it.
                 let mut word = Vec::with_capacity(u32::from_le_bytes(*len).min(1 << 28) as usize);
                 word.extend_from_slice(rest);
             }
@@ -76,7 +76,7 @@ fn a_loop_without_end_is_found() {
         let mut at = 0;
         while let Some(len) = input.get(at) {
             SUM.fetch_add(1, Ordering::Relaxed);
-            // A length of 0 leads back to itself.
+            // A length of 0 never advances.
             at += usize::from(*len);
         }
         true
@@ -88,7 +88,7 @@ fn a_loop_without_end_is_found() {
 fn what_reads_back_otherwise_is_found() {
     let target = canary("lossy", |input| {
         let Some(read) = words(input) else { return false };
-        // Empty words are forgotten.
+        // Empty words are dropped.
         let written = read.iter().filter(|word| !word.is_empty()).flat_map(|word| {
             (word.len() as u32).to_le_bytes().into_iter().chain(word.iter().copied()).collect::<Vec<u8>>()
         });

@@ -1,5 +1,5 @@
-//! Every target keeps its laws on its corpus, on what was found before, and on thousands of changes of both; and
-//! the hunt finds laws that are broken on purpose.
+//! Every target keeps its invariants on its corpus, on earlier findings, and on thousands of changes of both, and the
+//! search finds invariants that are broken on purpose.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, available_parallelism};
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use lsmbench_fuzz::{Failure, Hunt, TARGETS, regressions};
 
-/// Changed inputs for each target.
+/// Number of mutated inputs for each target.
 const CHANGES: usize = 2000;
 
-/// How long one input may take, on a machine that does much else.
+/// The wall time that one input may take, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The seed of the changes; another one is another hunt.
+/// The seed of the mutations; another seed gives other inputs.
 const SEED: u64 = 4;
 
 #[test]

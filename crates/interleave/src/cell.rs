@@ -1,5 +1,4 @@
-//! Plain memory that a model watches: whoever reads it must know that the write is done, whoever writes it
-//! that nobody reads.
+//! Plain memory that a model watches: a reader must be ordered after the write, and a writer after all readers.
 
 #![allow(unsafe_code)]
 
@@ -8,7 +7,7 @@ use loom::cell::UnsafeCell;
 /// A watched value.
 pub(crate) struct Watched<T>(UnsafeCell<T>);
 
-// SAFETY: loom ends the model where an access is not ordered with another one, of which one writes.
+// SAFETY: loom fails the model where two accesses are not ordered and one of them writes.
 unsafe impl<T: Send + Sync> Sync for Watched<T> {}
 
 impl<T> Watched<T> {
@@ -16,14 +15,14 @@ impl<T> Watched<T> {
         Self(UnsafeCell::new(value))
     }
 
-    /// Reads it, or ends the model.
+    /// Reads the value, or fails the model.
     pub(crate) fn get(&self) -> &T {
-        // SAFETY: loom checks that every write is behind or before this read. Nobody writes what was lent:
-        // values are set once, before threads are handed the way to them, or are numbers that are copied.
+        // SAFETY: loom checks that every write is ordered before or after this read. A borrowed value is never
+        // overwritten: values are set once, before threads receive a reference to them, or are numbers that are copied.
         self.0.with(|value| unsafe { &*value })
     }
 
-    /// Writes it, or ends the model.
+    /// Writes the value, or fails the model.
     pub(crate) fn set(&self, value: T) {
         // SAFETY: as in `get`.
         self.0.with_mut(|place| unsafe { *place = value });

@@ -1,15 +1,15 @@
-//! The structures of ours that have no locks, compiled a second time with the atomics of `loom`, which runs a model
-//! of a few threads through all their interleavings and all that the memory model lets them read.
+//! Our lock-free structures, compiled a second time with the atomics of `loom`, which runs a model of a few threads
+//! through all their interleavings and all reads that the memory model allows.
 //!
-//! The files are those of the crates they belong to; what these import from `crate::sync` is here what is
-//! watched. `tests/models.rs` runs the [models](Model), and each once more for every place where it asks
-//! for an order, with that place relaxed.
+//! The files are those of the crates they belong to; their imports from `crate::sync` resolve to the watched types of
+//! this crate. `tests/models.rs` runs the [models](Model), and runs each again for every site with a memory ordering,
+//! with that site relaxed.
 
 mod cell;
 mod models;
 mod sync;
 
-// The files that are modelled, and the small ones that they stand on.
+// The modelled files, and the small ones that they depend on.
 #[expect(dead_code, reason = "a model does a part of what the tree does")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;

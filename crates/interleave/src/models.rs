@@ -1,4 +1,4 @@
-//! The models: a few threads, and what must hold whatever they do in whichever order.
+//! The models: a few threads, and the conditions that must hold in every interleaving.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -18,27 +18,27 @@ use crate::sync::{AtomicUsize, Ordering, Site, passed, weaken, yield_now};
 use crate::visible::Visible;
 use crate::{arena_skiplist, bplus};
 
-/// Threads and what must hold.
+/// A model: threads and the conditions that must hold.
 pub struct Model {
-    /// What it is a model of.
+    /// The name of the modelled structure.
     pub name: &'static str,
-    /// The times that a thread may lose its core where it need not; all, if there is no number.
+    /// The limit of unforced preemptions; `None` for no limit.
     pub preemptions: Option<usize>,
     body: fn(),
 }
 
-/// What came of running a model.
+/// The result of running a model.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The interleavings that were tried.
+    /// Number of interleavings that were tried.
     pub interleavings: usize,
-    /// What did not hold, if something did not.
+    /// The violated condition, if any.
     pub failure: Option<String>,
-    /// The places of the modelled crates that asked for an order.
+    /// The sites in the modelled crates with a memory ordering.
     pub sites: BTreeSet<Site>,
 }
 
-/// The steps of one interleaving, behind which threads are held to wait for each other for ever.
+/// The limit of steps in one interleaving; beyond it, threads are assumed to wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
 /// All models.
@@ -55,7 +55,7 @@ pub const MODELS: &[Model] = &[
 ];
 
 impl Model {
-    /// Runs all interleavings, with one site relaxed if one is named.
+    /// Runs all interleavings, with one site relaxed if `weak` names one.
     pub fn run(&self, weak: Option<&Site>) -> Verdict {
         // Sites are kept for the process: one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
@@ -83,7 +83,7 @@ impl Model {
     }
 }
 
-/// Two commits, of two writes and of one, end in any order; whoever sees a number sees all writes up to it.
+/// Two commits, of two writes and of one, end in any order. A thread that sees a number sees all writes up to it.
 fn visible() {
     let visible = Arc::new(Visible::new(0));
     let written: Arc<[Watched<bool>; 3]> = Arc::new(std::array::from_fn(|_| Watched::new(false)));
@@ -92,7 +92,7 @@ fn visible() {
         move || {
             (first..=last).for_each(|number| written[number as usize - 1].set(true));
             visible.done(first, last);
-            // As `publish` does: two that end at the same time may both miss what the other has noted.
+            // As in `publish`: two commits that end at the same time may both miss the other's mark.
             while visible.advance() < last {
                 yield_now();
             }
@@ -106,8 +106,8 @@ fn visible() {
     assert_eq!(visible.last(), 3, "what was acknowledged is not visible");
 }
 
-/// A slot that readers find without a lock: a writer puts another piece there and throws the old one away, which
-/// is freed while nobody looks at it.
+/// A slot that readers access without a lock. A writer replaces its piece and retires the old one, which is freed after
+/// the last reader.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -147,7 +147,7 @@ fn epochs() {
     drop(garbage);
 }
 
-/// The memtables that are modelled.
+/// The modelled memtables.
 static MEMTABLES: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
@@ -170,7 +170,8 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Two threads insert beside each other while a third reads: what it finds is whole, and in the end all is there.
+/// Two threads insert concurrently while a third reads: every entry that it finds is complete, and in the end all
+/// entries are present.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -201,12 +202,12 @@ fn bplus() {
     inserts(&memtable("bplus"), &[b"b"], [b"a", b"c"]);
 }
 
-/// The leaf is full, so that both find it to be split.
+/// The leaf is full, so that both threads must split it.
 fn bplus_split() {
     inserts(&memtable("bplus"), &[b"b", b"d", b"f"], [b"a", b"e"]);
 }
 
-/// A walk over a full leaf, entry by entry, beside an insert that splits it.
+/// A scan over a full leaf, entry by entry, concurrent with an insert that splits the leaf.
 fn bplus_walk(direction: Direction) {
     let memtable = memtable("bplus");
     let before = [b"b", b"d", b"f"];
@@ -227,7 +228,8 @@ fn bplus_walk(direction: Direction) {
     assert_eq!(seen, before, "a walk leaves out what was there before it, or repeats it");
 }
 
-/// A walk over versions of a key and another key, beside one more version of it that splits their leaf.
+/// A scan over versions of a key and another key, concurrent with the insert of one more version that splits their
+/// leaf.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {
@@ -242,7 +244,7 @@ fn bplus_versions() {
     assert_eq!(seen, [b"b", b"d"], "a walk gives each key once");
 }
 
-/// The keys of a walk that asks for one entry at a time.
+/// The keys of a scan that reads one entry at a time.
 fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     let mut entries = memtable.entries(Bound::Unbounded, direction, u64::MAX - 1, 1);
     let mut seen = Vec::new();
@@ -253,7 +255,7 @@ fn walk(memtable: &dyn Memtable, direction: Direction) -> Vec<Vec<u8>> {
     seen
 }
 
-/// Keys come in order and several at a time, beside one that comes between them.
+/// Several keys in order are inserted at once, concurrent with the insert of a key between them.
 fn bplus_several() {
     let memtable = memtable("bplus");
     memtable.insert(key(b"a"), 1, Some(b"a"));

@@ -1,8 +1,8 @@
 //! The memory of the memtables' arena, with every version and node in a cell of its own that loom watches.
 //!
-//! References and links are the file of the real arena ([`reference`]). Its memory cannot be compiled here: it is raw
-//! bytes of a memory map, in which loom sees neither accesses nor atomics, because an atomic of loom is no 8-byte word.
-//! The layout of bytes and the shards have unit tests of their own.
+//! References and links come from the file of the real arena ([`reference`]). The real memory cannot be compiled here:
+//! it is raw bytes of a memory map, in which loom sees neither accesses nor atomics, because an atomic of loom is no
+//! 8-byte word. The layout of bytes and the shards have unit tests of their own.
 
 #[path = "../../memtable/src/shared_arena/reference.rs"]
 mod reference;
@@ -19,29 +19,29 @@ pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Ver
 use crate::cell::Watched;
 use crate::sync::AtomicU64;
 
-/// The bytes of a version besides key and value, where they have any.
+/// Bytes of a version in addition to key and value.
 pub(crate) const HEADER_BYTES: usize = 0;
 
-/// The number of versions and nodes that an arena can hold.
+/// The most versions and nodes in an arena.
 const CELLS: usize = 32;
 
-/// There is no memory to hand on.
+/// An empty stand-in for the pool of memory maps.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {}
 
-/// What is written of a version: key, sequence number, value.
+/// The written contents of a version: key, sequence number, value.
 type Written = (Vec<u8>, SequenceNumber, Option<Vec<u8>>);
 
 /// A version with its tower, or a node of an index.
 enum ArenaCell {
     Version(Watched<Option<Written>>, Vec<Link>),
-    /// The node, and what is written when it is placed.
+    /// A node, and a cell that is written when the node is placed.
     Node(Box<dyn Any + Send + Sync>, Watched<bool>),
 }
 
-/// The arena.
+/// The modelled arena.
 pub(crate) struct SharedArena {
-    // Of the standard library: handing out cells must not order the threads of a model.
+    // Cells of the standard library, because handing out cells must not order the threads of a model.
     cells: [OnceLock<ArenaCell>; CELLS],
     next: StdAtomicU32,
 }

@@ -1,8 +1,8 @@
-//! What the modelled crates call `crate::sync`: atomics, fences and locks whose every interleaving, and every
-//! answer that the memory model allows, `loom` tries.
+//! The modelled crates' `crate::sync`: atomics, fences and locks for which `loom` tries every interleaving, and every
+//! value that the memory model allows.
 //!
 //! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. One of them can be
-//! [weakened](weaken): a model that does not notice does not need it, or does not look.
+//! [weakened](weaken): a model that does not notice the change does not need the ordering, or does not check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -12,42 +12,42 @@ pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::Ordering;
 pub(crate) use loom::thread::yield_now;
 
-/// The size that a model has in place of the real one.
+/// The size in a model, which replaces the real size.
 pub(crate) const fn sized(_real: usize, model: usize) -> usize {
     model
 }
 
-/// A place in the source that asks for an order.
+/// A place in the source with a memory ordering.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Site {
     /// The file, from the root of the repository.
     pub file: String,
     /// The line and the column.
     pub place: (u32, u32),
-    /// What is done there.
+    /// The operation at this place.
     pub operation: &'static str,
 }
 
-/// The sites that were passed, and the one that is weak.
+/// The sites that were executed, and the one that is weakened.
 struct Sites {
     passed: BTreeSet<Site>,
     weak: Option<Site>,
 }
 
-// Not one of loom's: what tests keep beside a model must not order its threads.
+// A lock of the standard library, because the bookkeeping of tests must not order the threads of a model.
 static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
 
-/// Makes a site relaxed, or none.
+/// Relaxes one site, or none.
 pub(crate) fn weaken(site: Option<Site>) {
     SITES.lock().unwrap_or_else(PoisonError::into_inner).weak = site;
 }
 
-/// The sites that were passed since the last call.
+/// The sites that were executed since the last call.
 pub(crate) fn passed() -> BTreeSet<Site> {
     std::mem::take(&mut SITES.lock().unwrap_or_else(PoisonError::into_inner).passed)
 }
 
-/// The order that is asked for, or none where the site is weak.
+/// The requested ordering, or `Relaxed` where the site is weakened.
 fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
@@ -60,7 +60,7 @@ fn ordered(order: Ordering, operation: &'static str, at: &Location<'_>) -> Order
     if is_weak { Ordering::Relaxed } else { order }
 }
 
-/// A fence; none where its site is weak.
+/// A memory fence, left out where its site is weakened.
 #[track_caller]
 pub(crate) fn fence(order: Ordering) {
     match ordered(order, "fence", Location::caller()) {
@@ -125,7 +125,7 @@ impl AtomicUsize {
     }
 }
 
-/// The cells of all threads of a model: as many as there are.
+/// One cell for each thread of a model.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,
@@ -139,7 +139,7 @@ impl<T: Default + Send> PerThread<T> {
         Self { cells: Default::default(), owners: StdMutex::default() }
     }
 
-    /// The cell of the thread that asks.
+    /// The cell of the calling thread.
     pub(crate) fn get_or_default(&self) -> &T {
         let own = loom::thread::current().id();
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
@@ -156,12 +156,12 @@ impl<T: Default + Send> PerThread<T> {
     }
 }
 
-/// No system is asked for a barrier: readers pay with a fence.
+/// Reports that no kernel barrier is available, so readers execute a fence.
 pub(crate) fn register_process_barrier() -> bool {
     false
 }
 
-/// Nobody has registered.
+/// Never called, because registration always fails.
 pub(crate) fn process_barrier() {
     unreachable!("no process barrier was registered")
 }

@@ -1,4 +1,4 @@
-//! Every model holds, and notices each ordering that is weakened, but for those that are listed.
+//! Every model passes, and fails for each weakened ordering except the listed ones.
 
 #![allow(clippy::print_stdout)] // what was tried is worth reading in the output of a test
 
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use lsmbench_interleave::{MODELS, Model, Site};
 
-/// What no model notices, by what is done and a part of its line, and why.
+/// The weakened sites that no model notices: the operation, a part of its source line, and the reason.
 const UNNOTICED: [(&str, &str, &str); 5] = [
     (
         "load",
@@ -51,11 +51,11 @@ fn every_model_holds() {
 
 #[test]
 fn every_ordering_that_is_weakened_is_noticed() {
-    // A model that fails is asked for here, and its panic is told below.
+    // Models are expected to fail here; their panics are reported below.
     std::panic::set_hook(Box::new(|_| {}));
     let mut sites: BTreeMap<Site, Vec<&Model>> = BTreeMap::new();
     for model in MODELS {
-        // What models do themselves is not what they check.
+        // The sites in the models themselves are not under test.
         let own = |site: &Site| site.file.ends_with("models.rs");
         let passed = model.run(None).sites.into_iter().filter(|site| !own(site));
         passed.for_each(|site| sites.entry(site).or_default().push(model));

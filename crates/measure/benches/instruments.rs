@@ -1,4 +1,4 @@
-//! What measuring costs: reading the clock, recording a latency, comparing two variants.
+//! The cost of measuring: reading the clock, recording a latency, comparing two variants.
 
 use std::hint::black_box;
 

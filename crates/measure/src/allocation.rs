@@ -1,8 +1,10 @@
-//! The allocator of the program `lsmbench`: the system's, with the calls and the bytes of each thread counted.
+//! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
+//! counted.
 //!
-//! A count per thread says what an operation itself allocates, whatever flushes and compactions do beside it, and costs
-//! additions to memory that no other thread touches. Engines in C++ allocate past it. The program names it its
-//! allocator; others that use this library may have one of their own, and then nothing is counted.
+//! A count per thread gives the allocations of an operation itself, whichever flushes and compactions run at the same
+//! time. It costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The program
+//! declares it as its global allocator; other programs that use this library may have one of their own, and then
+//! nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -12,34 +14,35 @@ use std::cell::Cell;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The system's allocator, counted.
+/// The system allocator with counters.
 pub struct Counting;
 
 thread_local! {
-    /// How often this thread has asked for memory, or for more of it.
+    /// Number of allocations and growing reallocations of this thread.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 
-    /// The bytes that this thread has asked for and not given back; below 0 where it gives back what others asked for.
+    /// The bytes that this thread has allocated and not freed; below 0 where it frees bytes that other threads
+    /// allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
 
-    /// The most of [`HELD`] since [`most_held`] last looked.
+    /// The maximum of [`HELD`] since [`most_held`] last reset it.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Whether allocations are counted: where the program's allocator is this one.
+/// Whether allocations are counted: true where this is the program's global allocator.
 pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));
     allocations() > before
 }
 
-/// How often this thread has asked for memory so far.
+/// Number of allocations of this thread so far.
 #[inline]
 pub fn allocations() -> u64 {
     COUNT.get()
 }
 
-/// Does `work`, and says how many bytes more this thread held at some time of it than when it began.
+/// Runs `work` and returns the peak of the thread's allocated bytes during it, relative to the start.
 pub fn most_held(work: impl FnOnce()) -> usize {
     let before = HELD.get();
     MOST.set(before);
@@ -47,7 +50,7 @@ pub fn most_held(work: impl FnOnce()) -> usize {
     (MOST.get() - before).cast_unsigned()
 }
 
-/// Counts a call for memory, after which the thread holds so many bytes more.
+/// Counts an allocation that adds `more` bytes to the thread's total.
 #[inline]
 fn count(more: isize) {
     COUNT.set(COUNT.get() + 1);
@@ -56,8 +59,8 @@ fn count(more: isize) {
     MOST.set(MOST.get().max(held));
 }
 
-// SAFETY: every call is handed to the system's allocator as it is. The counters are thread-locals without a destructor
-// or lazy initialisation, so that to use them neither allocates nor can fail while a thread ends.
+// SAFETY: every call is passed to the system allocator unchanged. The counters are thread-locals without a
+// destructor or lazy initialisation, so that using them neither allocates nor can fail while a thread ends.
 unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -76,14 +79,14 @@ unsafe impl GlobalAlloc for Counting {
     #[inline]
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         HELD.set(HELD.get() - layout.size().cast_signed());
-        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size.cast_signed() - layout.size().cast_signed());
-        // SAFETY: what this allocator gave out came from the system's, with the same layout.
+        // SAFETY: memory from this allocator came from the system allocator, with the same layout.
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -94,7 +97,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks for memory, whatever the compiler thinks of it.
+    /// Allocates memory in a way that the compiler cannot optimise out.
     fn ask(bytes: usize) -> Vec<u8> {
         black_box(Vec::with_capacity(black_box(bytes)))
     }

@@ -1,20 +1,20 @@
-//! The percentile bootstrap: how far a median would move if other blocks had been run (Efron & Tibshirani, *An
-//! Introduction to the Bootstrap*, 1993, chapter 13).
+//! The percentile bootstrap: how far a median would move if other rounds of trials had been run (Efron & Tibshirani,
+//! *An Introduction to the Bootstrap*, 1993, chapter 13).
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Criteria;
 
-/// The interval on the median of values, which ascend; there is at least one.
+/// The confidence interval on the median of values in ascending order; at least one value is needed.
 pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let mut drawn = vec![0; ascending.len()];
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// The interval on the difference of two medians, of values that ascend and were drawn apart; there is at least
-/// one on each side.
+/// The confidence interval on the difference of two medians. Both sides are in ascending order, were drawn
+/// independently, and have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let (mut of_baseline, mut of_candidate) = (vec![0; baseline.len()], vec![0; candidate.len()]);
@@ -24,7 +24,7 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// The median of as many values as there are, drawn with replacement; `drawn` is room for their places.
+/// The median of a resample of the same size, drawn with replacement; `drawn` is a buffer for the drawn indices.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let count = ascending.len();
     drawn.fill_with(|| random.random_range(0..count));
@@ -32,7 +32,7 @@ fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro2
     f64::midpoint(ascending[drawn[(count - 1) / 2]], ascending[drawn[count / 2]])
 }
 
-/// The middle share of many draws.
+/// The central share, given by the confidence, of many draws.
 fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let mut draws: Vec<f64> = (0..criteria.resamples.max(1)).map(|_| draw()).collect();
     draws.sort_unstable_by(f64::total_cmp);

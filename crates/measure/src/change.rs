@@ -1,4 +1,4 @@
-//! Where the level of a series of runs changes.
+//! Change points: the places where the level of a series of runs changes.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -7,18 +7,18 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// The fewest values on either side of a change: fewer are an outlier.
 const LEAST_SIDE: usize = 3;
 
-/// How often chance may find a change in a series that has none.
+/// The false-positive rate: how often chance may find a change in a series that has none.
 const SIGNIFICANCE: f64 = 0.01;
 
-/// Orders that are tried to know what chance does.
+/// Random orders that are tried to estimate the effect of chance.
 const PERMUTATIONS: usize = 999;
 
-/// The places at which the level of `values` changes, ascending: each is that of the first value of a new level.
+/// The change points of `values`, ascending: each is the index of the first value of a new level.
 ///
-/// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014): the series is cut
-/// where the two sides differ most in their energy distance, as long as hardly one in a hundred random orders of what
-/// lies between the cuts differs as much. Nothing is assumed of the noise but that it comes in no order; the seed makes
-/// the answer the same every time. It takes about nine values to tell a change from chance.
+/// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014): the series is
+/// cut where the two sides differ most in their energy distance, as long as at most one in a hundred random orders of
+/// the values between the cuts differs as much. The only assumption about the noise is that its order is random. The
+/// seed makes the result deterministic. It takes about nine values to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -32,14 +32,14 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// The parts of a series between its cuts, with the place of each.
+/// The parts of a series between its cuts, each with its start index.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
     starts.into_iter().zip(ends).map(|(start, end)| (start, &values[start..end]))
 }
 
-/// The place at which one more cut separates most, and how much.
+/// The index at which one more cut separates the parts most, and the divergence there.
 fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     let best = parts(values, cuts).filter_map(|(start, part)| {
         let (at, divergence) = best_split(part)?;
@@ -48,7 +48,7 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Whether hardly any order within the parts separates as much.
+/// Whether at most a share of [`SIGNIFICANCE`] of random orders within the parts separates as much.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -68,7 +68,7 @@ fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut 
     true
 }
 
-/// The place in a part that leaves the most different sides, and how different they are.
+/// The index at which the two sides of a part differ most, and their divergence.
 fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let distance_to =
         |value: f64, others: &[f64]| -> f64 { others.iter().map(|other| (value - other).abs()).sum() };
@@ -77,7 +77,7 @@ fn best_split(part: &[f64]) -> Option<(usize, f64)> {
     let mut across = 0.0;
     let mut best = None;
     for at in 1..part.len() {
-        // One more value goes from the right to the left.
+        // Moves one more value from the right side to the left.
         let to_left = distance_to(part[at - 1], &part[..at - 1]);
         let to_right = distance_to(part[at - 1], &part[at..]);
         left += to_left;
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Levels, so many values each, with noise of ±`noise` around each.
+    /// A series of levels, each with its number of values, with noise of ±`noise` around each level.
     fn series(levels: &[(f64, usize)], noise: f64, seed: u64) -> Vec<f64> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let values = levels.iter().flat_map(|(level, count)| std::iter::repeat_n(*level, *count));
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Of 200 series without a change, about one in a hundred has one found, and hardly ever more than five.
+    /// Of 200 series without a change, about one in a hundred has one found, and very rarely more than five.
     #[test]
     fn chance_finds_few_changes() {
         let found = (0..200).filter(|seed| !changes(&series(&[(100.0, 16)], 0.1, 100 + seed), 7).is_empty());

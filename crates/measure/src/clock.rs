@@ -1,9 +1,9 @@
-//! A clock that is cheap enough to time every operation: the processor's time stamp counter where it is
-//! reliable, the operating system's monotonic clock where it is not.
+//! A clock that is cheap enough to time every operation: the CPU's time stamp counter where it is reliable, the
+//! kernel's monotonic clock where it is not.
 //!
-//! Reading the counter costs about 10 ns, the operating system's clock about 22. A stamp is a raw reading;
-//! only differences are converted, by a factor that is calibrated once per process against the operating
-//! system's clock (up to 200 ms, at the first [`Clock::new`]).
+//! Reading the counter costs about 10 ns, reading the kernel's clock about 22 ns. A stamp is a raw reading; only
+//! differences are converted, by a factor that is calibrated once per process against the kernel's clock (up to 200 ms,
+//! at the first [`Clock::new`]).
 
 /// A raw reading of the clock. Stamps of one process compare and subtract; nothing else is meaningful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ impl Clock {
         Self { inner, ticks_per_ns }
     }
 
-    /// Now.
+    /// The current stamp.
     #[inline]
     pub fn now(&self) -> Stamp {
         Stamp(self.inner.raw())
@@ -45,9 +45,9 @@ impl Clock {
         Stamp(start.0.saturating_add((ns as f64 * self.ticks_per_ns) as u64))
     }
 
-    /// What is read: `time stamp counter`, or `operating system` where the counter is not reliable.
+    /// The source of the readings: `time stamp counter`, or `operating system` where the counter is not reliable.
     pub fn source(&self) -> &'static str {
-        // The operating system's clock counts nanoseconds, and no counter runs at exactly 1 GHz.
+        // The kernel's clock counts nanoseconds, and no counter runs at exactly 1 GHz.
         let one_to_one = (self.ticks_per_ns - 1.0).abs() < 1e-9;
         if one_to_one { "operating system" } else { "time stamp counter" }
     }
@@ -57,8 +57,8 @@ impl Clock {
         self.ticks_per_ns * 1e9
     }
 
-    /// Nanoseconds that one reading costs: the least mean of several batches, since everything that disturbs a
-    /// batch makes it longer.
+    /// Nanoseconds that one reading costs: the lowest mean of several batches, because every disturbance makes a batch
+    /// longer.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let batch = || {
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn it_agrees_with_the_operating_system_s_clock() {
         let clock = Clock::new();
-        // Each reading lies between two of the system's clock, however long the thread is off the processor.
+        // Each reading lies between two of the kernel's clock, however long the thread is descheduled.
         let (before, start, after) = (Instant::now(), clock.now(), Instant::now());
         std::thread::sleep(Duration::from_millis(100));
         let (before_end, end, after_end) = (Instant::now(), clock.now(), Instant::now());

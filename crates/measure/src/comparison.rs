@@ -1,10 +1,10 @@
-//! What the trials of two variants say: the median ratio, an interval on it, and one of four verdicts.
+//! The comparison of the trials of two variants: the median ratio, its confidence interval, and one of four verdicts.
 //!
-//! Blocks are the unit of repetition, never operations: operations of one run share its luck. Per block
-//! the logarithm of candidate / baseline is taken, so that what slows a whole block down cancels and so
-//! that twice and half are equally far. A difference counts when three things hold: the interval excludes
-//! "none", chance alone would hardly bring it about (also among all comparisons of one sweep: [`adjust`]), and
-//! the median exceeds δ. Two variants are equivalent when the whole interval lies within ±δ (the two one-sided
+//! A round of trials (a block in identifiers) is the unit of repetition, never an operation, because operations of one
+//! run share its luck. For each round the logarithm of candidate / baseline is taken, so that an effect that slows a
+//! whole round cancels and so that twice and half are equally far. A difference counts when three conditions hold: the
+//! interval excludes "none", chance alone would rarely cause it (also among all comparisons of one sweep: [`adjust`]),
+//! and the median exceeds δ. Two variants are equivalent when the whole interval lies within ±δ (the two one-sided
 //! tests of Schuirmann, 1987, at a stricter level).
 
 use results::Better;
@@ -24,32 +24,32 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// What the trials of a candidate say against those of a baseline.
+/// The result of comparing the trials of a candidate with those of a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// What it comes to.
+    /// The verdict on the difference.
     pub verdict: Verdict,
     /// Median ratio of candidate to baseline; infinite where the baseline is 0 and the candidate is not.
     pub ratio: Option<f64>,
-    /// The interval on the ratio; nothing where the blocks do not carry one.
+    /// The confidence interval on the ratio; `None` where there are too few rounds for one.
     pub interval: Option<Interval>,
-    /// How often chance alone would bring about as much, corrected for all comparisons of the sweep where there
-    /// are several; nothing where the blocks do not carry it.
+    /// How often chance alone would cause a difference of this size, corrected for all comparisons of the sweep where
+    /// there are several; `None` where there are too few rounds for it.
     pub p_value: Option<f64>,
-    /// The mean logarithm of the ratio in units of its standard deviation over blocks (Cohen's d of paired
-    /// differences): how far the difference stands out of the noise; infinite where every block says the same.
+    /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
+    /// differences): how far the difference stands out of the noise; infinite where every round has the same ratio.
     pub effect_size: Option<f64>,
-    /// Blocks in which both were measured; of unpaired runs the fewer.
+    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs.
     pub blocks: usize,
-    /// The smallest relative difference that counted.
+    /// The smallest relative difference that counts in this comparison.
     pub delta: f64,
-    /// The share of intervals that should hold the true ratio.
+    /// The share of intervals that should contain the true ratio.
     pub confidence: f64,
-    /// Why it is inconclusive; nothing for the other verdicts.
+    /// Why the comparison is inconclusive; `None` for the other verdicts.
     pub doubt: Option<Doubt>,
 }
 
-/// Compares two variants over the blocks in which both were measured.
+/// Compares two variants over the rounds in which both were measured.
 pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: &Criteria) -> Comparison {
     let logs: Option<Vec<f64>> = baseline.pairs(candidate).map(log_ratio).collect();
     let blocks = baseline.pairs(candidate).count();
@@ -74,8 +74,8 @@ pub fn compare(baseline: &Sample, candidate: &Sample, better: Better, criteria: 
     found.judged(median, interval, p_value, better)
 }
 
-/// Compares the runs of two sessions, which share no blocks: whatever differed between the sessions is in the
-/// ratio of their medians. The p-value is that of a rank test.
+/// Compares the runs of two sessions, which share no rounds. Any difference between the sessions is part of the ratio
+/// of their medians. The p-value is that of a rank test.
 pub fn compare_unpaired(
     baseline: &Sample,
     candidate: &Sample,
@@ -116,8 +116,8 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and takes back the
-/// verdicts that chance among so many would explain.
+/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and withdraws the verdicts that
+/// chance among so many comparisons would explain.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();
@@ -141,7 +141,7 @@ fn effect_size(logs: &[f64]) -> Option<f64> {
 }
 
 impl Comparison {
-    /// A comparison that says nothing, and why.
+    /// An inconclusive comparison without numbers, and the reason.
     fn doubtful(doubt: Doubt, blocks: usize, criteria: &Criteria) -> Self {
         Self {
             verdict: Verdict::Inconclusive,
@@ -156,7 +156,7 @@ impl Comparison {
         }
     }
 
-    /// The same with a verdict on a median and its interval, which are logarithms.
+    /// The comparison with a verdict on a median and its interval, both of which are logarithms.
     fn judged(self, median: f64, interval: (f64, f64), p_value: f64, better: Better) -> Self {
         let (mut verdict, mut doubt) = judge(median, interval, better, self.delta);
         let claims = matches!(verdict, Verdict::Improved | Verdict::Regressed);

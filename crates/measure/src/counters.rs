@@ -1,18 +1,19 @@
-//! Counters of events: what the processor, or the kernel, counts of this process, as `perf stat` does.
+//! Event counters of the CPU and the kernel for this process, as in `perf stat`.
 //!
-//! Each event has a counter of its own, which every thread inherits that is started later: a group of them could be read at
-//! once, but older kernels refuse to read a group that is inherited. Where the processor has fewer counters than events,
-//! they take turns; what one counted in its turns stands for all the time that it was asked to count.
+//! Each event has a counter of its own, which every thread inherits that is started later. A group of counters could be
+//! read at once, but older kernels reject reads of an inherited group. Where the CPU has fewer counters than events,
+//! the events take turns; the count of an event during its turns is scaled up to the whole time for which it was
+//! enabled.
 
 use std::io;
 
 use perf_event::events::{Event, Hardware};
 use perf_event::{Builder, Counter};
 
-/// How many events of a processor are counted.
+/// Number of CPU events that are counted.
 pub const PROCESSOR_EVENTS: usize = 5;
 
-/// Those events, by the generic names that every kernel translates for its processor.
+/// Those events, by the generic names that every kernel translates for its CPU.
 const PROCESSOR: [(&str, Hardware); PROCESSOR_EVENTS] = [
     ("cycles", Hardware::CPU_CYCLES),
     ("instructions", Hardware::INSTRUCTIONS),
@@ -21,13 +22,13 @@ const PROCESSOR: [(&str, Hardware); PROCESSOR_EVENTS] = [
     ("branch misses", Hardware::BRANCH_MISSES),
 ];
 
-/// Counters of some events, of the thread that opens them and of all threads that come of it from then on.
+/// Counters of some events, of the thread that opens them and of all threads that it starts from then on.
 #[derive(Debug)]
 pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
 }
 
-/// A counter, or why there is none.
+/// A counter, or the reason why there is none.
 #[derive(Debug)]
 struct Named {
     name: &'static str,
@@ -39,26 +40,26 @@ struct Named {
 pub enum Scope {
     /// In user space and in the kernel.
     Everywhere,
-    /// In user space alone: the kernel keeps what happens in it to itself.
+    /// In user space only, because the kernel does not permit counting of its own events.
     UserSpace,
 }
 
-/// What counters stood at, at one moment.
+/// The values of all counters at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<const EVENTS: usize>([Option<Count>; EVENTS]);
 
-/// What one counter stood at.
+/// The value of one counter.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     events: u64,
-    /// How long it was asked to count, over all threads, in nanoseconds.
+    /// How long the counter was enabled, over all threads, in nanoseconds.
     enabled_ns: u64,
-    /// How long it counted.
+    /// How long it was counting, in nanoseconds.
     running_ns: u64,
 }
 
 impl Counters<PROCESSOR_EVENTS> {
-    /// Those of the processor, in this order: cycles, instructions, cache references, cache misses, branch misses.
+    /// The counters of the CPU, in this order: cycles, instructions, cache references, cache misses, branch misses.
     pub fn of_processor() -> Self {
         Self::open(PROCESSOR)
     }
@@ -69,12 +70,12 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, event)| Named { name, opened: open(event) }) }
     }
 
-    /// The events, each with where it is counted, or why it is not.
+    /// The events, each with the scope in which it is counted, or the reason why it is not.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<Scope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }
 
-    /// What they stand at now, threads that have ended and threads that go on alike.
+    /// The current values, including threads that have ended and threads that still run.
     pub fn read(&mut self) -> Reading<EVENTS> {
         Reading(self.counters.each_mut().map(|named| {
             let (counter, _) = named.opened.as_mut().ok()?;
@@ -84,7 +85,7 @@ impl<const EVENTS: usize> Counters<EVENTS> {
     }
 }
 
-/// A counter that counts from now on, in as much as this process may.
+/// Opens a counter that counts from now on, in the widest scope that this process may use.
 fn open(event: impl Event) -> io::Result<(Counter, Scope)> {
     let mut builder = Builder::new(event);
     builder.inherit(true).enabled(true).include_kernel().include_hv();
@@ -97,7 +98,7 @@ fn open(event: impl Event) -> io::Result<(Counter, Scope)> {
 }
 
 impl<const EVENTS: usize> Reading<EVENTS> {
-    /// How often each event happened since an earlier reading; nothing of one that is not counted, or had no turn.
+    /// How often each event happened since an earlier reading; `None` for an event that is not counted, or had no turn.
     pub fn since(&self, before: &Self) -> [Option<u64>; EVENTS] {
         std::array::from_fn(|at| self.0[at]?.since(before.0[at]?))
     }
@@ -125,8 +126,8 @@ mod tests {
 
     use super::*;
 
-    /// Memory that a thread asks for and writes to, in bytes, and the page faults which that takes at least: pages are of
-    /// 2 MiB at most where nobody has set larger ones aside.
+    /// Memory that a thread allocates and writes to, in bytes, and the least number of page faults which that takes:
+    /// pages are of 2 MiB at most where no larger ones are reserved.
     const TOUCHED_BYTES: usize = 64 << 20;
     const LEAST_FAULTS: u64 = 32;
 
@@ -134,7 +135,7 @@ mod tests {
         black_box(vec![1_u8; TOUCHED_BYTES]);
     }
 
-    /// The kernel's own events are counted as those of the processor are, and wherever counting is allowed at all.
+    /// The kernel's own events are counted in the same way as those of the CPU, wherever counting is allowed at all.
     #[test]
     fn events_of_all_threads_are_counted_those_that_go_on_and_those_that_have_ended() {
         let mut counters =

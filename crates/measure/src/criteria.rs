@@ -1,17 +1,17 @@
 //! The criteria by which two variants are compared.
 
-/// When a difference counts.
+/// The conditions under which a difference counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criteria {
     /// The smallest relative difference that matters: 0.02 for 2 %.
     pub delta: f64,
-    /// The share of intervals that should hold the true ratio, between 0 and 1.
+    /// The share of intervals that should contain the true ratio, between 0 and 1.
     pub confidence: f64,
-    /// How often the blocks are drawn anew; at least 1.
+    /// Number of bootstrap resamples; at least 1.
     pub resamples: usize,
-    /// The seed of the draws.
+    /// The seed of the resampling.
     pub seed: u64,
-    /// Whether the numbers are counters, which repeat exactly: two of them say all that twenty could.
+    /// Whether the numbers are counters, which repeat exactly, so that two values are as conclusive as twenty.
     pub exact: bool,
 }
 

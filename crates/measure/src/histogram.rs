@@ -1,16 +1,15 @@
 //! Latencies of one kind of operation: an HDR histogram with 3 significant digits from 1 ns to 1000 s.
 //!
-//! Each thread records into its own; they are merged at the end, so that a percentile is one of all
-//! operations and never a mean of percentiles. Recording costs about 2.5 ns and cannot fail: a latency
-//! beyond the range counts as the largest one there is, and is counted in
-//! [`beyond_range`](Histogram::beyond_range).
+//! Each thread records into its own histogram. They are merged at the end, so that a percentile is one of all
+//! operations and never a mean of percentiles. Recording costs about 2.5 ns and cannot fail: a latency beyond the range
+//! is recorded as the maximum of the range, and is counted in [`beyond_range`](Histogram::beyond_range).
 
 use crate::Clock;
 
-/// The largest latency that is told apart: 1000 s.
+/// The largest latency that is recorded exactly: 1000 s.
 pub const MAX_NS: u64 = 1_000_000_000_000;
 
-/// How many significant decimal digits of a latency are kept.
+/// Significant decimal digits of a latency.
 const DIGITS: u8 = 3;
 
 /// A histogram of latencies in nanoseconds.
@@ -23,7 +22,7 @@ pub struct Histogram {
 /// The latencies of a histogram in a few numbers, all in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many were recorded.
+    /// Number of recorded latencies.
     pub count: u64,
     /// The mean.
     pub mean_ns: f64,
@@ -40,7 +39,7 @@ pub struct Summary {
 }
 
 impl Histogram {
-    /// An empty histogram. It takes about 250 KiB, of which a run touches what its latencies span.
+    /// Creates an empty histogram. It takes about 250 KiB, of which a run touches only the range of its latencies.
     ///
     /// # Panics
     /// Never: the bounds are constants that the histogram accepts.
@@ -58,7 +57,7 @@ impl Histogram {
         self.counts.saturating_record(ns.min(MAX_NS));
     }
 
-    /// Adds what another thread recorded.
+    /// Adds the latencies that another thread recorded.
     ///
     /// # Panics
     /// Never: all histograms have the same bounds.
@@ -67,29 +66,29 @@ impl Histogram {
         self.beyond_range += other.beyond_range;
     }
 
-    /// How many were recorded.
+    /// Number of recorded latencies.
     pub fn count(&self) -> u64 {
         self.counts.len()
     }
 
-    /// How many were larger than [`MAX_NS`] and count as that.
+    /// Number of latencies above [`MAX_NS`], which are recorded as [`MAX_NS`].
     pub fn beyond_range(&self) -> u64 {
         self.beyond_range
     }
 
-    /// Forgets everything, for the next interval.
+    /// Removes all latencies, for the next interval.
     pub fn clear(&mut self) {
         self.counts.reset();
         self.beyond_range = 0;
     }
 
-    /// The latency that a share `quantile` (0 to 1) of all does not exceed, to 3 digits; nothing if there are
-    /// none.
+    /// The latency that a share `quantile` (0 to 1) of all does not exceed, to 3 digits; `None` if the histogram is
+    /// empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.counts.value_at_quantile(quantile).min(self.counts.max()))
     }
 
-    /// The usual numbers; nothing if nothing was recorded.
+    /// The summary of the latencies; `None` if the histogram is empty.
     pub fn summary(&self) -> Option<Summary> {
         Some(Summary {
             count: self.count(),
@@ -107,7 +106,7 @@ impl Histogram {
         &self.counts
     }
 
-    /// A histogram that a latency log held. The log does not tell what was beyond the range.
+    /// The histogram that a latency log stored. The log does not record which latencies were beyond the range.
     pub fn from_hdr(stored: &hdrhistogram::Histogram<u64>) -> Self {
         let mut histogram = Self::new();
         for step in stored.iter_recorded() {
@@ -117,8 +116,8 @@ impl Histogram {
         histogram
     }
 
-    /// Nanoseconds that one record costs, by `clock`: the least mean of several batches over latencies that
-    /// spread as real ones do.
+    /// Nanoseconds that one record costs, by `clock`: the lowest mean of several batches over latencies that are spread
+    /// as real ones are.
     pub fn record_cost_ns(clock: &Clock) -> f64 {
         const RECORDS: u32 = 20_000;
         let mut histogram = Self::new();

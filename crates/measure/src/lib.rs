@@ -1,9 +1,9 @@
-//! The instruments: a cheap clock, counters of the processor, latency histograms, the order in which trials run, and
-//! what two sets of trials say about each other.
+//! The instruments: a cheap clock, counters of the CPU, latency histograms, the order in which trials run, and the
+//! comparison of two sets of trials.
 //!
-//! [`allocation`] counts what threads allocate, [`probe`] reads what the operating system knows of the process.
+//! [`allocation`] counts the allocations of threads, [`probe`] reads the kernel's figures about the process.
 //!
-//! Nothing here prints or knows what a tree is. The harness alone holds the clock.
+//! No module here prints, or depends on trees. Only the harness owns the clock.
 
 pub mod allocation;
 mod bootstrap;

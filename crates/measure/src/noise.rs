@@ -1,4 +1,4 @@
-//! What a machine calls different although it is the same: the baseline against itself.
+//! The noise of a machine: the apparent difference between two series of runs of the same baseline.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -6,28 +6,29 @@ use crate::sample::log_ratio;
 use crate::significance::{FEWEST_BLOCKS, mean_and_error};
 use crate::{Criteria, Sample, bootstrap};
 
-/// The share of true effects that would be found if the spread were known. It is estimated from as few blocks, and
-/// four of five remain.
+/// The statistical power if the spread were known. The spread is estimated from the same few rounds, which leaves four
+/// of five true effects found.
 const POWER: f64 = 0.9;
 
-/// The ratio of the standard error of a median to that of a mean, for values that are spread normally: √(π/2).
+/// The ratio of the standard error of a median to that of a mean, for normally distributed values: √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
 
-/// What runs of one and the same variant in the same blocks tell of the machine.
+/// The noise of the machine, estimated from repeated runs of one variant in the same rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The relative difference that the interval on "the same against itself" reaches: 0.03 for 3 %. No smaller
-    /// difference counts.
+    /// The relative difference that the confidence interval on "the same against itself" reaches: 0.03 for 3 %. No
+    /// smaller difference counts.
     pub floor: f64,
-    /// The smallest true relative difference that as many blocks find in four of five experiments.
+    /// The smallest true relative difference that the same number of rounds finds in four of five experiments.
     pub detectable: f64,
-    /// Blocks in which the variant ran twice.
+    /// Rounds in which the variant ran twice.
     pub blocks: usize,
 }
 
 impl Noise {
-    /// What two samples of the same variant tell, by the confidence of the criteria; nothing where there are too
-    /// few blocks, or a value without a logarithm. A difference is to be detectable among so many comparisons.
+    /// The noise between two samples of the same variant, at the confidence of the criteria. The detectable difference
+    /// is corrected for the number of `comparisons`. `None` where there are too few rounds, or a value without a
+    /// logarithm.
     pub fn of(first: &Sample, again: &Sample, criteria: &Criteria, comparisons: usize) -> Option<Self> {
         let mut logs = first.pairs(again).map(log_ratio).collect::<Option<Vec<f64>>>()?;
         let finite = logs.iter().all(|log| log.is_finite());
@@ -43,8 +44,8 @@ impl Noise {
     }
 }
 
-/// The smallest difference found with [`POWER`]: one that the test tells from none at this level, and whose median
-/// comes out above what counts at all.
+/// The smallest difference found with [`POWER`]: one that the test distinguishes from none at this level, and whose
+/// median exceeds the smallest difference that counts at all.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

@@ -1,33 +1,33 @@
-//! The order in which trials run: in blocks, so that whatever drifts (heat, other tenants, a filling disk)
-//! meets all cells alike.
+//! The order in which trials run: in rounds, so that drift (heat, other tenants, a filling disk) affects all
+//! configurations equally.
 //!
-//! Every block runs every cell once; the number of the block is the number of the trial, and two cells'
-//! runs in one block are a pair.
+//! A round is a block, and a configuration a cell, in identifiers. Every round runs every configuration once. The
+//! number of the round is the number of the trial, and the runs of two configurations in one round are a pair.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// How the cells of a block are ordered.
+/// How the configurations of a round are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// Every block in its own random order.
+    /// Every round in its own random order.
     Shuffled,
-    /// One random order and its mirror image in turns: `ABC CBA ABC …`. With two cells this is ABBA, which
+    /// One random order and its mirror image in turns: `ABC CBA ABC …`. With two configurations this is ABBA, which
     /// cancels a drift that is linear in time.
     Mirrored,
 }
 
-/// One run: this cell in this block.
+/// One run: a configuration in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The number of the block, which is the number of the trial.
+    /// The number of the round, which is the number of the trial.
     pub block: usize,
-    /// The number of the cell.
+    /// The number of the configuration.
     pub cell: usize,
 }
 
-/// Which cell runs when.
+/// The order of all runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The runs, in order.
@@ -35,8 +35,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A plan that runs each of `cells` cells once in each of `blocks` blocks. Equal arguments give equal
-    /// plans, and more blocks extend a plan without changing its start.
+    /// A plan that runs each of `cells` configurations once in each of `blocks` rounds. Equal arguments give equal
+    /// plans, and more rounds extend a plan without changing its start.
     pub fn new(cells: usize, blocks: usize, seed: u64, arrangement: Arrangement) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut order: Vec<usize> = (0..cells).collect();

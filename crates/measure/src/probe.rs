@@ -1,4 +1,4 @@
-//! What the operating system knows of this process and its machine.
+//! The kernel's figures about this process and its machine.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Processor time of the process so far, user and system, over all threads, in nanoseconds.
+/// CPU time of the process so far, user and system, over all threads, in nanoseconds.
 pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// The largest resident memory before the system was told to begin anew with it.
+/// The largest resident memory before the kernel's peak was last reset.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 
 /// The largest resident memory of the process so far, in bytes.
@@ -20,10 +20,10 @@ pub fn rss_peak_bytes() -> Option<u64> {
     Some(field_kib("/proc/self/status", "VmHWM:")?.max(PEAK_BEFORE.load(Ordering::Relaxed)))
 }
 
-/// Does what takes memory and gives it back, and is no part of the largest resident memory; `None`, and nothing is done,
-/// where the system cannot forget that.
+/// Does temporary work whose memory is excluded from the largest resident memory. Returns `None`, without doing the
+/// work, where the kernel cannot reset the peak.
 pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
-    /// What `proc_pid_clear_refs(5)` takes to begin anew.
+    /// The value that resets the peak, from `proc_pid_clear_refs(5)`.
     const PEAK: &str = "5";
     let forget = || fs::write("/proc/self/clear_refs", PEAK).ok();
     PEAK_BEFORE.fetch_max(rss_peak_bytes()?, Ordering::Relaxed);
@@ -33,22 +33,22 @@ pub fn without_peak<T>(work: impl FnOnce() -> T) -> Option<T> {
     Some(done)
 }
 
-/// Bytes that the system fetched from storage for this process.
+/// Bytes that the kernel fetched from storage for this process.
 pub fn os_read_bytes() -> Option<u64> {
     field("/proc/self/io", "read_bytes:")
 }
 
-/// Bytes that the system sent to storage for this process.
+/// Bytes that the kernel sent to storage for this process.
 pub fn os_write_bytes() -> Option<u64> {
     field("/proc/self/io", "write_bytes:")
 }
 
-/// Memory that can be had without swapping, in bytes.
+/// Memory available without swapping, in bytes.
 pub fn available_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemAvailable:")
 }
 
-/// Memory in all, in bytes.
+/// Total memory of the machine, in bytes.
 pub fn total_memory_bytes() -> Option<u64> {
     field_kib("/proc/meminfo", "MemTotal:")
 }
@@ -58,13 +58,13 @@ pub fn used_swap_bytes() -> Option<u64> {
     Some(field_kib("/proc/meminfo", "SwapTotal:")?.saturating_sub(field_kib("/proc/meminfo", "SwapFree:")?))
 }
 
-/// Bytes free on the file system of `folder`, or of the nearest folder above it that exists.
+/// Free bytes on the file system of `folder`, or of the nearest existing folder above it.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let file_system = file_system(folder)?;
     Some(file_system.f_bavail * file_system.f_frsize)
 }
 
-/// The share of that file system that is free.
+/// The free share of the file system of `folder`, or of the nearest existing folder above it.
 pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)
@@ -76,7 +76,7 @@ fn file_system(folder: &Path) -> Option<rustix::fs::StatVfs> {
     rustix::fs::statvfs(existing).ok()
 }
 
-/// The number behind a name in a file of `/proc`.
+/// The number that follows a name in a file of `/proc`.
 fn field(file: &str, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;

@@ -1,20 +1,20 @@
-//! A share of tries with an interval.
+//! A share of tries with a confidence interval.
 
 use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::Interval;
 
-/// The share of tries that something happened in, with its 95 % interval: that of Clopper and Pearson (*Biometrika* 26,
-/// 1934), which covers the true share at least so often, however few the tries.
+/// The share of tries in which an event happened, with its 95 % confidence interval: that of Clopper and Pearson
+/// (*Biometrika* 26, 1934), which covers the true share in at least 95 % of cases, even for few tries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proportion {
-    /// How often it happened.
+    /// How often the event happened.
     pub count: u64,
-    /// Of how many tries; not 0.
+    /// Number of tries; not 0.
     pub tries: u64,
 }
 
-/// What an interval leaves out on each side.
+/// The probability outside the interval on each side.
 const TAIL: f64 = 0.025;
 
 impl Proportion {
@@ -23,10 +23,10 @@ impl Proportion {
         self.count as f64 / self.tries as f64
     }
 
-    /// Its 95 % interval.
+    /// The 95 % confidence interval on the share.
     ///
     /// # Panics
-    /// If it happened more often than it was tried.
+    /// If the event happened more often than it was tried.
     pub fn interval(self) -> Interval {
         let (count, others) = (self.count as f64, (self.tries - self.count) as f64);
         let quantile = |a: f64, b: f64, p: f64| Beta::new(a, b).expect("both are above 0").inverse_cdf(p);

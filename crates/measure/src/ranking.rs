@@ -4,7 +4,7 @@ use results::Better;
 
 use crate::{Comparison, Criteria, Sample, compare};
 
-/// One variant and what it comes to.
+/// One variant and its comparison with the baseline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The name of the variant.

@@ -1,37 +1,37 @@
-//! One metric of one variant over all blocks.
+//! One metric of one variant over all rounds of trials.
 
 /// How many median absolute deviations make an outlier.
 const OUTLIER_SPREADS: f64 = 10.0;
 
-/// What one variant measured, block by block.
+/// The values of one variant, round by round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// The name of the variant, as verdicts say it.
+    /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number of each block with the value that was measured in it; blocks without a value are absent.
+    /// The number of each round with the value that was measured in it; rounds without a value are absent.
     pub blocks: Vec<(u64, f64)>,
 }
 
 impl Sample {
-    /// A sample by the name of its variant.
+    /// A sample with the name of its variant.
     pub fn new(name: impl Into<String>, blocks: impl IntoIterator<Item = (u64, f64)>) -> Self {
         Self { name: name.into(), blocks: blocks.into_iter().collect() }
     }
 
-    /// The median over blocks; nothing if there are none.
+    /// The median over rounds; `None` if there are none.
     pub fn median(&self) -> Option<f64> {
         let values = self.ascending();
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// The blocks whose value lies further from the median than ten times as far as half of all do: what an
-    /// unlucky moment looks like. They are told of, and kept: leaving them out would be a choice of results.
+    /// The rounds whose value lies further from the median than ten median absolute deviations, as after a disturbance.
+    /// They are reported and kept: leaving them out would be a choice of results.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
         let Some(spread) = Self::new("", distances).median() else { return Vec::new() };
         let is_outlier = |value: f64| (value - median).abs() > OUTLIER_SPREADS * spread;
-        // Where half of the values are one, any other is as far as can be, and says nothing.
+        // Where half of the values are equal, the spread is 0, and no value can be called an outlier.
         let blocks = self.blocks.iter().filter(|(_, value)| spread > 0.0 && is_outlier(*value));
         blocks.copied().collect()
     }
@@ -43,7 +43,7 @@ impl Sample {
         values
     }
 
-    /// The values of blocks in which both were measured: this one's and the other's.
+    /// The pairs of values of rounds in which both were measured: this sample's and the other's.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
@@ -51,7 +51,7 @@ impl Sample {
     }
 }
 
-/// The median of values; nothing if there are none.
+/// The median of values; `None` if there are none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Sample::new("", (0..).zip(values)).median()
 }
@@ -62,13 +62,13 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// The logarithm of candidate / baseline; nothing where one of them has none.
+/// The logarithm of candidate / baseline; `None` where one of them has none.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {
         return None;
     }
-    // The sign of a negative zero goes, so that two zeros are the same; their logarithms would not subtract.
+    // Removes the sign of a negative zero, so that two zeros are equal; their logarithms would not subtract.
     let (baseline, candidate) = (baseline.abs(), candidate.abs());
     Some(if baseline.total_cmp(&candidate).is_eq() { 0.0 } else { candidate.ln() - baseline.ln() })
 }

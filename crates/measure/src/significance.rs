@@ -1,12 +1,12 @@
-//! How often chance alone would bring about what was seen: p-values of pairs and of unpaired runs, and what
-//! becomes of them where there are several.
+//! How often chance alone would cause the measured difference: p-values of paired and of unpaired runs, and their
+//! correction where there are several.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// The fewest blocks that carry a verdict. The widest interval there is, from the least to the largest ratio,
-/// holds the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 97 % for 6 blocks, 94 % for 5, 88 % for 4.
+/// The fewest rounds of trials that support a verdict. The widest possible interval, from the least to the largest
+/// ratio, contains the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 97 % for 6 rounds, 94 % for 5, 88 % for 4.
 pub const FEWEST_BLOCKS: usize = 6;
 
 /// The mean of values with its standard error; `None` for fewer than two.
@@ -17,13 +17,12 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, (squares / (count - 1.0) / count).sqrt()))
 }
 
-/// The p-value of "the ratio is 1" on the logarithms of paired ratios, two-sided: Student's test of paired
-/// differences (*Biometrika* 6, 1908). It errs on the side of chance where one block is far from the others; a
-/// trimmed mean does not, and calls too much different where blocks are few. Equal logarithms, as counters give,
-/// leave nothing to chance.
+/// The p-value of "the ratio is 1" on the logarithms of paired ratios, two-sided: Student's test of paired differences
+/// (*Biometrika* 6, 1908). It errs on the side of chance where one round is far from the others; a trimmed mean does
+/// not, and finds too many differences where rounds are few. Equal logarithms, as counters give, exclude chance.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
-    // Infinite logarithms, from 0 or to it, are all equal or were refused before.
+    // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
     if error == 0.0 || !mean.is_finite() {
         return if mean == 0.0 { 1.0 } else { 0.0 };
     }
@@ -121,7 +120,7 @@ mod tests {
         assert!((unpaired(&ozone, &[1.15, 0.88, 0.90, 0.74, 1.21]) - 0.254_412).abs() < 1e-5);
         // Equal values share their ranks: of the six ways to deal 1, 2, 2, 3 two are as extreme as {1, 2}.
         assert!((unpaired(&[1.0, 2.0], &[2.0, 3.0]) - 4.0 / 6.0).abs() < 1e-12);
-        // Beyond the limit the approximation goes on where the count ends.
+        // Just above the limit of the exact count, the normal approximation is close to the exact value just below it.
         let many = |from: u32| (0..31).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
         let few = |from: u32| (0..30).map(|i| f64::from(from + i)).collect::<Vec<f64>>();
         let (approximate, counted) = (unpaired(&many(0), &many(8)), unpaired(&few(0), &few(8)));

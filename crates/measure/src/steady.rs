@@ -1,26 +1,26 @@
-//! Whether a store is steady: whether its last rounds are alike.
+//! The test of steady state: whether the last rounds of a store are alike.
 //!
-//! The rule is that of the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady
-//! state"): over a window of rounds the largest and the smallest value differ by no more than 20 % of their mean,
-//! and the line that fits them best (least squares) rises or falls by no more than 10 % of it from the window's
-//! first round to its last.
+//! The rule is that of the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state"):
+//! over a window of rounds the largest and the smallest value differ by no more than 20 % of their mean, and the line
+//! that fits them best (least squares) rises or falls by no more than 10 % of it from the window's first round to its
+//! last.
 
-/// The rounds of a window, where nothing else is said.
+/// The default number of rounds in a window.
 const ROUNDS: usize = 5;
 
-/// How far the values of a window may lie apart, as a share of their mean.
+/// The maximum range of the values in a window, as a share of their mean.
 const MOST_RANGE: f64 = 0.2;
 
-/// How far their best line may rise or fall over the window, as a share of their mean.
+/// The maximum rise or fall of their best line over the window, as a share of their mean.
 const MOST_SLOPE: f64 = 0.1;
 
-/// What is steady and what is not.
+/// The rule that decides whether a series is steady.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyRule {
-    /// The rounds that are looked at: the last ones. At least 2.
+    /// The size of the window, which is the last rounds of the series. At least 2.
     pub rounds: usize,
-    /// The least difference that there can be: values that lie no further apart are alike. 1 for small counts, 0
-    /// where a value can be anything.
+    /// The smallest possible difference: values that lie no further apart are alike. 1 for small counts, 0 where a
+    /// value can be anything.
     pub grain: f64,
 }
 
@@ -31,7 +31,7 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Whether the last rounds are alike; `None` where there are too few of them, or one is no number.
+    /// Whether the last rounds are alike; `None` where there are too few of them, or a value is not a number.
     pub fn holds(&self, values: &[f64]) -> Option<bool> {
         let window = &values[values.len().checked_sub(self.rounds)?..];
         if window.len() < 2 || window.iter().any(|value| !value.is_finite()) {

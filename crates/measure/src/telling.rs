@@ -1,25 +1,25 @@
-//! A change as a reader takes it in: in one unit, and its interval in the same.
+//! The text of a change, with the ratio and its confidence interval in one unit.
 
 use std::fmt;
 
 use crate::{Comparison, Interval};
 
-/// What a change is told in.
+/// The unit in which a change is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Terms {
     /// As a ratio: in percent, or as a factor where the change or an end of its interval is large.
     Ratio,
-    /// Of a share, in percentage points: a percentage of it could be taken for them.
+    /// As percentage points, for a share: a percentage of a share could be mistaken for them.
     Points {
-        /// The share, 0 to 1, that the ratio is to.
+        /// The baseline share, 0 to 1, to which the ratio refers.
         baseline: f64,
     },
 }
 
-/// From here on, and down to its inverse, a ratio is told as a factor.
+/// The ratio from which on, and down to its inverse, a change is given as a factor.
 const LARGE: f64 = 2.0;
 
-/// In what all numbers of one change are given.
+/// The format of all numbers of one change.
 #[derive(Clone, Copy)]
 enum Manner {
     Percent,
@@ -28,7 +28,7 @@ enum Manner {
 }
 
 impl Manner {
-    /// That of ratios which stand beside each other.
+    /// The format of ratios that are printed together.
     fn of(terms: Terms, ratios: &[f64]) -> Self {
         let is_large = |ratio: &f64| ratio.is_finite() && *ratio > 0.0 && ratio.ln().abs() >= LARGE.ln();
         match terms {
@@ -39,7 +39,7 @@ impl Manner {
     }
 }
 
-/// A ratio in some manner.
+/// A ratio in a format.
 struct Change(f64, Manner);
 
 impl fmt::Display for Change {
@@ -66,7 +66,7 @@ impl Interval {
         self.low.total_cmp(&self.high).is_ne()
     }
 
-    /// Both ends in the same terms: `−14.0 % to −10.2 %`.
+    /// Both ends in the same unit: `−14.0 % to −10.2 %`.
     pub fn told(&self, terms: Terms) -> String {
         self.beside(Manner::of(terms, &[self.low, self.high]))
     }
@@ -77,14 +77,15 @@ impl Interval {
 }
 
 impl Comparison {
-    /// In what the change and the interval that stands beside it are told.
+    /// The format of the change and of the interval that is printed with it.
     fn manner(&self, terms: Terms) -> Manner {
         let interval = self.interval.map(|interval| [interval.low, interval.high]);
         let ratios: Vec<f64> = interval.into_iter().flatten().chain(self.ratio).collect();
         Manner::of(terms, &ratios)
     }
 
-    /// The verdict, or another word in its place, and the change with its interval: `improved, −12.3 % (−14.0 % to −10.2 %)`.
+    /// The verdict, or another word in its place, and the change with its interval, such as
+    /// `improved, −12.3 % (−14.0 % to −10.2 %)`.
     pub fn brief(&self, word: impl fmt::Display, terms: Terms) -> String {
         match self.short_change(terms) {
             change if change.is_empty() => word.to_string(),
@@ -92,8 +93,8 @@ impl Comparison {
         }
     }
 
-    /// The change with its interval, without what several comparisons have in common: `−12.3 % (−14.0 % to −10.2 %)`; empty
-    /// where there is none.
+    /// The change with its interval, without the confidence and the number of trials: `−12.3 % (−14.0 % to −10.2 %)`;
+    /// empty where there is none.
     pub fn short_change(&self, terms: Terms) -> String {
         let Some(ratio) = self.ratio else { return String::new() };
         let manner = self.manner(terms);
@@ -103,8 +104,8 @@ impl Comparison {
         format!("{}{interval}", Change(ratio, manner))
     }
 
-    /// The change and how sure it is: `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there
-    /// is none.
+    /// The change with its interval, confidence and number of trials, such as
+    /// `−12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`; empty where there is none.
     pub fn change(&self, terms: Terms) -> String {
         let Some(ratio) = self.ratio else { return String::new() };
         let (percent, manner) = (self.confidence * 100.0, self.manner(terms));
@@ -119,7 +120,7 @@ impl Comparison {
     }
 }
 
-/// `improved, −12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`, and why where it is inconclusive.
+/// Prints `improved, −12.3 % (95 % interval −14.0 % to −10.2 %, 10 trials)`, and the reason where it is inconclusive.
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.verdict)?;

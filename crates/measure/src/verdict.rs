@@ -1,4 +1,4 @@
-//! One of four verdicts, and why a comparison does not reach one.
+//! One of four verdicts, and the reasons why a comparison is inconclusive.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use results::Better;
 
 use crate::significance::FEWEST_BLOCKS;
 
-/// The widest difference that is called none: however noisy a machine is, 10 % are not nothing.
+/// The largest difference that may count as equivalent: even on a noisy machine, 10 % matter.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// What a comparison comes to.
+/// The verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// The candidate is better than the baseline by more than δ.
     Improved,
     /// They differ by less than δ.
     Equivalent,
-    /// The trials do not decide; the comparison says why.
+    /// The trials do not decide; the comparison gives the reason.
     Inconclusive,
     /// The candidate is worse than the baseline by more than δ.
     Regressed,
 }
 
 impl Verdict {
-    /// All of them.
+    /// All verdicts.
     pub const ALL: [Self; 4] = [Self::Improved, Self::Equivalent, Self::Inconclusive, Self::Regressed];
 
-    /// What it is called in results.
+    /// The name of the verdict in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Improved => "improved",
@@ -46,27 +46,27 @@ impl fmt::Display for Verdict {
 /// Why a comparison is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// Too few blocks in which both were measured.
+    /// Too few rounds of trials in which both were measured.
     TooFewBlocks {
-        /// How many there are.
+        /// Number of such rounds.
         blocks: usize,
     },
-    /// The interval holds both "no difference" and one that matters.
+    /// The interval contains both "no difference" and a difference that matters.
     TooNoisy,
     /// A number of one side exceeds a bound of theory or physics.
     Implausible,
     /// It regressed in one batch of trials, and not in the one before.
     OnlyOnce,
-    /// The interval excludes "none", and chance alone brings about as much too often.
+    /// The interval excludes "none", but chance alone causes as large a difference too often.
     Chance,
-    /// It differs, and by no more than counts: δ, or the noise of the machine.
+    /// They differ, but by no more than the smallest difference that counts: δ, or the noise of the machine.
     TooSmall,
-    /// It would count by itself, and among so many comparisons one like it comes about by chance.
+    /// The difference would count in a single comparison, but chance produces one like it among so many comparisons.
     OneOfMany {
-        /// How many there are.
+        /// Number of comparisons.
         comparisons: usize,
     },
-    /// In some blocks one side is 0, so that there is no ratio.
+    /// In some rounds one side is 0, so that there is no ratio.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,

@@ -1,5 +1,5 @@
-//! The statistics hold what they promise: intervals cover the truth as often as they say, identical
-//! variants are not called different, and effects that were planted are found.
+//! The calibration of the statistics: intervals cover the truth at their nominal rate, identical variants are not
+//! called different, and planted effects are found.
 
 use lsmbench_measure as measure;
 use measure::{Comparison, Criteria, Noise, Sample, Verdict, adjust, compare, compare_unpaired};
@@ -8,8 +8,8 @@ use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use results::Better;
 
-/// Two arms over `blocks` blocks. Blocks differ by 10 % from each other, which pairing takes out; each run
-/// adds `noise` of its own, and the candidate is `ratio` times the baseline.
+/// Two arms over `blocks` rounds. Rounds differ by 10 % from each other, which pairing removes; each run adds `noise`
+/// of its own, and the candidate is `ratio` times the baseline.
 fn arms(seed: u64, blocks: u64, ratio: f64, noise: f64) -> (Sample, Sample) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let block = LogNormal::new(0.0, 0.1).unwrap();
@@ -24,7 +24,7 @@ fn arms(seed: u64, blocks: u64, ratio: f64, noise: f64) -> (Sample, Sample) {
     (Sample::new("baseline", baseline), Sample::new("candidate", candidate))
 }
 
-/// The share of `simulations` comparisons for which `holds`.
+/// The share of `simulations` comparisons for which `holds` returns true.
 fn share(
     simulations: u64,
     blocks: u64,
@@ -62,7 +62,7 @@ fn identical_variants_are_not_called_different() {
     }
 }
 
-/// Whether a comparison says that the two differ.
+/// Whether a comparison finds a difference between the two.
 fn claims(comparison: &Comparison) -> bool {
     matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed)
 }
@@ -77,7 +77,7 @@ fn six_blocks_call_few_identical_variants_different() {
 
 #[test]
 fn a_neighbour_that_takes_the_machine_now_and_then_is_no_difference() {
-    // One run in ten takes half as long again: what shared machines do.
+    // One run in ten takes half as long again, as on shared machines.
     let different = (0..1000_u64).filter(|seed| {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
         let run = LogNormal::new(0.0, 0.02).unwrap();
@@ -192,7 +192,7 @@ fn equal_seeds_give_equal_intervals() {
     let criteria = Criteria::default();
     let first = compare(&baseline, &candidate, Better::Lower, &criteria);
     assert_eq!(first, compare(&baseline, &candidate, Better::Lower, &criteria));
-    // Criterion's and this one's resampling differ in the last digits only: 10,000 draws are enough.
+    // Criterion's resampling and this one differ in the last digits only: 10,000 draws are enough.
     let other = compare(&baseline, &candidate, Better::Lower, &Criteria { seed: 7, ..criteria });
     assert_eq!(first.verdict, other.verdict);
     assert!((first.interval.unwrap().low - other.interval.unwrap().low).abs() < 0.01);

@@ -1,9 +1,9 @@
-//! The bench of a component: the only clock, the answers that are checked, and what comes of each phase.
+//! The bench of a component: the only clock, the check of its answers, and the results of each phase.
 //!
-//! A call of some nanoseconds cannot be timed by itself: reading the clock takes longer. So operations are timed
-//! in slices, one pair of readings around many of them. What a slice needs is made before its first reading, its
-//! answers are checked after its second. Now and then a slice is done once more without the component; that time
-//! is reported beside the other and not subtracted.
+//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. So operations are timed
+//! in slices, one pair of readings around many of them. The data of a slice is prepared before its first reading, and
+//! its answers are checked after its second. At regular intervals a slice is repeated without the component; that time
+//! is reported next to the other and not subtracted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,66 +16,66 @@ use tree::Design;
 
 use crate::fault::Fault;
 
-/// Every how many slices the loop is timed without the component.
+/// Number of slices after which the loop is timed once without the component.
 const IDLE_STRIDE: u64 = 8;
 
-/// The most wrong answers that are described, per phase.
+/// The most wrong answers described per phase.
 const MOST_EXAMPLES: usize = 3;
 
-/// The least and the most builds that a time per build is taken from, and the time after which they are enough.
+/// The fewest and the most builds for a time per build; between them, builds stop after [`BUILD_NS`].
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
-/// Where a component is measured.
+/// The context in which a component is measured.
 pub struct Bench<'a> {
-    /// The design, of which the subject's own axis counts.
+    /// The design; only the subject's own axis and the keys that it reads have an effect.
     pub design: &'a Design,
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// Where relative paths start.
+    /// The base directory of relative paths.
     pub base: &'a Path,
-    /// An empty place for files, which goes with the trial.
+    /// An empty directory for files, which is removed with the trial.
     pub directory: &'a Path,
     mode: RunMode,
     clock: Clock,
-    /// Told when a phase begins.
+    /// Called when a phase begins.
     tell: &'a dyn Fn(usize),
     phases: Vec<PhaseResult>,
-    /// What holds for all phases.
+    /// The results that apply to all phases.
     common: Measurements,
 }
 
-/// What came of a phase.
+/// The results of a phase.
 #[derive(Debug, Default)]
 pub struct PhaseResult {
-    /// Its name.
+    /// The name of the phase.
     pub name: &'static str,
-    /// The columns that it fills.
+    /// The columns that the phase fills.
     pub cells: Measurements,
-    /// What became of its answers.
+    /// The check of its answers.
     pub answers: Answers,
 }
 
-/// Answers that were checked.
+/// The counts of checked and wrong answers.
 #[derive(Debug, Default)]
 pub struct Answers {
-    /// How many.
+    /// Number of checked answers.
     pub checked: u64,
-    /// How many of them were wrong.
+    /// Number of wrong answers.
     pub wrong: u64,
-    /// The first of those, in words.
+    /// Descriptions of the first wrong answers.
     pub examples: Vec<String>,
 }
 
-/// How long operations took. Without a clock it only says how many there were.
+/// The time and number of operations. Without a clock it contains only the number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timing {
-    /// Operations done.
+    /// Number of completed operations.
     pub operations: u64,
     threads: u32,
-    /// Nanoseconds of wall time from the first to the last; of one thread, those of all slices.
+    /// Nanoseconds of wall time from the first operation to the last; for one thread, the sum over all slices.
     elapsed_ns: Option<u64>,
-    /// Nanoseconds that all threads together took.
+    /// Nanoseconds of all threads together.
     busy_ns: u64,
     /// Nanoseconds per operation, by slice.
     slices: Vec<f64>,
@@ -83,19 +83,19 @@ pub struct Timing {
     idle: Vec<f64>,
 }
 
-/// A slice of operations in the making.
+/// A slice of operations while it is measured.
 pub struct Slice<'a> {
     clock: Option<&'a Clock>,
     is_idle_wanted: bool,
     operations: usize,
     elapsed_ns: Option<u64>,
     idle_ns: Option<u64>,
-    /// Where the answers of the slice are checked.
+    /// The counts to which checks of this slice are added.
     pub answers: &'a mut Answers,
 }
 
 impl Answers {
-    /// Takes down whether an answer was right; `describe` says what was wrong.
+    /// Records whether an answer was right; `describe` describes a wrong one.
     pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
@@ -108,12 +108,12 @@ impl Answers {
 }
 
 impl Slice<'_> {
-    /// Does the slice's operations against the clock.
+    /// Runs the slice's operations and times them.
     pub fn time(&mut self, work: impl FnOnce()) {
         self.elapsed_ns = timed(self.clock, work);
     }
 
-    /// Does the loop without the component, now and then.
+    /// Runs the loop without the component, once every few slices.
     pub fn idle(&mut self, work: impl FnOnce()) {
         if self.is_idle_wanted {
             self.idle_ns = timed(self.clock, work);
@@ -132,7 +132,7 @@ fn timed(clock: Option<&Clock>, work: impl FnOnce()) -> Option<u64> {
 }
 
 impl<'a> Bench<'a> {
-    /// A bench in a mode. `tell` hears the number of every phase that begins.
+    /// A bench in a mode. `tell` receives the number of every phase that begins.
     pub fn new(
         design: &'a Design,
         (seed, mode): (u64, RunMode),
@@ -143,18 +143,18 @@ impl<'a> Bench<'a> {
         Self { design, seed, base, directory, mode, clock: Clock::new(), tell, phases, common }
     }
 
-    /// What holds for all phases: bytes, the time of the build, what theory expects.
+    /// The results that apply to all phases: bytes, the time of the build, and the expectations of theory.
     pub fn about(&mut self) -> &mut Measurements {
         &mut self.common
     }
 
-    /// Begins a phase; what it measures goes into what is returned.
+    /// Begins a phase; its measurements go into the returned value.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
     }
 
-    /// Ends a phase.
+    /// Ends a phase and stores its results.
     pub fn end(&mut self, mut phase: PhaseResult) {
         if self.mode == RunMode::Timed {
             phase.cells.set_some(&c::RSS_PEAK_BYTES, rss_peak_bytes());
@@ -162,7 +162,7 @@ impl<'a> Bench<'a> {
         self.phases.push(phase);
     }
 
-    /// Everything measured, phase by phase.
+    /// The results of all phases.
     pub fn into_phases(self) -> Vec<PhaseResult> {
         let Self { mut phases, common, .. } = self;
         phases.iter_mut().for_each(|phase| phase.cells.extend(common.clone()));
@@ -173,11 +173,11 @@ impl<'a> Bench<'a> {
         (self.mode == RunMode::Timed).then_some(&self.clock)
     }
 
-    /// Does `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` are
-    /// over. `slice` makes ready, times and checks as many as it is told to.
+    /// Runs `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` have passed.
+    /// `slice` prepares, times and checks as many operations as its argument.
     ///
     /// # Errors
-    /// The first one of a slice.
+    /// The first error of a slice.
     pub fn slices(
         &self,
         (operations, length, limit_ns): (u64, usize, u64),
@@ -204,9 +204,9 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Does operations by several threads at once: `worker` makes the loop of each, which is then called for one
-    /// slice of its operations after the other, until all are done or `limit_ns` are over. Nothing is made ready
-    /// and nothing checked between slices.
+    /// Runs operations by several threads at once. `worker` makes the loop of each thread, which is then called for one
+    /// slice of its operations after the other, until all are done or `limit_ns` have passed. Nothing is prepared or
+    /// checked between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -265,13 +265,13 @@ impl<'a> Bench<'a> {
         timed(self.clock(), work).map(|ns| ns as f64 / operations.max(1) as f64)
     }
 
-    /// Builds something of `entries` entries several times and returns the last.
+    /// Builds a structure of `entries` entries several times and returns the last.
     ///
     /// # Errors
-    /// That of a build.
+    /// The error of a build.
     ///
     /// # Panics
-    /// Never: what is timed is done.
+    /// Never: the timed closure has run.
     pub fn build<T>(
         &self,
         entries: u64,
@@ -284,11 +284,11 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Builds something of `entries` entries several times by several threads at once and returns the last: `begin`
-    /// makes what they build, and each does `work` on its share of the entries, which alone is timed.
+    /// Builds a structure of `entries` entries several times by several threads at once and returns the last. `begin`
+    /// makes the empty structure, and each thread runs `work` on its share of the entries; only `work` is timed.
     ///
     /// # Errors
-    /// That of `begin`.
+    /// The error of `begin`.
     pub fn build_together<T: Sync>(
         &self,
         threads: u32,
@@ -304,7 +304,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Builds something several times; each round says how long it took. Without a clock there is one round.
+    /// Repeats a build; each `round` returns its time. Without a clock there is one round.
     fn rounds<T>(
         &self,
         threads: u32,
@@ -327,7 +327,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// What one of several threads did.
+/// The operations and times of one of several threads.
 struct Part {
     operations: u64,
     busy_ns: u64,
@@ -342,7 +342,7 @@ impl Part {
     }
 }
 
-/// Which of `count` things are those of a thread.
+/// The part of `count` items that belongs to a thread.
 pub(crate) fn share_of(count: usize, thread: u32, threads: u32) -> Range<usize> {
     let at = |thread: u32| (count as u128 * u128::from(thread) / u128::from(threads)) as usize;
     at(thread)..at(thread + 1)
@@ -354,7 +354,7 @@ impl Timing {
         median(&self.slices)
     }
 
-    /// Sets the time that the loop takes without the component, where it was measured by itself.
+    /// Sets the time of the loop without the component, where it was measured separately.
     #[must_use]
     pub fn with_idle(mut self, idle_ns: Option<f64>) -> Self {
         self.idle.extend(idle_ns);
@@ -372,7 +372,7 @@ impl Timing {
         cells.set_some(&c::LOOP_NS, median(&self.idle));
     }
 
-    /// Fills the column of speed, where an operation is about so many bytes.
+    /// Fills the column of speed, where an operation processes `bytes` bytes.
     pub fn write_speed(&self, bytes: f64, cells: &mut Measurements) {
         cells.set_some(&c::MEGABYTES_PER_SECOND, self.typical_ns().map(|ns| bytes * 1e3 / ns));
     }
@@ -384,7 +384,7 @@ fn median(values: &[f64]) -> Option<f64> {
     values.get(values.len() / 2).copied()
 }
 
-/// The column of time that subjects are judged by.
+/// The column of time by which subjects are compared.
 pub(crate) const TIME: &Metric = &c::P50_SLICE_NS;
 
 #[cfg(test)]

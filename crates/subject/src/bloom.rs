@@ -1,7 +1,7 @@
-//! The filter under test: false positives, bits per key, and time per probe, one by one and in batches.
+//! The filter under test: false positives, bits per key, and time per probe, both single and in batches.
 //!
-//! Keys are random 64-bit numbers, and are their own hashes, so that no hash function is timed; a filter that is
-//! built from keys sees them as eight bytes in big-endian order. Probes are drawn anew for every slice.
+//! Keys are random 64-bit numbers, and are their own hashes, so that no hash function is timed. A filter that is built
+//! from keys sees them as eight bytes in big-endian order. Every slice draws new probes.
 
 use std::hint::black_box;
 
@@ -36,7 +36,7 @@ limit      = "5s"
 "#,
 );
 
-/// Probes per slice, and those before them that are not timed.
+/// Probes per slice, and untimed probes before them.
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
@@ -81,7 +81,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// How keys get into a filter.
+/// How keys are added to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -90,7 +90,7 @@ enum Insertion {
     Batch,
 }
 
-/// What is asked for, and how.
+/// A kind of probe: present or absent keys, single or in batches.
 #[derive(Clone, Copy)]
 struct Way {
     phase: &'static str,
@@ -109,7 +109,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether it is asked by keys, as it was built; else by hashes alone.
+    /// Whether it is probed with keys, as it was built; otherwise with hashes only.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -122,8 +122,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// Answers for all hashes, or for the keys of these hashes where the filter is asked by key; as many at a time
-    /// as `batch` says, or one by one.
+    /// The answers for all hashes, or for the keys of these hashes where the filter is probed with keys; `batch` hashes
+    /// at a time, or one by one.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -151,10 +151,10 @@ impl Tested {
     }
 }
 
-/// What came of probes.
+/// The results of probes.
 struct Probed {
     timing: Timing,
-    /// Those that were answered with "maybe".
+    /// Number of probes that were answered with "maybe".
     positives: u64,
 }
 
@@ -272,7 +272,7 @@ impl Probes {
         Ok(Tested { filter, by_key, keys })
     }
 
-    /// Adds all keys to empty filters by all threads, in the order in which they are.
+    /// Adds all keys to empty filters by all threads, in their existing order.
     fn insert(
         &self,
         bench: &Bench<'_>,
@@ -331,7 +331,7 @@ impl Probes {
             for (hash, given) in timed.iter().zip(given.iter()) {
                 let is_right = match way.is_present {
                     true => *given,
-                    // One answer per hash, alone or in a batch; a key that is there by chance is no harm.
+                    // One answer per hash, single or in a batch; a key that is present by chance does no harm.
                     false => *given == tested.may_contain(*hash),
                 };
                 slice
@@ -350,7 +350,7 @@ mod tests {
 
     use super::*;
 
-    /// A filter that forgets every key whose hash ends in zeros, but in a batch only the first of all.
+    /// A filter that forgets every key whose hash ends in zeros, but in a batch only the first of them.
     struct Forgetful;
 
     impl Filter for Forgetful {
@@ -380,7 +380,7 @@ mod tests {
         let mut random = Random::new(1);
         let keys = (0..1000).map(|_| KeyHash(random.bits())).collect();
         let tested = Tested { filter: Box::new(Forgetful), by_key: false, keys };
-        // Of absent keys all that matters is whether both ways say the same.
+        // For absent keys only the agreement of single and batched answers is checked.
         let differing = 31.0 / 32.0 / 8.0 + 7.0 / 8.0 / 32.0;
         for (way, wrong) in WAYS.into_iter().zip([0.0, 1.0 / 8.0, differing, 1.0 / 32.0]) {
             let mut answers = Answers::default();

@@ -1,8 +1,8 @@
-//! The block cache under test: hit rate and time per request, beside the best that any cache could have done.
+//! The block cache under test: hit rate and time per request, next to the hit rate of an optimal cache.
 //!
-//! A request that misses is followed by an insert, as in a tree. The first half of the requests warms the cache
-//! and counts for nothing. Blocks share their bytes, so that what is timed is the cache and not the memory of
-//! blocks; each has a reference count of its own, and says by its bytes which one it is.
+//! A request that misses is followed by an insert, as in a tree. The first half of the requests warms the cache and is
+//! not measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
+//! reference count of its own, and its bytes identify it.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -53,13 +53,13 @@ const MOST_THREADS: u64 = 1024;
 /// Blocks whose bytes are compared after a phase.
 const CHECKED: usize = 1 << 16;
 
-/// The bytes that all blocks are parts of: which part says which block it is.
+/// The bytes from which all blocks are slices; the start of the slice identifies the block.
 static BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut random = Random::new(7);
     (0..STARTS + MOST_BLOCK_BYTES as usize).map(|_| random.bits() as u8).collect()
 });
 
-/// The places at which blocks begin.
+/// Number of positions at which blocks begin.
 const STARTS: usize = 1 << 16;
 
 /// The longest block.
@@ -138,7 +138,7 @@ impl Subject for Hits {
     fn cost(&self) -> Cost {
         let requests = self.0.operations.0 as f64;
         let bound = if self.0.bound { 1e-6 } else { 0.0 };
-        // A handle per block, three times over for what policies remember of those that are gone.
+        // A handle per block, times three for the history that policies keep of evicted blocks.
         let memory_bytes = requests * 48.0 + self.0.blocks.0 as f64 * 300.0;
         Cost {
             memory_bytes,
@@ -154,7 +154,7 @@ impl Subject for Hits {
         let choice = bench.design.choice("cache").clone();
         self.requests(bench, &*cache::CATALOG.build(&choice)?, &names);
         let (length, capacity) = (self.0.block.0, cache::CATALOG.build(&choice)?.capacity());
-        // Half of what it holds: whatever it evicts by, it need not evict.
+        // Half of its capacity, so that no policy needs to evict.
         let held = (capacity / length / 2).clamp(1, self.0.blocks.0);
         let names: Vec<u64> = (0..count / 2).map(|_| random.below(held)).collect();
         self.hits(bench, &*cache::CATALOG.build(&choice)?, held, &names);
@@ -168,7 +168,7 @@ impl Hits {
         Bytes::from_owner(Arc::new(BYTES.as_slice()), start..start + self.0.block.0 as usize)
     }
 
-    /// Asks for blocks, by the threads of the phase; the number of hits.
+    /// Requests blocks by the threads of the phase, and counts the hits.
     fn ask<'a>(
         &'a self,
         cache: &'a dyn Cache,
@@ -213,7 +213,7 @@ impl Hits {
         bench.end(phase);
     }
 
-    /// What theory says of requests that are drawn by a law, counted from the end of the warm-up on.
+    /// The hit rate in theory of requests that are drawn from a distribution, counted from the end of the warm-up on.
     fn expect(&self, choice: &Choice, capacity: u64, (warm, asked): (usize, u64), cells: &mut Measurements) {
         let Some(law) = self.0.requests.build().law() else { return };
         let blocks = popularity_of_blocks(&*law, self.0.blocks.0, 1.0, true);
@@ -225,11 +225,11 @@ impl Hits {
         cells.set_some(&c::EXPECTED_HIT_RATE, rate);
     }
 
-    /// Requests for blocks that are all held, if the cache keeps what fits.
+    /// Measures requests for blocks that are all cached, if the cache keeps every block that fits.
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
-        // Some policies take a block for good when it comes again.
+        // Some policies keep a block permanently only when it is requested again.
         for _ in 0..2 {
             self.ask(cache, &all, &hits)(0..all.len());
         }
@@ -253,7 +253,7 @@ impl Hits {
         })
     }
 
-    /// Compares what is held with what was inserted, and the weight with the capacity.
+    /// Compares cached blocks with the inserted ones, and the weight with the capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!("it holds {} bytes of {}", cache.weight_bytes(), cache.capacity())
@@ -274,12 +274,12 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// The block of a name: 256 neighbours are in one table.
+/// The identifier of a block with this name: 256 neighbours are in one table.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
 }
 
-/// Where the bytes of a block begin.
+/// The position at which the bytes of a block begin.
 fn start_of(name: u64) -> usize {
     (name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize % STARTS
 }
@@ -290,7 +290,7 @@ mod tests {
 
     use super::*;
 
-    /// A cache that takes one block for another.
+    /// A cache that confuses blocks with each other.
     struct Mixed(Box<dyn Cache>);
 
     impl Cache for Mixed {

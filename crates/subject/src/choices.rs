@@ -11,7 +11,7 @@ use workload::{FORMATS, KeyFormat, KeyFormatPolicy};
 
 /// A catalog that parameters choose from.
 pub(crate) trait Menu {
-    /// What it builds.
+    /// The type that its choices build.
     type Built: ?Sized + 'static;
 
     /// The catalog.
@@ -25,7 +25,7 @@ pub(crate) struct Chosen<M> {
 }
 
 impl<M: Menu> Chosen<M> {
-    /// What was chosen, built.
+    /// Builds the chosen variant.
     pub(crate) fn build(&self) -> Box<M::Built> {
         M::catalog().build(&self.choice).expect("it was built once when it was chosen")
     }
@@ -63,7 +63,7 @@ impl Menu for Formats {
 }
 
 impl Chosen<Formats> {
-    /// The format, which must take its keys from no trace.
+    /// Opens the format, which must not take its keys from a trace.
     pub(crate) fn open(&self) -> Result<Arc<dyn KeyFormat>, String> {
         self.build().open(None).map_err(|error| format!("keys: {error}"))
     }

@@ -1,5 +1,5 @@
-//! The compaction policy under test: a simulated tree grows, and what it writes and how many runs it has is
-//! counted. The policy is the one that trees run; there are no bytes and no clock.
+//! The compaction policy under test: a simulated tree grows, and its written bytes and runs are counted. The policy is
+//! the one that trees use; there are no bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
@@ -26,7 +26,7 @@ distinct = 0
 "#,
 );
 
-/// The most flushes: a simulation keeps every table in mind.
+/// The most flushes, because a simulation keeps every table in memory.
 const MOST_FLUSHES: u64 = 1 << 20;
 
 struct Growth(Params);
@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// What the closed form of the policy says, where it has one.
+    /// The values of the policy's closed form, where it has one.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;
@@ -156,7 +156,7 @@ impl Growth {
         cells.set(&c::RUNS_PER_GET, runs as f64 / report.flushes.max(1) as f64);
         let bytes: u64 = report.levels.iter().map(|level| level.bytes).sum();
         cells.set(&c::TABLE_BYTES, bytes);
-        // Where no key is written twice a merge has nothing to leave out.
+        // Where no key is overwritten a compaction has nothing to drop.
         let bytes = bytes + report.dropped_bytes;
         let is_right = if load.distinct_keys.is_none() {
             bytes == report.flush_bytes && report.compaction_bytes_read == report.compaction_bytes_written
@@ -174,7 +174,7 @@ mod tests {
 
     use super::*;
 
-    /// Merges a part of a run into its own level again and again.
+    /// A policy that compacts a part of a run into its own level again and again.
     struct Restless;
 
     impl CompactionPolicy for Restless {

@@ -1,5 +1,5 @@
-//! The codec under test: how small blocks get, and how fast that goes, there and back. All blocks are one table's:
-//! a codec that learns does so from the first of them, and what it learnt counts as stored.
+//! The codec under test: compressed size, and the speed of compression and decompression. All blocks belong to one
+//! table: a codec with a dictionary trains it on the first of them, and the dictionary counts as stored bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -71,16 +71,16 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec and its way back, as one table has them.
+/// A codec with its decompressor, as for one table.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
-    /// The bytes of what it learnt.
+    /// Size of the learnt dictionary in bytes.
     learnt_bytes: usize,
 }
 
 impl Codec {
-    /// Lets `codec` learn from the first blocks, as many as it wants.
+    /// Trains `codec` on the first blocks, on as many bytes as it wants.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -107,14 +107,14 @@ impl Codec {
     }
 }
 
-/// A block as it is stored.
+/// A block in stored form.
 struct Stored {
     tag: u8,
     bytes: Vec<u8>,
 }
 
 impl Stored {
-    /// Nothing yet, with room for a block by any codec.
+    /// An empty block with room for the output of any codec.
     fn room_for(block: &[u8]) -> Self {
         Self { tag: 0, bytes: Vec::with_capacity(2 * block.len() + 1024) }
     }
@@ -166,8 +166,8 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// The memory that a codec takes to compress blocks one after the other, besides them and their output: what it
-    /// keeps from one to the next, and what it asks for meanwhile. Nothing where allocations are not counted.
+    /// The memory that a codec takes to compress blocks one after the other, without these blocks and their output: its
+    /// state between blocks, and its temporary allocations. `None` where allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);
@@ -189,7 +189,7 @@ impl Blocks {
         let plan = (blocks.len() as u64, SLICE, self.0.limit.0);
         let timing = bench.slices(plan, &mut phase.answers, |count, slice| {
             let blocks = &blocks[stored.len()..][..count];
-            // Memory is got before the clock runs: a tree uses one buffer again and again.
+            // Memory is allocated before the clock runs, because a tree reuses one buffer.
             let mut made: Vec<Stored> = blocks.iter().map(|block| Stored::room_for(block)).collect();
             slice.time(|| {
                 for (block, made) in blocks.iter().zip(&mut made) {
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!((phase.answers.wrong, phase.answers.checked), (25, 25));
     }
 
-    /// What stands still from block to block, and what is asked for meanwhile.
+    /// The state that is kept between blocks, and the temporary allocations.
     #[test]
     fn the_memory_of_a_codec_is_what_it_takes_besides_its_output() {
         let subject = Blocks(Params { block: ByteSize(65_536), level: 0, ..Params::default() });
@@ -309,7 +309,7 @@ mod tests {
             subject.working_bytes(&codec, &blocks).unwrap()
         };
         assert_eq!(working("none"), 0);
-        // Hash tables of 4,096 places of two bytes and then of four, and one of 16,384 places of two.
+        // Hash tables of 4,096 slots of two bytes and then of four, and one of 16,384 slots of two.
         for (label, least, most) in [
             ("lz4", 16 << 10, 26 << 10),
             ("snappy", 32 << 10, 36 << 10),
@@ -321,7 +321,7 @@ mod tests {
             assert!((least..=most).contains(&bytes), "{label}: {bytes}");
         }
         assert!(working("zstd(level=19)") > 2 * working("zstd(level=1)"));
-        // Blocks of level 0, whatever deeper levels would take.
+        // Blocks of level 0, whichever codec deeper levels use.
         assert_eq!(working(r#"by-level(levels=["none", "lz4-hc"])"#), 0);
         assert_eq!(working(r#"by-level(levels=["lz4-hc", "none"])"#), working("lz4-hc"));
     }

@@ -1,4 +1,4 @@
-//! What blocks hold that a codec is put to: values, keys, integers, or the bytes of a file.
+//! The contents of blocks for tests of a codec: values, keys, integers, or the bytes of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::choices::{Chosen, Menu};
 
 /// Bytes to compress.
 pub(crate) trait Contents: Send + Sync {
-    /// `length` bytes of it, or as many as there are.
+    /// Returns `length` bytes of the content, or all bytes if there are fewer.
     ///
     /// # Errors
-    /// If they stand in a file that cannot be read.
+    /// If the bytes are in a file that cannot be read.
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
@@ -36,7 +36,7 @@ pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     ],
 );
 
-/// The catalog as a menu for parameters.
+/// The catalog of contents as a menu for parameters.
 pub(crate) enum ContentMenu {}
 
 impl Menu for ContentMenu {
@@ -50,7 +50,7 @@ impl Menu for ContentMenu {
 /// A content as a parameter.
 pub(crate) type ContentChoice = Chosen<ContentMenu>;
 
-/// There is nothing to set.
+/// Empty parameters.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Nothing {}
@@ -102,7 +102,7 @@ fn format(label: &str) -> Result<std::sync::Arc<dyn workload::KeyFormat>, String
     FORMATS.build(&choice).map_err(|error| error.message)?.open(None)
 }
 
-/// Entry after entry, until there are `length` bytes.
+/// Appends entry after entry, up to `length` bytes.
 fn filled(length: usize, mut entry: impl FnMut(u64, &mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = Vec::new();
     for number in 0.. {

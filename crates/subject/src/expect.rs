@@ -1,16 +1,16 @@
-//! From a law of keys, as workloads draw them, to popularity, as the model takes it.
+//! The conversion of a workload's key distribution to the popularity of theory's cache model.
 
 use theory::Popularity;
 use workload::{KeyDistribution, Standing};
 
-/// How popular each of `keys` keys is under a law; `None` where its shares are not known.
+/// The popularity of each of `keys` keys under a distribution; `None` where its shares are not known.
 pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option<Popularity> {
     let ranks = Popularity::ranks(keys);
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// How popular each block of so many of these keys is, where keys are `ordered` by their indexes or stand anywhere;
-/// `None` where requests are no draws, but come in turn.
+/// The popularity of each block of `keys_per_block` of these keys, where keys are `ordered` by their indexes or
+/// scattered; `None` where requests are not drawn, but are sequential.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

@@ -1,4 +1,4 @@
 //! Why a trial of a component fails.
 
-/// Why a trial cannot be done.
+/// The reason why a trial cannot run.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;

@@ -1,8 +1,8 @@
-//! The fence under test: from a key to its block, by size, key by key, in batches, and for both ends of ranges.
+//! The fence under test: the search from a key to its block, by size, single, in batches, and for both ends of scans.
 //!
-//! The table has two keys per block, at random places; probes are its keys, drawn anew for every slice, so that
-//! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory for
-//! nothing: what is timed is the search, without cache and device.
+//! The table has two keys per block, at random places. Probes are its keys, drawn again for every slice, so that
+//! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory at no cost,
+//! so that the search is timed without cache and device.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -44,7 +44,7 @@ limit      = "5s"
 /// Keys per block.
 const KEYS_PER_BLOCK: usize = 2;
 
-/// Searches per slice, and those before them that are not timed.
+/// Searches per slice, and untimed searches before them.
 const SLICE: usize = 4096;
 const WARM_UP: usize = 512;
 
@@ -92,16 +92,16 @@ impl Build<dyn Subject> for Searches {
     }
 }
 
-/// How searches follow each other.
+/// The dependence between successive searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Each begins whatever the one before has found.
+    /// Each begins without the result of the previous one.
     Independent,
-    /// Each waits for the one before: which key it is for comes from the block that was found.
+    /// Each waits for the previous one, because its key depends on the block that was found.
     Dependent,
-    /// Many in one call.
+    /// Many searches in one call.
     Batch,
-    /// In pairs: where a range begins and where it ends.
+    /// In pairs: for the start of a scan and for its end.
     Range,
 }
 
@@ -161,7 +161,7 @@ impl Subject for Searches {
     }
 }
 
-/// A fence with the table that it was opened on.
+/// A fence with its table.
 struct Opened {
     fence: Box<dyn Fence>,
     table: Table,
@@ -204,7 +204,8 @@ impl Searches {
         answers: &mut Answers,
     ) -> Result<Timing, Fault> {
         let batch = self.0.batch.0 as usize;
-        // Nobody can know that it is 0, and so that the next probe does not hang on the last answer.
+        // The compiler cannot know that it is 0, so it cannot remove the dependence of the next probe on the last
+        // answer.
         let nothing = black_box(0);
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         bench.slices(plan, answers, |count, slice| {
@@ -269,7 +270,7 @@ fn search_all(
     Ok(())
 }
 
-/// The loops of [`search_all`] around nothing but a look at each key.
+/// The loops of [`search_all`] with only a read of each key in place of the search.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -287,7 +288,7 @@ fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     }
 }
 
-/// Keys to search for, copied out of the table, and the blocks that they are in.
+/// Keys to search for, copied from the table, and their blocks.
 struct Probes {
     arena: Vec<u8>,
     ends: Vec<(usize, KeyHash)>,
@@ -295,8 +296,8 @@ struct Probes {
 }
 
 impl Probes {
-    /// Keys of the table at random; with a stretch every other one lies so many blocks behind the one before it, or at the
-    /// end of the table.
+    /// Random keys of the table. With a `stretch` every other key lies that many blocks after the previous one, or at
+    /// the end of the table.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
         let mut begin = 0;
@@ -310,7 +311,7 @@ impl Probes {
             probes.ends.push((probes.arena.len(), table.hashes[at]));
             probes.blocks.push((at / KEYS_PER_BLOCK) as u32);
         }
-        // Wide loads may touch what lies behind the last key.
+        // Wide loads may read bytes after the last key.
         probes.arena.resize(probes.arena.len() + types::PADDING, 0);
         probes
     }
@@ -326,11 +327,11 @@ impl Probes {
     }
 }
 
-/// A table that is all in memory.
+/// A table that is entirely in memory.
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys, each a part of the same memory.
+    /// All keys, each a slice of the same memory.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }
@@ -389,7 +390,7 @@ mod tests {
 
     use super::*;
 
-    /// A fence that leads to the block behind the right one.
+    /// A fence that returns the block after the right one.
     struct Off(Box<dyn Fence>);
 
     impl Fence for Off {

@@ -1,9 +1,9 @@
-//! The block format under test: how fast a key is found in a block, how fast it is known not to be there, what
-//! an entry takes, and what it costs to lay blocks out and to check them.
+//! The block format under test: the time to find a key in a block, the time to find that it is absent, the bytes per
+//! entry, and the time to encode blocks and to check them.
 //!
-//! Blocks lie in memory, unpacked, and are visited in random order; which block a key is in is known, as it is
-//! in a tree once the fence has said so. Absent keys lie between the keys of their block. Hashes of keys are made
-//! before the clock runs.
+//! Blocks lie in memory, uncompressed, and are visited in random order. The block of a key is known, as it is in a tree
+//! after the search in the fence. Absent keys lie between the keys of their block. Hashes of keys are computed before
+//! the clock runs.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -38,7 +38,7 @@ limit      = "5s"
 "#,
 );
 
-/// Lookups per slice, and those before them that are not timed.
+/// Lookups per slice, and untimed lookups before them.
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
@@ -84,7 +84,7 @@ impl Build<dyn Subject> for Lookups {
     }
 }
 
-/// Blocks side by side, and which entries each holds.
+/// Adjacent blocks, and the entries of each.
 #[derive(Default)]
 struct Blocks {
     bytes: Vec<u8>,
@@ -92,7 +92,7 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// What blocks are built from: keys, of which those at even places are stored, and their hashes.
+/// The input of blocks: keys, of which those at even places are stored, and their hashes.
 struct Source {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -108,7 +108,7 @@ impl Source {
         HashedKey { bytes: self.keys.get(at), hash: self.hashes[at] }
     }
 
-    /// The value of an entry: its number, again and again.
+    /// Writes the value of an entry: its number, repeated.
     fn value(&self, entry: usize, value: &mut Vec<u8>) {
         value.clear();
         let number = (entry as u64).to_le_bytes();
@@ -116,17 +116,17 @@ impl Source {
     }
 }
 
-/// What indexes inside blocks told lookups.
+/// Counts of the lookups that the indexes inside blocks answer.
 #[derive(Default)]
 struct Indexed {
     /// Lookups in blocks with an index.
     asked: u64,
-    /// Those that it answered.
+    /// Lookups that the index answered.
     answered: u64,
 }
 
 impl Indexed {
-    /// Looks a key up once more, to see whether the index answers.
+    /// Looks a key up once more, to count whether the index answers.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -142,7 +142,7 @@ impl Indexed {
     }
 }
 
-/// A lookup: a block and a place among all keys.
+/// A lookup: a block and the position of the key among all keys.
 struct Probe {
     block: usize,
     key: usize,
@@ -240,7 +240,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks keys up that are there, or such as lie between those that are.
+    /// Looks up present keys, or absent keys that lie between these.
     fn look_up(
         &self,
         bench: &Bench<'_>,
@@ -253,7 +253,7 @@ impl Lookups {
         let timing =
             bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
                 let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
-                // Keys stand side by side, as that of a get stands before it.
+                // Keys are adjacent in memory; the key of a get is likewise ready before the call.
                 let spelt: Vec<Vec<u8>> =
                     probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
                 let hashed: Vec<HashedKey<'_>> = probes
@@ -294,7 +294,7 @@ impl Lookups {
         Ok((timing, indexed))
     }
 
-    /// Checks blocks as a tree does that reads them.
+    /// Checks blocks as a tree does when it reads them.
     fn check(
         &self,
         bench: &Bench<'_>,
@@ -333,7 +333,7 @@ impl Lookups {
     }
 }
 
-/// Lays all entries out in blocks, cut as in a table.
+/// Encodes all entries as blocks, cut as in a table.
 fn lay_out(
     builder: &mut BlockBuilder,
     options: &BlockOptions,
@@ -363,8 +363,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// A key of a block, or one that is `absent` from it: behind an entry, and but for blocks of one entry before
-    /// another.
+    /// A key of a block, or one that is `absent` from it: after an entry, and before another one except in blocks of
+    /// one entry.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];
@@ -384,7 +384,7 @@ mod tests {
         Lookups(Params { entries: Count(500), operations: Count(3_000), ..Params::default() })
     }
 
-    /// A block of another one's bytes finds nothing of its own, and the wrong values.
+    /// A block with the bytes of another one finds no key of its own, or wrong values.
     #[test]
     fn blocks_that_answer_wrongly_are_caught() {
         let (design, here) = (Design::default(), Path::new("."));
@@ -404,7 +404,7 @@ mod tests {
         assert!(judge(&blocks, false) > 100);
         assert_eq!(judge(&blocks, true), 0, "absent keys are absent from every block");
         blocks.places.swap(0, last);
-        // A value that is another one.
+        // Replaces a value with another one.
         let end = blocks.places[0].start + 200;
         blocks.bytes[blocks.places[0].start + 100..end].fill(0xee);
         assert!(judge(&blocks, false) > 0);

@@ -25,7 +25,7 @@ limit      = "5s"
 "#,
 );
 
-/// Keys per slice, and bytes of them at most: they stay near the processor.
+/// Keys per slice, and the most bytes of them, so that they stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 
@@ -105,9 +105,9 @@ impl Hashes {
         let length = self.0.bytes.0 as usize;
         let keys = (SLICE_BYTES / length).clamp(1, SLICE);
         let mut random = Random::new(bench.seed);
-        // The last key ends where the memory does, less one byte: keys stand at every alignment.
+        // The last key ends one byte before the end of the memory, so that keys lie at every alignment.
         let mut arena: Vec<u8> = (0..=keys * length).map(|_| random.bits() as u8).collect();
-        // Nobody can know that it is 0, and so that the next key does not hang on the last hash.
+        // The compiler cannot know that it is 0, so it cannot remove the dependence of the next key on the last hash.
         let link = dependent.then(|| black_box(0));
         let mut given = vec![0; SLICE];
         bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
@@ -129,8 +129,8 @@ impl Hashes {
     }
 }
 
-/// Hashes keys that stand side by side, again and again from the first; with a `link`, which is 0, each key
-/// begins where the last hash says.
+/// Hashes adjacent keys, repeatedly from the first; with a `link`, which is 0, the start of each key depends on the
+/// last hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),
     link: Option<u64>,
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// A function of where a key stands.
+    /// A hash function of the address of a key.
     struct Address;
 
     impl KeyHasher for Address {

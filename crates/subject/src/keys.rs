@@ -1,4 +1,4 @@
-//! The keys of a component: as many different ones as are asked for, in ascending order, side by side.
+//! The keys of a component: distinct keys in ascending order, adjacent in memory.
 
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
@@ -6,28 +6,28 @@ use workload::{KeyFormat, KeyId, Random};
 /// The most bytes of all keys together: components count them by 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// How the numbers of keys lie, where their format keeps the order of numbers.
+/// The spread of the numbers of keys, where their format keeps the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
-    /// Drawn at random from all numbers that the format has.
+    /// Drawn at random from all numbers of the format.
     #[default]
     Random,
-    /// One after the other, without a gap: what interpolation and learned models like best.
+    /// Consecutive numbers without a gap, which suit interpolation and learned models best.
     Even,
 }
 
-/// Different keys in ascending order.
+/// Distinct keys in ascending order.
 pub(crate) struct SortedKeys {
     bytes: Vec<u8>,
     ends: Vec<u32>,
 }
 
 impl SortedKeys {
-    /// `count` keys of a format.
+    /// Makes `count` keys of a format.
     ///
     /// # Errors
-    /// If the format has too few of them, or they are too long together.
+    /// If the format has fewer keys, or they are too long together.
     pub(crate) fn new(
         format: &dyn KeyFormat,
         count: usize,
@@ -71,7 +71,7 @@ impl SortedKeys {
         sorted
     }
 
-    /// How many there are.
+    /// Number of keys.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
@@ -82,13 +82,13 @@ impl SortedKeys {
         &self.bytes[start..self.ends[index] as usize]
     }
 
-    /// All of them, in order.
+    /// All keys, in ascending order.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         (0..self.len()).map(|index| self.get(index))
     }
 }
 
-/// `count` different numbers below `room`, of which there are at least twice as many, ascending.
+/// Draws `count` distinct numbers below `room`, ascending; `room` is at least twice `count`.
 fn numbers(room: u64, count: usize, random: &mut Random) -> Vec<u64> {
     let mut numbers: Vec<u64> = Vec::with_capacity(count);
     while numbers.len() < count {

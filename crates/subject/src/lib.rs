@@ -1,9 +1,9 @@
-//! Component micro-benchmarks: one axis of a design under test by itself, without a tree.
+//! Component micro-benchmarks: one axis of a design under test, without a tree.
 //!
 //! An experiment with `subject = "fence"` has a `[component]` table in place of a workload. Designs, sweeps, trials in
 //! fresh processes, rows, charts and verdicts work as they do for trees. Each subject is one file and one line in
-//! [`SUBJECTS`], with its own parameters and phases. [`Task`] is what a configuration does with its design: a workload
-//! on a tree, or a [`Component`] by itself.
+//! [`SUBJECTS`], with its own parameters and phases. [`Task`] is the work of a configuration: a workload on a tree, or
+//! a single [`Component`].
 
 mod bench;
 mod bloom;
@@ -38,7 +38,7 @@ pub use task::Task;
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects, each by the name of its axis.
+/// All subjects, each under the name of its axis.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
@@ -56,30 +56,30 @@ pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     ],
 );
 
-/// The catalogs that parameters of subjects choose from, besides those of workloads: the contents of blocks, and the
-/// requests to a cache.
+/// The catalogs for parameters of subjects, in addition to those of workloads: the contents of blocks, and the requests
+/// to a cache.
 pub static PARAMETER_CATALOGS: [&dyn Axis; 2] = [&contents::CONTENTS, &requests::STREAMS];
 
 /// The key that names the subject of an experiment.
 pub const SUBJECT: &str = "subject";
 
-/// The table that says what it is put to.
+/// The table with the parameters of the subject.
 pub use results::columns::COMPONENT;
 
-/// What `--quick` divides where the experiment does not say.
+/// The parameters that `--quick` divides where the experiment does not set its own.
 const COUNTS: [&str; 4] = ["entries", "operations", "blocks", "syncs"];
 
-/// A subject with what it is put to.
+/// A subject with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     choice: Choice,
 }
 
 impl Component {
-    /// Reads `subject` and `component` from a table that holds nothing else.
+    /// Reads `subject` and `component` from a table with no other keys.
     ///
     /// # Errors
-    /// Names the key at fault, as `component.entries`.
+    /// Names the invalid key, such as `component.entries`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
             let message = format!("subject names an axis: {}", names());
@@ -107,7 +107,7 @@ impl Component {
         Ok(Self { choice })
     }
 
-    /// The table that reads back as this component, everything spelt out.
+    /// The table that reads back as this component, with all defaults written out.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert(SUBJECT.to_owned(), Value::String(self.kind().to_owned()));
@@ -125,7 +125,7 @@ impl Component {
         self.subject().axis()
     }
 
-    /// The subject that the choice names.
+    /// Builds the subject of the choice.
     ///
     /// # Panics
     /// Never: a component is built once when it is read.
@@ -139,7 +139,7 @@ impl Component {
     }
 }
 
-/// A tenth of everything that is counted, of a component that is fully spelt out.
+/// Divides every count by `divisor`, in a component with all defaults written out.
 pub fn divide(table: &mut Table, divisor: i64) {
     let params = table.get_mut(COMPONENT).and_then(Value::as_table_mut).into_iter().flatten();
     for (_, value) in params.filter(|(key, _)| COUNTS.contains(&key.as_str())) {

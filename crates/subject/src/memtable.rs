@@ -1,7 +1,7 @@
-//! The memtable under test: inserts, lookups, scans and the way to a flush, by one thread and by several.
+//! The memtable under test: inserts, lookups, scans and the preparation of a flush, by one thread and by several.
 //!
-//! Keys come in random order, each once; a value says which key it belongs to. Threads insert and look up what is
-//! theirs, all into one memtable. Another one was filled and dropped before it, as in a tree.
+//! Keys come in random order, each once; a value identifies its key. Threads insert and look up their own keys, all in
+//! one memtable. Another memtable was filled and dropped before it, as in a tree.
 
 use std::hint::black_box;
 use std::ops::{Bound, Range};
@@ -41,7 +41,7 @@ limit      = "1s"
 "#,
 );
 
-/// Inserts or lookups per slice; scans have fewer, each being many.
+/// Inserts or lookups per slice; a slice has fewer scans, because each scan reads many entries.
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
@@ -139,7 +139,7 @@ impl Subject for Writes {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let data = Data::new(&self.0, bench.design, &mut Random::new(bench.seed))?;
         let policy = bench.design.memtables()?;
-        // As in a tree, there was a memtable before: some hand their memory on.
+        // As in a tree, there was a memtable before: some reuse the memory of their predecessor.
         data.fill(&*policy.create(data.capacity_bytes()));
         let table = policy.create(data.capacity_bytes());
         self.insert(bench, &*table, &data);
@@ -171,7 +171,7 @@ impl Data {
         Ok(Self { keys, hashes: of_keys, order, value_bytes: params.value.0 as usize })
     }
 
-    /// Inserts all entries, and makes them ready for a flush.
+    /// Inserts all entries, and prepares them for a flush.
     fn fill(&self, table: &dyn Memtable) {
         let mut value = vec![b'v'; self.value_bytes];
         for (number, sequence) in self.order.iter().zip(1..) {
@@ -198,7 +198,7 @@ impl Data {
         value == right
     }
 
-    /// Keys and values as a tree counts them towards the capacity of a memtable.
+    /// The size of keys and values as a tree counts them towards the capacity of a memtable.
     fn capacity_bytes(&self) -> usize {
         let keys: usize = self.order.iter().map(|number| self.keys.get(*number as usize).len()).sum();
         keys + self.order.len() * (self.value_bytes + ENTRY_CHARGE_BYTES as usize)
@@ -243,7 +243,7 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// The time of an operation on nothing: the key is fetched and looked at, the value written.
+    /// The time of an operation without a memtable: the key is fetched and read, the value written.
     fn idle(bench: &Bench<'_>, data: &Data, numbers: &[u32]) -> Option<f64> {
         let mut value = vec![b'v'; data.value_bytes];
         bench.idle(numbers.len(), || {
@@ -255,7 +255,7 @@ impl Writes {
         })
     }
 
-    /// Lookups of keys that are there, or of their neighbours that are not.
+    /// Looks up present keys, or their absent neighbours.
     fn get(&self, bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data, name: &'static str) {
         let mut phase = bench.begin(name);
         let is_present = name == "get";
@@ -316,10 +316,10 @@ impl Writes {
         bench.end(phase);
     }
 
-    /// The two steps before a flush can write: what is sorted late is sorted, and every entry is handed over.
+    /// Measures the two steps before a flush can write: delayed sorting, and the iteration over every entry.
     fn flush(bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data) {
         let entries = data.order.len();
-        // One call, told as the entries that it is about.
+        // One call, counted as the number of its entries.
         let whole = |bench: &Bench<'_>, call: &(dyn Fn() + Sync)| -> Timing {
             bench.together(1, (entries as u64, entries, u64::MAX), |_| |_: Range<usize>| call())
         };
@@ -347,7 +347,7 @@ impl Writes {
     }
 }
 
-/// How evenly entries are dealt out to shards; nothing where there are none.
+/// Sets how evenly entries are distributed to shards; sets nothing where there are no shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
@@ -384,7 +384,7 @@ mod tests {
 
     use super::*;
 
-    /// A memtable that gives away one value in a hundred lookups, drops one entry in a thousand, or neither.
+    /// A memtable that returns a wrong value in one of a hundred lookups, drops one entry in a thousand, or neither.
     struct Liar {
         inner: Box<dyn Memtable>,
         lie: Lie,
@@ -484,7 +484,7 @@ mod tests {
             cells
         };
         assert_eq!(balance(&[]), Measurements::default());
-        // Around a mean of 100, by 10, 10, 20 and 20.
+        // Deviations of 10, 10, 20 and 20 from a mean of 100.
         let mut told = Measurements::default();
         told.set(&c::SHARD_ENTRIES_MIN, 80_u64).set(&c::SHARD_ENTRIES_MAX, 120_u64);
         told.set(&c::SHARD_CV, 2.5_f64.sqrt() / 10.0).set(&c::SHARD_CHI_SQUARE, 10.0);

@@ -1,4 +1,4 @@
-//! Streams of requests for blocks: drawn by a law, in a loop, mixed with scans, or recorded.
+//! Streams of requests for blocks: drawn from a distribution, in a loop, mixed with scans, or recorded.
 
 use std::path::{Path, PathBuf};
 
@@ -8,26 +8,26 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use toml::{Table, Value};
 use workload::{Endian, KEYS, KeyDistribution, Random, Scope, TraceFile};
 
-/// Which block is asked for next.
+/// A stream of requests for blocks.
 pub(crate) trait Requests: Send + Sync {
     /// The names of `count` requests for `blocks` blocks, drawn from `random`.
     ///
     /// # Errors
-    /// If they stand in a file that cannot be read.
+    /// If the requests are in a file that cannot be read.
     fn names(&self, blocks: u64, count: usize, random: &mut Random, base: &Path) -> Result<Vec<u64>, String>;
 
-    /// The law that each of them is drawn by, whatever came before, if they are.
+    /// The distribution from which each request is drawn independently; `None` for other streams.
     fn law(&self) -> Option<Box<dyn KeyDistribution>> {
         None
     }
 
-    /// The file that they stand in, if they do.
+    /// The file of recorded requests; `None` for other streams.
     fn file(&self) -> Option<TraceFile> {
         None
     }
 }
 
-/// The streams that are no distribution of keys.
+/// The streams that are not a distribution of keys.
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
@@ -49,7 +49,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     ],
 );
 
-/// A stream of requests as a parameter: one of the above, or any distribution of keys.
+/// A stream of requests as a parameter: one of [`STREAMS`], or any distribution of keys.
 #[derive(Clone)]
 pub(crate) struct RequestChoice(Source);
 
@@ -60,7 +60,7 @@ enum Source {
 }
 
 impl RequestChoice {
-    /// The distribution of this label.
+    /// The distribution with this label.
     pub(crate) fn of_keys(label: &str) -> Self {
         let choice = KEYS.choose(&Value::String(label.to_owned()));
         Self(Source::Keys(choice.expect("the label is one of the catalog")))
@@ -85,7 +85,7 @@ impl RequestChoice {
         Err(ChoiceError::whole(format!("there is no stream \"{kind}\"; {hint}there are {known}")))
     }
 
-    /// The stream, ready.
+    /// Builds the stream.
     pub(crate) fn build(&self) -> Box<dyn Requests> {
         match &self.0 {
             Source::Stream(choice) => STREAMS.build(choice).expect("it was built once when it was chosen"),
@@ -107,7 +107,7 @@ impl<'de> Deserialize<'de> for RequestChoice {
     }
 }
 
-/// Blocks by a distribution of keys.
+/// Blocks drawn from a distribution of keys.
 struct Law(Choice);
 
 impl Requests for Law {
@@ -139,7 +139,7 @@ impl Default for ScanMixedParams {
     }
 }
 
-/// Zipf's law with this exponent.
+/// A Zipf distribution with this exponent.
 fn zipf(theta: f64) -> Result<Law, String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String("zipfian".to_owned())),

@@ -1,7 +1,7 @@
-//! The back end under test: appends, appends made durable, and reads of blocks at random, of one file.
+//! The back end under test: appends, durable appends, and random reads of blocks, all on one file.
 //!
-//! The file lies below the results. It was just written, so that back ends that go through the page cache find it
-//! there: what is timed is the way to it and not the device, unless the back end goes around that cache.
+//! The file lies below the results. It was just written, so that back ends that use the page cache find it there. For
+//! these the path to the cache is timed and not the device.
 
 use std::path::Path;
 
@@ -120,7 +120,7 @@ impl Subject for Files {
     }
 }
 
-/// The bytes that a file repeats.
+/// The bytes that are repeated in a file.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut random = Random::new(seed);
     (0..length).map(|_| random.bits() as u8).collect()
@@ -151,7 +151,7 @@ impl Files {
         Ok(())
     }
 
-    /// Appends that are made durable one by one, as a log's are.
+    /// Appends that are made durable one by one, as in a WAL.
     fn sync(&self, bench: &mut Bench<'_>, storage: &dyn Storage, path: &Path) -> Result<(), Fault> {
         let mut phase = bench.begin("sync");
         let block = content(self.0.block.0 as usize, bench.seed);
@@ -185,7 +185,7 @@ impl Files {
             slice.time(|| {
                 done = offsets.iter().try_for_each(|offset| {
                     let block = file.read(*offset, length)?;
-                    // A mapped file is read when it is looked at.
+                    // A mapped file is read only when its bytes are accessed.
                     std::hint::black_box(block.iter().step_by(64).fold(0, |sum, byte| sum ^ byte));
                     blocks.push(block);
                     Ok(())
@@ -217,7 +217,7 @@ mod tests {
 
     use super::*;
 
-    /// A file that is one byte off.
+    /// A file whose reads are shifted by one byte.
     struct Shifted(Vec<u8>);
 
     impl ReadFile for Shifted {

@@ -1,4 +1,4 @@
-//! What a cell does with its design: a workload on a tree, or its component put to the test by itself.
+//! The work of a configuration: a workload on a tree, or a test of a single component.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -7,12 +7,12 @@ use workload::Workload;
 
 use crate::{COMPONENT, Component, SUBJECT};
 
-/// What a cell does with its design.
+/// The work of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
     /// A workload on a tree.
     Workload(Workload),
-    /// One component by itself.
+    /// A single component.
     Component(Component),
 }
 
@@ -20,7 +20,7 @@ impl Task {
     /// Reads a workload, or a component where the table names a subject.
     ///
     /// # Errors
-    /// Names the key at fault.
+    /// Names the invalid key.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         match table.contains_key(SUBJECT) {
             true => Component::from_toml(table).map(Self::Component),
@@ -28,7 +28,7 @@ impl Task {
         }
     }
 
-    /// The task as TOML, everything spelt out; it reads back as the same task.
+    /// The task as TOML, with all defaults written out; it reads back as the same task.
     pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
@@ -36,7 +36,7 @@ impl Task {
         }
     }
 
-    /// The names of its phases, in order.
+    /// The names of the phases, in order.
     pub fn phases(&self) -> Vec<String> {
         match self {
             Self::Workload(workload) => workload.phases.iter().map(|phase| phase.name.clone()).collect(),
@@ -46,7 +46,7 @@ impl Task {
         }
     }
 
-    /// The first words of the paths into it.
+    /// The first components of the paths into the task.
     pub fn roots(&self) -> &'static [&'static str] {
         match self {
             Self::Workload(_) => &["phase", "key"],
@@ -54,7 +54,7 @@ impl Task {
         }
     }
 
-    /// The workload, if it is one.
+    /// The workload; `None` for a component.
     pub fn workload(&self) -> Option<&Workload> {
         match self {
             Self::Workload(workload) => Some(workload),
@@ -62,7 +62,7 @@ impl Task {
         }
     }
 
-    /// The component, if it is one.
+    /// The component; `None` for a workload.
     pub fn component(&self) -> Option<&Component> {
         match self {
             Self::Workload(_) => None,
@@ -70,13 +70,13 @@ impl Task {
         }
     }
 
-    /// The part of a design that it reads, as TOML.
+    /// The part of a design that the task reads, as TOML.
     pub fn design_toml(&self, design: &Design) -> Table {
         let mut table = design.to_toml();
         if let Self::Component(component) = self {
             let reads = component.reads();
             table.retain(|key, _| reads.contains(&key));
-            // Whoever measures a memtable says by its entries how much it takes.
+            // The size of a memtable under test is given by its entries.
             if let Some(Value::Table(memtable)) = table.get_mut("memtable") {
                 memtable.remove("capacity");
                 memtable.remove("entries");
@@ -85,7 +85,7 @@ impl Task {
         table
     }
 
-    /// Why nothing would read the value at a path of the design, if nothing would.
+    /// The reason why the value at a path of the design is not read; `None` if it is.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

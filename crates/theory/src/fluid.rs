@@ -1,39 +1,39 @@
-//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all
-//! between, after Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
-//! (VLDB 2022), section 3.
+//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and everything in
+//! between, after Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure" (VLDB
+//! 2022), section 3.
 //!
-//! Everything counts in buffers, full memtables: N of them have been flushed, level i holds at most
-//! (T − 1)·T^(i−1) of them.
+//! The unit of all sizes is the buffer, a full memtable: N buffers have been flushed, and level i holds at most (T −
+//! 1)·T^(i−1) of them.
 
-/// A tree of size ratio T with at most K runs in each level but the largest, and Z in that.
+/// A tree of size ratio T with at most K runs in each level except the largest, and at most Z in the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fluid {
-    /// T, at least 2.
+    /// Size ratio T, at least 2.
     pub size_ratio: f64,
-    /// K: 1 is leveling, T − 1 tiering.
+    /// Runs K of each level except the largest: 1 is leveling, T − 1 tiering.
     pub upper_runs: f64,
-    /// Z.
+    /// Runs Z of the largest level.
     pub largest_runs: f64,
 }
 
 impl Fluid {
-    /// One run in every level.
+    /// A tree with one run in every level.
     pub fn leveled(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: 1.0, largest_runs: 1.0 }
     }
 
-    /// T − 1 runs in every level.
+    /// A tree with T − 1 runs in every level.
     pub fn tiered(size_ratio: f64) -> Self {
         Self { size_ratio, upper_runs: size_ratio - 1.0, largest_runs: size_ratio - 1.0 }
     }
 
-    /// T − 1 runs in every level but the largest, which has one.
+    /// A tree with T − 1 runs in every level except the largest, which has one.
     pub fn lazy_leveled(size_ratio: f64) -> Self {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// The levels that `buffers` fill: `⌈log_T(N + 1)⌉`, the least L whose levels together hold
-    /// Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N.
+    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`, the least L whose levels together hold Σ (T −
+    /// 1)·T^(i−1) = T^L − 1 ≥ N.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
@@ -44,13 +44,13 @@ impl Fluid {
         levels
     }
 
-    /// Runs that a lookup may have to ask at most: K·(L − 1) + Z.
+    /// Most runs that a lookup may have to search: K·(L − 1) + Z.
     pub fn most_runs(&self, levels: u32) -> f64 {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// The least and the most that the textbook says of write amplification, the flush included, of L levels: for
-    /// a level of K runs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. For T that is not small.
+    /// The lower and the upper end of the textbook's write amplification, including the flush, of L levels: for a level
+    /// of K runs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. Valid for T that is not small.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
@@ -61,10 +61,10 @@ impl Fluid {
         (dostoevsky.min(endure), dostoevsky.max(endure))
     }
 
-    /// Bytes stored per byte that is alive, at most, where every level is full: Z·T/(T − 1). Each of the Z runs of
-    /// the largest level may have the same keys, and the upper levels repeat some of them once more; together
-    /// they hold (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of what the largest does. The paper's O(Z) and
-    /// O(1/T) stale data of a leveled tree are this less 1.
+    /// Upper bound of the bytes stored per live byte, where every level is full: Z·T/(T − 1). Each of the Z runs of the
+    /// largest level may have the same keys, and the upper levels repeat some of them once more. Together the upper
+    /// levels hold (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's O(Z) and
+    /// O(1/T) stale data of a leveled tree are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
@@ -75,13 +75,13 @@ impl Fluid {
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
     }
 
-    /// Data blocks that a lookup of an absent key looks into: `Σ K_i · fpr`.
+    /// Data blocks that a lookup of an absent key reads: `Σ K_i · fpr`.
     pub fn blocks_per_absent_get(&self, levels: u32, fpr: f64) -> f64 {
         self.most_runs(levels) * fpr
     }
 
-    /// Data blocks that a lookup of a present key looks into, each entry asked for as often: its own, and the
-    /// false positives of the runs before it, `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    /// Data blocks that a lookup of a present key reads, where each entry is looked up equally often: its own block,
+    /// and the false positives of the runs before it, `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {
@@ -110,8 +110,7 @@ mod tests {
         assert_eq!(Fluid::leveled(10.0).levels(0.0), 0);
     }
 
-    /// The figures that section 2.5.6 of the cs265 report asks for, counted as they must be: T = 10, five levels,
-    /// filters of 1 %.
+    /// The figures of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
     #[test]
     fn worst_lookups_are_those_of_the_formulas() {
         let cases =
@@ -122,7 +121,7 @@ mod tests {
             let present = tree.blocks_per_present_get(5, 0.01);
             assert!((1.0..1.0 + 0.01 * runs).contains(&present), "{present}");
         }
-        // All data in one level of one run: nothing is asked in vain.
+        // All data in one level of one run: no lookup reads a block in vain.
         assert!((Fluid::leveled(10.0).blocks_per_present_get(1, 0.5) - 1.0).abs() < 1e-12);
     }
 

@@ -1,18 +1,18 @@
-//! The closed forms of the compaction policies: what each writes and leaves after so many flushes of keys that
-//! are all different, in buffers. They are derived at the head of each policy's file in the compaction crate, and
-//! are exact; those of policies that hand down table by table where every run is one table.
+//! The closed forms of the compaction policies: the bytes written, levels and runs after a number of flushes of
+//! distinct keys, in buffers. They are derived at the head of each policy's file in the compaction crate. They are
+//! exact; for policies that compact table by table they are exact where every run is one table.
 
 use catalog::Choice;
 
 use crate::fluid::Fluid;
 
-/// Whether a policy hands down table by table, so that what it writes depends on how large tables are.
+/// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
 pub(crate) fn picks_tables(policy: &Choice) -> bool {
     matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
-/// Bytes written by flushes and merges per byte flushed, after `flushes` flushes into an empty tree of keys that
-/// are all different; `None` for a policy without a closed form, and for no flush.
+/// Bytes written by flushes and compactions per byte flushed, after `flushes` flushes of distinct keys into an empty
+/// tree; `None` for a policy without a closed form, and for no flush.
 pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -46,9 +46,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// The levels that hold runs, and the runs, after as many flushes; `None` where no closed form is known. A leveled
-/// tree counts its flushes as a number with the base T: level i holds the i-th digit, in one run where leveled and
-/// in as many as the digit says where tiered.
+/// Number of levels that hold runs, and number of runs, after `flushes` flushes; `None` where no closed form is known.
+/// A leveled tree counts its flushes as a number with the base T: level i holds the i-th digit, in one run where
+/// leveled and in as many runs as the digit where tiered.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -78,8 +78,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     })
 }
 
-/// Bytes stored per byte that is alive, at most, where every level is full and keys are overwritten, what waits in a
-/// level 0 left out; `None` for a policy that the textbook has no T, K and Z for.
+/// Upper bound of the bytes stored per live byte, where every level is full and keys are overwritten, without the runs
+/// that wait in a level 0; `None` for a policy that has no T, K and Z in the textbook.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -118,7 +118,7 @@ pub fn textbook_write_amp(kind: &str, size_ratio: u64, flushes: u64) -> Option<f
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// The digits of a number that are not 0, and their sum.
+/// Number of the nonzero digits of `number` in base `base`, and their sum.
 fn of_digits(mut number: u64, base: u64) -> (u64, u64) {
     let (mut filled, mut sum) = (0, 0);
     while number > 0 {
@@ -141,31 +141,31 @@ fn count(policy: &Choice, name: &str) -> Option<u64> {
     u64::try_from(value).ok().filter(|count| *count > 0)
 }
 
-/// The buffers that level 1 takes: as many as the policy says, or T.
+/// Capacity of level 1 in buffers: the parameter of the policy, or T.
 fn level1_buffers(policy: &Choice, ratio: f64) -> f64 {
     count(policy, "level1_memtables").map_or(ratio, |memtables| memtables as f64)
 }
 
-/// `base`, `base`², … as long as so many buffers were flushed.
+/// The powers `base`, `base`², … up to the number of flushed buffers.
 fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
     std::iter::successors((base > 1).then_some(base), move |size| size.checked_mul(base))
         .take_while(move |size| *size <= flushes)
 }
 
-/// What remains of `flushes` where each power of `base` takes whole ones, summed over the powers: one write for
-/// each level that data has passed.
+/// The sum over the powers of `base` of `flushes` rounded down to a multiple of the power: one write for each level
+/// that data has passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
 
-/// Of leveled merges, where level 1 takes `capacity` buffers: the buffers that they write, the levels below level
-/// 0 that hold a run, and the runs that wait in level 0.
+/// For leveled compaction, where level 1 takes `capacity` buffers: the buffers written, the levels below level 0 that
+/// hold a run, and the runs that wait in level 0.
 fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> (u64, u64, u64) {
     let (mut writes, mut filled, mut arrival) = (0, 0, level0_runs);
     let mut moved_first = u64::from(level0_runs == 1);
     while flushes >= arrival {
         let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
-        // What takes more arrivals than there are flushes never fills, however large it is.
+        // A level that takes more arrivals than there are flushes never fills, however large it is.
         let to_fill = ((capacity / arrival as f64).ceil() as u64).min(flushes + 1);
         let arrivals = flushes / arrival;
         writes += arrival * (arrivals / to_fill * sum(to_fill) + sum(arrivals % to_fill));
@@ -177,7 +177,7 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// The buffers that lazy leveling writes to the level whose arrivals are of size `level`.
+/// Buffers that lazy leveling writes to the level whose arrivals are of size `level`.
 fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     let arrivals = flushes / level;
     let as_largest = arrivals.min(size_ratio);
@@ -185,7 +185,7 @@ fn lazy_leveled(flushes: u64, size_ratio: u64, level: u64) -> u64 {
     level * (as_largest * (as_largest + 1) / 2 + (arrivals - as_largest) - moved_first)
 }
 
-/// The buffers that the merges of a Fluid LSM-tree write.
+/// Buffers that the compactions of a Fluid LSM-tree write.
 fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u64 {
     let place_in_run = |arrival: u64, runs: u64| (arrival - 1) % (size_ratio - 1).div_ceil(runs) + 1;
     let first_level = |flush: u64| {
@@ -203,13 +203,13 @@ fn fluid(flushes: u64, size_ratio: u64, upper_runs: u64, largest_runs: u64) -> u
     (1..=flushes).map(first_level).sum::<u64>() + powers(size_ratio, flushes).map(level).sum::<u64>()
 }
 
-/// The buffers that are written where every `runs` runs become one.
+/// Buffers written by a policy that compacts every `runs` runs into one.
 fn merge_all(flushes: u64, runs: u64) -> u64 {
     let merges = if runs > 1 { (flushes - 1) / (runs - 1) } else { 0 };
     (0..merges).map(|merge| runs + (runs - 1) * merge).sum()
 }
 
-/// The buffers that are written where of `run_threshold` runs the oldest `max_runs` go down.
+/// Buffers written by a policy that moves the oldest `max_runs` of `run_threshold` runs down.
 fn partial(flushes: u64, run_threshold: u64, max_runs: u64) -> u64 {
     let (mut writes, mut arrivals, mut size) = (0, flushes, 1);
     while arrivals >= run_threshold && max_runs > 1 {

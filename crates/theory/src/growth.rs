@@ -1,5 +1,5 @@
-//! What becomes of an empty tree that takes flush after flush: the closed form of its policy where there is one,
-//! and else what the compaction simulator counts, which moves tables by the tree's own code.
+//! The growth of an empty tree under repeated flushes: from the closed form of its policy where one is known, and
+//! otherwise from the compaction simulator, which moves tables with the tree's own code.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, Load, SimulationError, simulate};
@@ -7,21 +7,21 @@ use thiserror::Error;
 
 use crate::forms::{levels_and_runs, picks_tables, write_amp};
 
-/// A tree after so many flushes, nothing left to compact.
+/// A tree after a number of flushes, after compaction has finished.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Growth {
-    /// Bytes written by flushes and merges per byte flushed.
+    /// Bytes written by flushes and compactions per byte flushed.
     pub write_amp: f64,
     /// Levels that hold runs.
     pub levels: u64,
-    /// Sorted runs.
+    /// Number of sorted runs.
     pub runs: u64,
 }
 
-/// Why nothing can be said.
+/// Why the growth is unknown.
 #[derive(Debug, Error)]
 pub enum GrowthError {
-    /// The choice is none of the axis.
+    /// The choice is not of the compaction axis.
     #[error(transparent)]
     Policy(#[from] ChoiceError),
     /// The simulation failed.
@@ -36,11 +36,11 @@ pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
 
-/// What `policy` makes of `flushes` flushes of keys that are all different, or drawn from so many as `load` says.
-/// `flushes` is at least 1.
+/// The state of a tree with `policy` after `flushes` flushes of keys that are distinct, or drawn from the number of
+/// keys in `load`. `flushes` is at least 1.
 ///
 /// # Errors
-/// A choice of another axis; a load of nothing.
+/// A choice of another axis; an empty load.
 pub fn growth(policy: &Choice, load: Load, flushes: u64) -> Result<Growth, GrowthError> {
     if has_form(policy, load, flushes)
         && let (Some(write_amp), Some((levels, runs))) =

@@ -1,32 +1,32 @@
-//! The hit rate of a cache of so many equal blocks, where requests are drawn one by one from a law of popularity.
+//! The hit rate of a cache of equal blocks, where requests are drawn independently from a popularity distribution.
 //!
-//! A block is held if it was asked for lately, or came in lately; how late is the same for all blocks, the time t in
-//! which the cache fills up once. That is the approximation of Che, Tung and Wang ("Hierarchical Web Caching
-//! Systems", IEEE JSAC 20(7), 2002, section III) for LRU. Fricker, Robert and Roberts (ITC 24, 2012) show why it is
-//! near from a few dozen blocks on; Martina, Garetto and Leonardi ("A unified approach to the performance analysis
-//! of caching systems", INFOCOM 2014, section IV) have it for FIFO, where a block stays t from when it came in, and
-//! nothing renews it.
+//! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is the same for all
+//! blocks: the time t in which the cache fills up once. That is the approximation of Che, Tung and Wang ("Hierarchical
+//! Web Caching Systems", IEEE JSAC 20(7), 2002, section III) for LRU. Fricker, Robert and Roberts (ITC 24, 2012) show
+//! why it is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified approach to the performance
+//! analysis of caching systems", INFOCOM 2014, section IV) give it for FIFO, where a block stays for t after its
+//! insertion, and a hit does not renew it.
 //!
-//! Time counts in requests: a block with the share p is asked for p·t times in t.
+//! Time is measured in requests: a block with the share p is requested p·t times in t.
 
 use catalog::Choice;
 
 use crate::popularity::Popularity;
 
-/// Rounds of bisection: more than a double has bits.
+/// Rounds of bisection: more than the bits of a double.
 const ROUNDS: u32 = 100;
 
-/// How a cache chooses what it gives up, where a form is known.
+/// The eviction policy of a cache, where a closed form is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Eviction {
-    /// What was not asked for longest.
+    /// Evicts the least recently used block.
     Lru,
-    /// What came in first.
+    /// Evicts the block that was inserted first.
     Fifo,
 }
 
 impl Eviction {
-    /// The rule of a cache of the catalog; `None` where no form is known.
+    /// The eviction policy of a cache of the catalog; `None` where no form is known.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -43,15 +43,15 @@ impl Eviction {
         }
     }
 
-    /// The share of hits among requests `from` to `to`, counted from when requests of this law began, in a cache that
-    /// held so many blocks `before`, any of all: none where it was empty.
+    /// The hit rate of requests `from` to `to`, counted from the first request of this distribution, in a cache that
+    /// contained `before` arbitrary blocks at that time, 0 if it was empty.
     ///
-    /// From an empty cache only the first request for a block misses, Σ 1 − e^(−p·n) of n, until as many different
-    /// blocks were asked for as it holds; then it misses as in the long run. Of B blocks that were in a full cache
-    /// of C for other reasons, each as likely, those still help that are asked for before they go. A block that was
-    /// used x blocks ago goes when x + D − x·D/B ≥ C, where D different ones were asked for since; so the next
-    /// different one is a miss with the chance 1 − (C − D)/(B − D), and all of the first D together miss
-    /// (B − C)·ln(B/(B − D)) times.
+    /// In an empty cache only the first request for a block misses, Σ 1 − e^(−p·n) of n, until the number of distinct
+    /// requested blocks reaches the capacity. After that the cache misses at its long-run rate. Assume B blocks that
+    /// were in a full cache of C for other reasons, each equally likely; those help that are requested before they are
+    /// evicted. A block that was used x blocks ago is evicted when x + D − x·D/B ≥ C, where D distinct blocks were
+    /// requested since. So the next distinct block is a miss with the chance 1 − (C − D)/(B − D), and all of the first
+    /// D together miss (B − C)·ln(B/(B − D)) times.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -73,16 +73,16 @@ impl Eviction {
         if to <= from { 0.0 } else { (1.0 - (misses(to) - misses(from)) / (to - from)).max(0.0) }
     }
 
-    /// The share of hits of requests that go through all `keys` keys in their order, from the first again after the
-    /// last, where `keys_per_block` neighbours share a block: one pass misses each block once, which is 1 − 1/K
-    /// whatever the size of the cache. Later passes find nothing, unless all blocks are held.
+    /// The hit rate of requests that read all `keys` keys in order, again and again, where `keys_per_block` neighbours
+    /// share a block. One pass misses each block once, which is 1 − 1/K for every cache size. Later passes do too,
+    /// unless the cache holds all blocks.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;
         let passed = if held >= blocks { requests.min(keys) } else { requests };
         if requests > 0.0 { (1.0 - passed / keys_per_block / requests).max(0.0) } else { 0.0 }
     }
 
-    /// The chance that a block is held.
+    /// The probability that a block is cached.
     fn held(self, share: f64, time: f64) -> f64 {
         match self {
             Self::Lru => -(-share * time).exp_m1(),
@@ -90,7 +90,7 @@ impl Eviction {
         }
     }
 
-    /// The time in which so many blocks come to be held; `None` where all there are fit.
+    /// The time in which `held` blocks enter the cache; `None` where all existing blocks fit.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

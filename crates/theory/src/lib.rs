@@ -1,13 +1,13 @@
-//! What theory expects of a tree, in closed form: small pure functions, each with its source and derivation.
+//! The expectations of theory for a tree, in closed form: small pure functions, each with its source and derivation.
 //!
-//! * [`Growth`]: what a compaction policy writes, and which levels and runs it leaves, after so many flushes.
-//!   Exact where a form is known, else as the compaction simulator counts it.
+//! * [`Growth`]: the write amplification, levels and runs of a compaction policy after a number of flushes.
+//!   Exact where a form is known, otherwise from the compaction simulator.
 //! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
-//! * [`RunView`]: the data blocks that a lookup looks into, from the runs that there are and their filters.
-//! * [`Popularity`]: how often each key or block is asked for; [`Eviction`] and
-//!   [`best_static_share`](Popularity::best_static_share) what a cache makes of it.
+//! * [`RunView`]: the data blocks that a lookup reads, from the existing runs and their filters.
+//! * [`Popularity`]: the share of requests of each key or block; [`Eviction`] and
+//!   [`best_static_share`](Popularity::best_static_share): the hit rate of a cache under it.
 //!
-//! What a filter expects of itself is asked of the filter, and the best that was possible on a recorded trace of
+//! The expected false positives of a filter come from the filter itself, and the best hit rate on a recorded trace from
 //! the cache's simulator (Belady).
 
 mod fluid;

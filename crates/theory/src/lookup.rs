@@ -1,16 +1,15 @@
-//! The data blocks that a lookup looks into, from the runs that there are.
+//! The data blocks that a lookup reads, from the existing runs.
 //!
-//! A run is asked only if all newer ones did not have the key. Its filter lets an absent key through at its
-//! false-positive rate; each key that passes costs a block. Summed over the runs that are newer than the one that
-//! has the key, and 1 for that: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, where the rates are
-//! those of levels.
+//! A run is searched only if no newer run has the key. Its filter passes an absent key at its false-positive rate, and
+//! each key that passes costs a block. The cost is the sum over the runs that are newer than the run with the key, plus
+//! 1 for that run: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, where the rates are those of levels.
 
-/// One sorted run as lookups see it.
+/// One sorted run from the view of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunView {
     /// The share of lookups of present keys that it answers.
     pub share: f64,
-    /// The chance that it is looked into for a key that it does not have; 1 without a filter.
+    /// The chance that a lookup reads a block of this run for a key that it does not have; 1 without a filter.
     pub fpr: f64,
 }
 
@@ -19,7 +18,7 @@ pub fn blocks_per_absent_get(runs: &[RunView]) -> f64 {
     runs.iter().map(|run| run.fpr).sum()
 }
 
-/// Blocks per lookup of a key that is in one of the runs, the newest first; `None` where none answers any.
+/// Blocks per lookup of a key that is in one of the runs, the newest first; `None` where no run answers a lookup.
 pub fn blocks_per_present_get(runs: &[RunView]) -> Option<f64> {
     let (mut before, mut blocks, mut shares) = (0.0, 0.0, 0.0);
     for run in runs {
@@ -38,7 +37,7 @@ mod tests {
     use super::*;
     use crate::Fluid;
 
-    /// Lookups played out one by one, against the sums.
+    /// Lookups simulated one by one, compared with the sums.
     #[test]
     fn the_sums_are_what_lookups_do() {
         const LOOKUPS: u32 = 200_000;

@@ -1,35 +1,34 @@
-//! How often each of many things is asked for, the most popular first: keys under a law of popularity, and the
-//! blocks that hold them.
+//! The popularity of items, most popular first: keys under a key distribution, and the blocks that contain them.
 
 use types::avalanche;
 
-/// Ranks that are told apart one by one; behind them they are taken together in classes that grow.
+/// Ranks that have a class of their own; later ranks are grouped in classes of growing size.
 const HEAD: u64 = 64;
-/// Classes behind the head start at `first` and hold `first / GROWTH` ranks.
+/// Divisor of the size of later classes: one that starts at rank `first` has `first / GROWTH` ranks.
 const GROWTH: u64 = 16;
-/// The most keys that are dealt out to blocks one by one.
+/// The most keys that are assigned to blocks individually.
 const MOST_DEALT: u64 = 1 << 22;
-/// Blocks whose shares differ by less than this part are one class.
+/// The relative difference in share below which blocks are in one class.
 const ALIKE: f64 = 1e-3;
-/// The seed of the deal; any gives the same within the noise of a few hot keys.
+/// The seed of the assignment; other seeds give the same result within the noise of a few hot keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
-/// Where the popular keys of a law stand.
+/// Where the popular keys of a distribution lie in the key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Anywhere: which keys share a block is chance.
+    /// Anywhere: random keys share a block.
     Scattered,
     /// Side by side, the most popular first.
     Together,
 }
 
-/// Classes of things with the same share of the requests, the most popular first.
+/// Classes of items with the same share of the requests, the most popular first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Popularity {
     classes: Vec<Class>,
 }
 
-/// So many things with this share each.
+/// A number of items with the same share each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
     pub(crate) share: f64,
@@ -37,7 +36,8 @@ pub(crate) struct Class {
 }
 
 impl Popularity {
-    /// The ranks at which the shares of a law over `keys` keys must be known: how many of the hottest keys.
+    /// The ranks at which the cumulative shares of a distribution over `keys` keys must be known, as counts of the
+    /// hottest keys.
     pub fn ranks(keys: u64) -> Vec<u64> {
         let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
         let mut last = HEAD;
@@ -48,8 +48,8 @@ impl Popularity {
         ranks
     }
 
-    /// The popularity of keys of which the hottest `ranks[i]` together have the share `shares[i]`. The last rank is
-    /// the number of keys; ranks grow.
+    /// The popularity of keys of which the hottest `ranks[i]` together have the share `shares[i]`. The last rank is the
+    /// number of keys; ranks increase.
     pub fn of_keys(ranks: &[u64], shares: &[f64]) -> Self {
         let (mut before, mut sum) = (0, 0.0);
         let classes = ranks.iter().zip(shares).map(|(rank, share)| {
@@ -60,13 +60,13 @@ impl Popularity {
         Self { classes: classes.collect() }
     }
 
-    /// `count` things that are asked for alike.
+    /// `count` items that are requested equally often.
     pub fn even(count: f64) -> Self {
         Self { classes: vec![Class { share: 1.0 / count, count }] }
     }
 
-    /// The popularity of the blocks that hold these keys, `keys_per_block` in each. Which keys share a block is
-    /// dealt out with a fixed seed where they are scattered. `None` for more keys than can be dealt out, 4 million.
+    /// The popularity of the blocks that contain these keys, `keys_per_block` in each. Scattered keys are assigned to
+    /// blocks at random with a fixed seed. `None` for more keys than can be assigned, 4 million.
     pub fn of_blocks(&self, keys_per_block: f64, standing: Standing) -> Option<Self> {
         let keys = self.len();
         if keys_per_block <= 1.0 {
@@ -88,7 +88,7 @@ impl Popularity {
         Some(Self::of_shares(shares))
     }
 
-    /// Things with these shares, in any order, put into classes.
+    /// Groups items with these shares, in any order, into classes.
     fn of_shares(mut shares: Vec<f64>) -> Self {
         shares.sort_unstable_by(|a, b| b.total_cmp(a));
         let mut classes: Vec<Class> = Vec::new();
@@ -105,20 +105,20 @@ impl Popularity {
         Self { classes }
     }
 
-    /// How many things there are.
+    /// Number of items.
     pub fn len(&self) -> f64 {
         self.classes.iter().map(|class| class.count).sum()
     }
 
-    /// Whether there are none.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// The share of requests that goes to the `held` most popular things: the hit rate of a cache that holds the
-    /// best set of so many and never changes it. Where requests are drawn one by one, whatever came before, no
-    /// cache that does not know the future has a higher one in the long run (Aven, Coffman, Kogan, *Stochastic
-    /// Analysis of Computer Storage*, 1987, theorem on A₀; LFU comes to it).
+    /// The share of requests that goes to the `held` most popular items: the hit rate of a cache that holds the best
+    /// set of this size and never changes it. Where requests are drawn independently, no cache without knowledge of the
+    /// future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer Storage*,
+    /// 1987, theorem on A₀; LFU converges to it).
     pub fn best_static_share(&self, held: f64) -> f64 {
         let mut left = held.max(0.0);
         let parts = self.classes.iter().map(|class| {
@@ -129,12 +129,12 @@ impl Popularity {
         parts.sum::<f64>().min(1.0)
     }
 
-    /// The different things that `requests` requests ask for, by expectation: Σ 1 − e^(−p·n).
+    /// The expected number of distinct items in `requests` requests: Σ 1 − e^(−p·n).
     pub fn distinct(&self, requests: f64) -> f64 {
         self.sum(|share| -(-share * requests).exp_m1())
     }
 
-    /// The sum over all things of a function of their shares.
+    /// The sum over all items of a function of their shares.
     pub(crate) fn sum(&self, term: impl Fn(f64) -> f64) -> f64 {
         self.classes.iter().map(|class| class.count * term(class.share)).sum()
     }
@@ -144,7 +144,7 @@ impl Popularity {
     }
 }
 
-/// The place of the key of each rank.
+/// The position of the key of each rank.
 fn places(keys: usize, standing: Standing) -> Vec<u32> {
     let mut places: Vec<u32> = (0..keys as u32).collect();
     if standing == Standing::Scattered {
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// The exact sums of a Zipf law of 0.99 over a million keys: audit item S44.
+    /// The exact sums of a Zipf distribution of 0.99 over a million keys: audit item S44.
     #[test]
     fn the_best_static_set_is_that_of_the_exact_sums() {
         let popularity = zipf(1_000_000, 0.99);

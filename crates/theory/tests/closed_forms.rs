@@ -1,5 +1,5 @@
-//! What the simulator says every policy writes, against the closed form in the policy's documentation, which
-//! is exact, and against the textbook's, which counts levels as full and steps as small.
+//! The write amplification of every policy in the simulator, compared with the exact closed form in the policy's
+//! documentation, and with the textbook's, which counts levels as full and steps as small.
 //!
 //! `cargo test -p lsmbench-theory --test closed_forms -- --nocapture` shows the table.
 
@@ -10,11 +10,11 @@ use compaction::{CATALOG, Load, simulate};
 use lsmbench_theory::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
-/// Every key is new and every flush the same.
+/// A load of distinct keys in equal flushes.
 const LOAD: Load =
     Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: u64::MAX, distinct_keys: None };
 
-/// Buffers flushed: what the source documents run, and some thousand.
+/// Numbers of flushed buffers: those of the source documents, and some thousand.
 const FLUSHES: [u64; 5] = [64, 100, 1000, 4096, 10_000];
 
 /// A policy with its parameters.
@@ -138,8 +138,8 @@ impl Policy {
         }
     }
 
-    /// The textbook's range, and 1 for the flush, over L levels, T^L ≥ N·(T−1)/T. It is meant for T that is not
-    /// small.
+    /// The textbook's range of write amplification, plus 1 for the flush, over L levels, T^L ≥ N·(T−1)/T. It is
+    /// intended for T that is not small.
     fn textbook(self, flushes: u64) -> Option<(f64, f64)> {
         let model = self.as_fluid().filter(|model| model.size_ratio >= 4.0)?;
         let ratio = model.size_ratio;
@@ -174,8 +174,8 @@ fn the_closed_forms_are_exact() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Levels and runs after every number of flushes up to a few thousand, and the levels of the textbook, which count
-/// to the deepest.
+/// Levels and runs after every number of flushes up to a few thousand, and the textbook's number of levels, which
+/// includes empty levels above the deepest.
 #[test]
 fn levels_and_runs_are_those_of_the_simulator() {
     const FLUSHES: u64 = 1_100;
@@ -198,8 +198,8 @@ fn levels_and_runs_are_those_of_the_simulator() {
     }
 }
 
-/// What is expected of a tree is the closed form where one table holds all, and the simulator's count where tables
-/// are smaller or keys are written again.
+/// The expected growth of a tree is the closed form where one table holds all keys, and the simulator's count where
+/// tables are smaller or keys are overwritten.
 #[test]
 fn growth_is_the_form_or_the_simulation() {
     let policy = Leveled { size_ratio: 4.0, level0_runs: 1 };
@@ -214,13 +214,13 @@ fn growth_is_the_form_or_the_simulation() {
     assert!(growth(&partial.choice(), Load { entry_bytes: 0, ..halves }, 64).is_err());
 }
 
-/// Stale data of trees that are full, all keys written again and again, stay below the textbook's bound.
+/// Stale data of full trees, with all keys overwritten repeatedly, stay below the textbook's bound.
 #[test]
 fn full_trees_take_no_more_space_than_the_bound() {
     for policy in [Tiered { size_ratio: 4 }, Leveled { size_ratio: 4.0, level0_runs: 1 }] {
         let flushes = 255; // 4⁴ − 1: every level of a tree of four is full.
         let keys = match policy {
-            // The largest level's runs each hold all keys; a leveled one's run does.
+            // Each run of the largest level holds all keys; so does the single run of a leveled one.
             Tiered { .. } => 64_000,
             _ => 192_000,
         };
@@ -235,8 +235,8 @@ fn full_trees_take_no_more_space_than_the_bound() {
     }
 }
 
-/// The textbook takes the last level for full, which it seldom is, and leaves out the last merge of a level
-/// or the arrival itself: what is written lies from 0.6 to 1.13 times its upper end.
+/// The textbook assumes a full last level, which is rare, and leaves out the last compaction of a level or the arrival
+/// itself. The written bytes lie from 0.6 to 1.13 times the textbook's upper end.
 #[test]
 fn the_textbook_s_space_is_known_of_its_policies_alone() {
     let most = |label: &str| {
@@ -273,7 +273,7 @@ fn full_trees_cost_what_the_documentation_says_per_level() {
         let flushes = u64::pow(size_ratio, exponent);
         let (ratio, levels) = (size_ratio as f64, f64::from(exponent));
         let one_run = f64::midpoint(ratio, 1.0) - 1.0 / ratio;
-        // The last level has its first run, which was moved there.
+        // The last level has its first run, which was moved there without a rewrite.
         let leveled = Leveled { size_ratio: ratio, level0_runs: 1 }.simulated(flushes);
         assert!((leveled - 1.0 - levels * one_run).abs() < 1e-9, "{leveled}");
         let tiered = Tiered { size_ratio }.simulated(flushes);
@@ -283,8 +283,8 @@ fn full_trees_cost_what_the_documentation_says_per_level() {
     }
 }
 
-/// Policies without a closed form for tables smaller than runs: here a table is half a buffer. A level that is
-/// handed down table by table costs an entry at most T + 1 writes, and more than it does with whole levels.
+/// Policies without a closed form for tables smaller than runs; here a table is half a buffer. A level that is
+/// compacted table by table costs an entry at most T + 1 writes, and more than it does with whole levels.
 #[test]
 fn handing_down_tables_costs_at_most_a_full_level_below() {
     const FLUSHES: u64 = 256;

@@ -1,4 +1,4 @@
-//! Hit rates by formula against caches of the catalog that are played requests, and against the figures of an
+//! Hit rates by formula, compared with caches of the catalog under simulated requests, and with the figures of an
 //! independent computation.
 //!
 //! `cargo test -p lsmbench-theory --test hit_rates -- --nocapture` shows the numbers.
@@ -19,12 +19,12 @@ const KEYS: u64 = 40_000;
 const REQUESTS: usize = 1_600_000;
 const BLOCK_BYTES: u64 = 1024;
 
-/// A law of popularity, as a sampler and as shares.
+/// A popularity distribution, as a sampler and as shares.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Uniform,
     Zipfian(f64),
-    /// So many keys take so much.
+    /// A number of hot keys, and their share of the requests.
     Hotspot(u64, f64),
 }
 
@@ -50,7 +50,7 @@ impl Law {
     }
 }
 
-/// The popularity of `keys` keys by weights that fall with the rank.
+/// The popularity of `keys` keys by weights that decrease with the rank.
 fn popularity(keys: u64, weight: impl Fn(u64) -> f64) -> Popularity {
     let mut sum = 0.0;
     let sums: Vec<f64> = (0..keys)
@@ -68,7 +68,7 @@ fn cache(label: &str) -> Box<dyn Cache> {
     cache::CATALOG.build(&cache::CATALOG.choose(&Value::from(label)).unwrap()).unwrap()
 }
 
-/// The share of hits among the requests of a range of numbers, all counted from an empty cache.
+/// The hit rate of the requests in a range of numbers, counted from an empty cache.
 fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64 {
     let block = Bytes::copy_from(&[0; BLOCK_BYTES as usize]);
     let mut hits = 0;
@@ -83,7 +83,8 @@ fn play(cache: &dyn Cache, names: &[u64], scored: std::ops::Range<usize>) -> f64
     hits as f64 / scored.len() as f64
 }
 
-/// Che's approximation and Martina's against the policies, within 1 %: laws, sizes, keys alone and in blocks.
+/// Che's approximation and Martina's against the policies, within 1 %: distributions, sizes, single keys and keys in
+/// blocks.
 #[test]
 fn forms_are_within_a_hundredth_of_simulations() {
     let mut table = String::from("law, keys per block, capacity, policy, simulated, form\n");
@@ -121,8 +122,8 @@ fn forms_are_within_a_hundredth_of_simulations() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every cache of the catalog stays below the best static set, and the form from an empty cache holds for any
-/// window, filling included.
+/// Every cache of the catalog stays below the best static set, and the form from an empty cache holds for any window,
+/// including the filling of the cache.
 #[test]
 fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     let law = Law::Zipfian(0.99);
@@ -146,7 +147,7 @@ fn no_cache_exceeds_the_best_static_set_and_filling_counts() {
     }
 }
 
-/// A cache that is full of other blocks when a law begins: some of them still help.
+/// A cache that is full of other blocks when a distribution begins: some of those blocks still help.
 #[test]
 fn what_a_cache_held_before_counts() {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(13);
@@ -182,8 +183,8 @@ fn a_pass_over_all_keys_hits_all_but_one_in_a_block() {
     }
 }
 
-/// The figures that an audit of published hit rates computed on its own: a million keys under Zipf(0.99), caches of
-/// 1, 5, 10 and 20 %, keys alone, and 32 to a block without order.
+/// The figures that an audit of published hit rates computed independently: a million keys under Zipf(0.99), caches of
+/// 1, 5, 10 and 20 %, single keys, and 32 keys to a block without order.
 #[test]
 fn the_form_gives_the_figures_of_an_independent_computation() {
     let keys = popularity(1_000_000, |rank| ((rank + 1) as f64).powf(-0.99));

@@ -11,10 +11,10 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The one tree.
+/// The name of the only tree.
 const DATA: &[u8] = b"data";
 
-/// What a reader says where the tree that was made at opening is gone.
+/// The error of a reader that does not find the tree which was created at opening.
 const LOST: &str = "the store has lost its tree";
 
 /// A store of canopydb, all in one tree.
@@ -35,19 +35,19 @@ impl CanopydbStore {
         options.use_wal = settings.log != Log::None;
         options.default_commit_sync = settings.log == Log::Sync;
         options.checkpoint_target_size = settings.memtable_bytes as usize;
-        // What changed and is not written back yet stalls writers where frozen memtables would.
+        // Changes that are not written back yet stall writers, as immutable memtables would.
         options.stall_memory_limit = settings.all_memtable_bytes() as usize;
         options.throttle_memory_limit = options.stall_memory_limit;
         let store = Self {
             database: Database::with_options(environment, options)?,
             has_log: settings.log != Log::None,
         };
-        // Readers find the tree from the beginning.
+        // Creates the tree, so that readers find it from the beginning.
         store.commit(|_| Ok(()))?;
         Ok(store)
     }
 
-    /// Does a transaction of writes.
+    /// Runs a write transaction.
     fn commit(&self, work: impl FnOnce(&mut Tree<'_>) -> Result<(), Error>) -> Result<(), TargetError> {
         let transaction = self.database.begin_write()?;
         work(&mut transaction.get_or_create_tree(DATA)?)?;
@@ -114,7 +114,7 @@ impl Target for CanopydbStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // What is not written back yet is less than a checkpoint, as what a memtable holds is less than it may.
+        // Changes that are not written back yet are smaller than a checkpoint, as a memtable is smaller than its limit.
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The checks of an engine, each a function of what builds it.
+//! The checks of an engine, each a function that receives the engine or its constructor.
 
 use std::cell::Cell;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::{Codec, Engine, OpenStore, Opening, Store};
 /// Builds one more engine of the same kind.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
-/// A check of one engine: how far it was kept, or what is broken.
+/// A check of one engine: how far it was kept, or the violation.
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
 /// All checks, by name.
@@ -29,7 +29,7 @@ pub(crate) const CHECKS: [(&str, Check); 7] = [
     ("reopen", it_opens_again),
 ];
 
-/// What came of a check that broke nothing.
+/// The result of a check that found no violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// The engine keeps the invariant.
@@ -70,7 +70,7 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Whatever the terms: no filters, ribbons, no cache, each log, each codec that it has.
+/// Checks that the engine accepts every term: no filters, ribbon filters, no cache, each log, each codec that it has.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -105,7 +105,7 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     Ok(kept)
 }
 
-/// What an engine tells of itself once it holds something is not nothing.
+/// Checks that the statistics of an engine are not empty once it stores entries.
 fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let store = open(engine, home.path(), &small())?;
@@ -134,8 +134,8 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// A store that is opened again holds what it held, and still does after a compaction of all of it, where the engine
-/// has a call for that.
+/// Checks that a reopened store has all its entries, and still has them after a compaction of the whole store, where
+/// the engine has a call for that.
 fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let home = new_home()?;
     let opening = Opening::new(&home.path().join("store"), &with(&small(), "wal = \"none\""));

@@ -1,23 +1,23 @@
-//! The invariants of a store, each a function of what opens it again and again.
+//! The invariants of a store, each a function that receives an opener and reopens the store through it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use types::{Direction, SplitMix64};
 use workload::{Model, Scan, Target, Write};
 
-/// Opens the store under test again, on what it left.
+/// Reopens the store under test on its existing files.
 pub(crate) type Opener<'a> = dyn Fn() -> Result<Box<dyn Target>, String> + 'a;
 
-/// The check of an invariant: what is broken, in words.
+/// The check of an invariant; the error describes the violation.
 pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 
-/// Operations of one history.
+/// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// Keys are words over these bytes: those at which strings and comparisons of signed bytes go wrong.
+/// The bytes of keys: those at which C strings and comparisons of signed bytes go wrong.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
-/// Random operations of every kind, beside the model, with the store closed and opened in between.
+/// Checks random operations of every kind against the model, with the store closed and reopened in between.
 pub(crate) fn model(open: &Opener<'_>) -> Result<(), String> {
     let mut random = SplitMix64::new(7);
     let model = Model::default();
@@ -99,7 +99,7 @@ fn value(random: &mut SplitMix64) -> Vec<u8> {
 
 fn gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Result<(), String> {
     let key = key(random);
-    // What stood in the buffer stays.
+    // The existing bytes of the buffer stay.
     let (mut found, mut expected) = (b"before".to_vec(), b"before".to_vec());
     let is_found = store.get(&key, &mut found).map_err(|error| error.to_string())?;
     let is_expected = model.get(&key, &mut expected).map_err(|error| error.to_string())?;
@@ -128,7 +128,7 @@ fn multi_gets(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Res
     }
 }
 
-/// Holds a scan of the store to that of the model.
+/// Compares a scan of the store with that of the model.
 fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), String> {
     let ask = |target: &dyn Target| {
         let mut entries = Vec::new();
@@ -150,7 +150,7 @@ fn compare(store: &dyn Target, model: &Model, scan: &Scan<'_>) -> Result<(), Str
     ))
 }
 
-/// Keys up to the longest that every engine takes, and values from none to megabytes.
+/// Checks keys up to the longest that every engine accepts, and values from empty to megabytes.
 pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let sizes = [0usize, 1, 127, 128, 4095, 4096, 4097, 65_535, 65_536, 1 << 20, 5 << 20];
@@ -179,7 +179,7 @@ pub(crate) fn sizes(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// What was written is there when the store is opened again: with a log or without, flushed or not.
+/// Checks that all writes are present after the store is reopened: with a log or without, flushed or not.
 pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     let entry = |number: u32| (number.to_be_bytes(), [number as u8; 60]);
     let mut written = 0;
@@ -214,7 +214,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Batches that give the same value to many keys, and readers that must never meet two values at once.
+/// Checks atomicity: batches give the same value to many keys, and readers must never see two values at once.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -251,7 +251,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// Threads that write keys of their own, and read them.
+/// Checks threads that write keys of their own, and read them.
 pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;

@@ -1,4 +1,4 @@
-//! A store that is wrong in one way is caught.
+//! Tests that a store with a single fault fails the checks.
 
 use std::sync::Arc;
 
@@ -7,36 +7,36 @@ use workload::{Model, Scan, Target, TargetError, Write};
 
 use super::stores::{self, Check, Opener};
 
-/// What is wrong.
+/// The fault of a canary store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// The last entry of a range is not handed out.
+    /// A scan omits its last entry.
     DropsLastOfRange,
-    /// A range that goes backwards begins with its high bound.
+    /// A backward scan begins with its high bound.
     ReadsHighBound,
-    /// Ranges go forwards.
+    /// Backward scans go forward.
     ForgetsDirection,
-    /// Deletes do nothing.
+    /// Deletes have no effect.
     ForgetsDeletes,
-    /// The first and the last answer of a multi-get change places.
+    /// The first and the last answer of a multi-get are swapped.
     SwapsMultiGet,
     /// Keys with an empty value are not found.
     SkipsEmptyValues,
     /// Keys end at their first zero byte.
     EndsKeysAtZero,
-    /// Of several writes of a batch to a key the first one counts.
+    /// Of several writes of a batch to one key the first one wins.
     FirstOfBatchWins,
-    /// Nothing is there when the store is opened again.
+    /// A reopened store is empty.
     ForgetsOnOpening,
-    /// A value has at most 64 KiB.
+    /// Values are cut at 64 KiB.
     CutsLargeValues,
-    /// Batches are written one by one.
+    /// Batches are written one entry at a time.
     TearsBatches,
-    /// Of writes by several threads one is lost now and then.
+    /// Writes by several threads are sometimes lost.
     LosesRaces,
 }
 
-/// What the store holds from opening to opening.
+/// The contents of the store that survive from one opening to the next.
 struct Canary {
     fault: Option<Fault>,
     model: Arc<Model>,
@@ -48,7 +48,7 @@ impl Canary {
         Self { fault, model: Arc::default() }
     }
 
-    /// Opens it.
+    /// Opens the store.
     fn opened(&self) -> Self {
         let forgets = self.fault == Some(Fault::ForgetsOnOpening);
         let model = if forgets { Arc::default() } else { Arc::clone(&self.model) };

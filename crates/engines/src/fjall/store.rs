@@ -33,7 +33,7 @@ impl FjallStore {
         Ok(Self { database, keyspace, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes what was written durable, where every write is.
+    /// Makes all previous writes durable, where every write is durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.database.persist(PersistMode::SyncData)?;
@@ -82,7 +82,7 @@ impl Target for FjallStore {
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
-        // A range of the keyspace itself sees what is written meanwhile, and half of a batch.
+        // A scan of the keyspace itself sees concurrent writes, and half of a batch.
         let snapshot = self.database.snapshot();
         let range = snapshot.range::<&[u8], _>(&self.keyspace, bounds);
         walk::walk(scan, range, |entry| {

@@ -50,7 +50,7 @@ impl Fjall2Store {
         Ok(Self { keyspace, partition, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes what was written durable, where every write is.
+    /// Makes all previous writes durable, where every write is durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs {
             self.keyspace.persist(PersistMode::SyncData)?;
@@ -80,8 +80,8 @@ impl Target for Fjall2Store {
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
-        // A range of the partition itself sees what is written meanwhile, and half of a batch; so does its own
-        // `snapshot`, which takes the last number given out, not the last that is visible.
+        // A scan of the partition itself sees concurrent writes, and half of a batch. Its own `snapshot` does too,
+        // because it takes the last sequence number given out and not the last visible one.
         let snapshot = self.partition.snapshot_at(self.keyspace.instant());
         let range = snapshot.range::<&[u8], _>(bounds);
         walk::walk(scan, range, |entry| {

@@ -23,7 +23,7 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// Where a library comes from.
+/// The library that is loaded.
 const WANTED: Wanted = Wanted {
     name: "libleveldb.so",
     variable: "LSMBENCH_LEVELDB",
@@ -31,7 +31,7 @@ const WANTED: Wanted = Wanted {
              engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
     required: store::REQUIRED,
     namespace: "leveldb::",
-    // Its authors' build has it where a library beside it, libcrc32c, is installed.
+    // Its authors' build computes them fast only where the separate library libcrc32c is installed.
     has_fast_checksums: false,
 };
 

@@ -15,12 +15,12 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at, functions};
 
-/// What every version has of what is called here.
+/// The functions called here, all of which every version has.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
-/// Objects of the library, each behind a pointer that only the library looks through.
+/// An opaque object of the library; only the library dereferences the pointer.
 type Object = *mut c_void;
-/// Where the library puts a message that is to be freed.
+/// The place where the library puts an error message, which the caller frees.
 type Message = *mut *mut c_char;
 
 functions! {
@@ -75,7 +75,7 @@ functions! {
     newest {}
 }
 
-/// A key behind all that a workload has: a compaction up to it alone writes the memtable and nothing else.
+/// A key after all keys of a workload. A compaction up to this key only flushes the memtable.
 const BEHIND_ALL: [u8; 64] = [0xff; 64];
 
 /// The files of level 0 at which a compaction becomes due.
@@ -93,11 +93,11 @@ pub(super) struct LevelDbStore {
     filter: Object,
     read: Object,
     write: Object,
-    /// Keeps the functions where they are.
+    /// Keeps the library loaded, so that the functions stay valid.
     _library: Loaded,
 }
 
-// SAFETY: A database may be used from many threads at once, and so may options that nobody changes (`doc/index.md`,
+// SAFETY: A database may be used from many threads at once, and so may options that no thread changes (`doc/index.md`,
 // "Concurrency").
 unsafe impl Send for LevelDbStore {}
 // SAFETY: As above.
@@ -114,7 +114,7 @@ impl LevelDbStore {
         // SAFETY: The signatures are those of `leveldb/c.h`.
         let api = unsafe { Api::of(&library) }?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;
-        // SAFETY: Objects are made, used and given back as the header asks; the path lives through the call.
+        // SAFETY: Objects are created, used and destroyed as the header requires; the path lives through the call.
         unsafe {
             let options = (api.options_create)();
             (api.options_set_create_if_missing)(options, 1);
@@ -136,18 +136,18 @@ impl LevelDbStore {
         }
     }
 
-    /// A property that is text.
+    /// The value of a property that is text.
     fn text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: The name ends with zero; what comes back does too, and is ours.
+        // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe { self.api.take_text((self.api.property_value)(self.db, name.as_ptr())) }
     }
 
-    /// Files and megabytes of the levels that hold something, by their numbers.
+    /// The non-empty levels: number, files, megabytes.
     fn levels(&self) -> Vec<(u32, u64, u64)> {
         parse_levels(&self.text(c"leveldb.stats").unwrap_or_default())
     }
 
-    /// Goes to where a scan starts.
+    /// Moves the iterator to the start of a scan.
     fn seek(&self, iterator: Object, scan: &Scan<'_>) {
         // SAFETY: The iterator is alive, and the keys live through the calls.
         unsafe {
@@ -157,7 +157,7 @@ impl LevelDbStore {
                 }
                 (Direction::Backward, None) => (self.api.iter_seek_to_last)(iterator),
                 (Direction::Backward, Some(high)) => {
-                    // To the first key that is no longer read, and one back.
+                    // Moves to the first key after the scan, and one back.
                     (self.api.iter_seek)(iterator, high.as_ptr().cast(), high.len());
                     match (self.api.iter_valid)(iterator) {
                         0 => (self.api.iter_seek_to_last)(iterator),
@@ -168,7 +168,7 @@ impl LevelDbStore {
         }
     }
 
-    /// Hands out the entries from where the iterator stands.
+    /// Passes the entries from the iterator's position to `visit`.
     fn walk(&self, iterator: Object, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> usize {
         let mut entries = 0;
         while entries < scan.limit {
@@ -200,26 +200,26 @@ impl LevelDbStore {
 }
 
 impl Api {
-    /// Calls what may leave a message.
+    /// Calls a function that may leave an error message.
     fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
-        // SAFETY: A message that is there ends with zero and is ours.
+        // SAFETY: A message, if any, is NUL-terminated and is ours to free.
         match unsafe { self.take_text(message) } {
             None => Ok(result),
             Some(text) => Err(text.into()),
         }
     }
 
-    /// Text that the library made, if it did.
+    /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or ends with zero and is given back by nobody else.
+    /// `text` is null, or is NUL-terminated and no other code frees it.
     unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
         }
-        // SAFETY: As the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe {
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             (self.free)(text.cast());
@@ -240,8 +240,7 @@ impl Target for LevelDbStore {
 
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
         let mut bytes = 0;
-        // SAFETY: The key lives through the call; the value, where there is one, is ours and given back when it is
-        // copied.
+        // SAFETY: The key lives through the call; the value, if any, is ours and freed after it is copied.
         unsafe {
             let found = self.api.fallible(|message| {
                 (self.api.get)(self.db, self.read, key.as_ptr().cast(), key.len(), &raw mut bytes, message)
@@ -266,7 +265,7 @@ impl Target for LevelDbStore {
         if scan.limit == 0 || scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);
         }
-        // SAFETY: The iterator is given back when the walk is over.
+        // SAFETY: The iterator is destroyed after the scan.
         unsafe {
             let iterator = (self.api.create_iterator)(self.db, self.read);
             self.seek(iterator, scan);
@@ -278,7 +277,7 @@ impl Target for LevelDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        // SAFETY: The batch copies keys and values, and is given back whatever comes of it.
+        // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
             let batch = (self.api.writebatch_create)();
             for write in writes {
@@ -314,8 +313,8 @@ impl Target for LevelDbStore {
     }
 
     fn close(&self) -> Result<(), TargetError> {
-        // An empty batch that is synced syncs the log up to it.
-        // SAFETY: Each object is given back once.
+        // A synced empty batch syncs the log up to it.
+        // SAFETY: Each object is destroyed once.
         unsafe {
             let (options, batch) = ((self.api.writeoptions_create)(), (self.api.writebatch_create)());
             (self.api.writeoptions_set_sync)(options, 1);
@@ -329,7 +328,7 @@ impl Target for LevelDbStore {
 
 impl Store for LevelDbStore {
     fn version(&self) -> Option<String> {
-        // SAFETY: They take nothing and change nothing.
+        // SAFETY: They take no arguments and change nothing.
         let (major, minor) = unsafe { ((self.api.major_version)(), (self.api.minor_version)()) };
         Some(format!("{major}.{minor}"))
     }
@@ -342,13 +341,13 @@ impl Store for LevelDbStore {
     }
 
     fn compact(&self) -> Option<Result<(), TargetError>> {
-        // SAFETY: A null bound is none.
+        // SAFETY: A null bound means no bound.
         unsafe { (self.api.compact_range)(self.db, null(), 0, null(), 0) };
         Some(Ok(()))
     }
 }
 
-/// Whether a level calls for a compaction.
+/// Whether a level needs a compaction.
 fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     match level {
         0 => *files >= LEVEL0_FILES,
@@ -356,7 +355,7 @@ fn is_due((level, files, megabytes): &(u32, u64, u64)) -> bool {
     }
 }
 
-/// The lines of `leveldb.stats`: level, files, megabytes, and what is not looked at.
+/// Parses the lines of `leveldb.stats`: level, files, megabytes, and columns that are ignored.
 fn parse_levels(text: &str) -> Vec<(u32, u64, u64)> {
     let level = |line: &str| {
         let mut words = line.split_whitespace();
@@ -369,7 +368,7 @@ fn parse_levels(text: &str) -> Vec<(u32, u64, u64)> {
 
 impl Drop for LevelDbStore {
     fn drop(&mut self) {
-        // SAFETY: Each object is given back once, after the last call that uses it; those that were never made are
+        // SAFETY: Each object is destroyed once, after the last call that uses it; those that were never created are
         // null.
         unsafe {
             if !self.db.is_null() {

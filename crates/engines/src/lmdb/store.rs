@@ -14,10 +14,10 @@ use crate::options::{EngineOptions, Log};
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// The addresses that are kept for the map; only what is written takes memory or storage.
+/// The size of the address range reserved for the map. Only written pages take memory or storage.
 const MAP_BYTES: usize = 1 << 38;
 
-/// Readers at once.
+/// The most concurrent readers.
 const MOST_READERS: u32 = 1024;
 
 /// A store of LMDB.
@@ -38,7 +38,7 @@ impl LmdbStore {
         let mut options = EnvOpenOptions::new();
         options.map_size(MAP_BYTES).max_readers(MOST_READERS);
         // SAFETY: The directory is the store's own: no other program changes the mapped file. Without syncs a power
-        // failure may damage it, which the terms of the run allow.
+        // failure may corrupt it, which the terms of the run allow.
         let env = unsafe { options.flags(flags).open(directory)? };
         let created = env.create_databases_and_commit(env.write_txn()?, |opener, transaction| {
             opener.create_database(transaction, None).map(CommitOrAbort::<_, ()>::Commit)
@@ -72,7 +72,7 @@ impl Target for LmdbStore {
         if scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);
         }
-        // No key is empty, and LMDB looks for none that is.
+        // LMDB has no empty keys and rejects a search for one.
         let low = if scan.low.is_empty() { Bound::Unbounded } else { Bound::Included(scan.low) };
         let bounds = (low, scan.high.map_or(Bound::Unbounded, Bound::Excluded));
         let transaction = self.env.read_txn()?;
@@ -118,7 +118,7 @@ impl Target for LmdbStore {
     }
 
     fn flush(&self) -> Result<(), TargetError> {
-        // Nothing waits: a commit writes its pages.
+        // No work is pending, because a commit writes its pages.
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// All entries.
+/// The table of all entries.
 const DATA: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("data");
 
 /// A store of redb, all in one table.
@@ -27,12 +27,12 @@ impl RedbStore {
         let database = Database::builder().set_cache_size(settings.cache_bytes as usize).create(&file)?;
         let durability = if settings.log == Log::Sync { Durability::Immediate } else { Durability::None };
         let store = Self { database, file, durability };
-        // Readers find the table from the beginning.
+        // Creates the table, so that readers find it from the beginning.
         store.commit(Durability::Immediate, |_| Ok(()))?;
         Ok(store)
     }
 
-    /// Does a transaction of writes.
+    /// Runs a write transaction.
     fn commit(
         &self,
         durability: Durability,

@@ -1,4 +1,4 @@
-//! The functions of `rocksdb/c.h` that are called here, and what all calls have in common.
+//! The functions of `rocksdb/c.h` that are called here, and helpers common to all calls.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
@@ -10,12 +10,12 @@ use super::options::bloom_equivalent_bits;
 use crate::options::{EngineOptions, Filters};
 use crate::symbols::{bytes_at, functions};
 
-/// What every version has of what is called here.
+/// The functions called here, all of which every version has.
 pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
-/// Objects of the library, each behind a pointer that only the library looks through.
+/// An opaque object of the library; only the library dereferences the pointer.
 pub(super) type Object = *mut c_void;
-/// Where the library puts a message that is to be freed.
+/// The place where the library puts an error message, which the caller frees.
 pub(super) type Message = *mut *mut c_char;
 
 functions! {
@@ -117,18 +117,19 @@ pub(super) type BatchedMultiGet = unsafe extern "C" fn(
 );
 
 impl Api {
-    /// Calls what may leave a message.
+    /// Calls a function that may leave an error message.
     pub(super) fn fallible<T>(&self, call: impl FnOnce(Message) -> T) -> Result<T, TargetError> {
         let mut message = null_mut();
         let result = call(&raw mut message);
-        // SAFETY: A message that is there ends with zero and is ours.
+        // SAFETY: A message, if any, is NUL-terminated and is ours to free.
         match unsafe { self.take_text(message) } {
             None => Ok(result),
             Some(text) => Err(text.into()),
         }
     }
 
-    /// Gives tables with these terms a `HyperClockCache`. Whatever has one takes the bits of filters as a fraction.
+    /// Sets a `HyperClockCache` in table options with these terms. Every version that has this cache takes the bits of
+    /// filters as a fraction.
     ///
     /// # Safety
     /// `options` are alive.
@@ -157,7 +158,7 @@ impl Api {
                 (create.ok_or("this version has no ribbon filters")?, bloom_equivalent_bits(settings))
             }
         };
-        // SAFETY: Each object is made and given back once; the table options keep the cache and own the filter.
+        // SAFETY: Each object is created and destroyed once; the table options keep the cache and own the filter.
         unsafe {
             let block_bytes = settings.block_bytes as usize;
             let (cache, tables) = (create_cache(settings.cache_bytes as usize, block_bytes), create());
@@ -174,15 +175,15 @@ impl Api {
         Ok(())
     }
 
-    /// Text that the library made, if it did.
+    /// The text that the library allocated, or `None` for a null pointer.
     ///
     /// # Safety
-    /// `text` is null, or ends with zero and is given back by nobody else.
+    /// `text` is null, or is NUL-terminated and no other code frees it.
     pub(super) unsafe fn take_text(&self, text: *mut c_char) -> Option<String> {
         if text.is_null() {
             return None;
         }
-        // SAFETY: As the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe {
             let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
             (self.free)(text.cast());
@@ -190,13 +191,13 @@ impl Api {
         }
     }
 
-    /// The bytes that a pinned slice holds.
+    /// The bytes of a pinned slice.
     ///
     /// # Safety
-    /// `slice` is a pinned slice that lives as long as they are looked at.
+    /// `slice` is a pinned slice that lives as long as the returned bytes.
     pub(super) unsafe fn pinned<'a>(&self, slice: Object) -> &'a [u8] {
         let mut bytes = 0;
-        // SAFETY: As the caller says.
+        // SAFETY: The caller guarantees it.
         unsafe {
             let start = (self.pinnableslice_value)(slice, &raw mut bytes);
             bytes_at(start, bytes)

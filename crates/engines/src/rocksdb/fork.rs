@@ -1,17 +1,17 @@
-//! `RocksDB` and its forks, and where the library of each comes from.
+//! `RocksDB` and its forks, and the source of each library.
 
 use super::api;
 use crate::library::Wanted;
 
 /// `RocksDB` or a fork of it that kept its C interface.
 pub(super) trait RocksDbFork: Send + Sync + 'static {
-    /// Its name among the variants.
+    /// The name among the variants of the axis.
     const KIND: &'static str;
-    /// Where its library comes from.
+    /// The library of the fork.
     const WANTED: Wanted;
-    /// Whether it can have a filter of whole keys in front of a memtable, as `RocksDB` since 6.0.
+    /// Whether a memtable can have a whole-key Bloom filter, as in `RocksDB` since 6.0.
     const FILTERS_MEMTABLES: bool = true;
-    /// Whether its filters can be ribbons, as `RocksDB`'s since 6.15.
+    /// Whether it has ribbon filters, as `RocksDB` since 6.15.
     const HAS_RIBBONS: bool = true;
 }
 

@@ -1,4 +1,4 @@
-//! The library that this program was built with, if it was built with one.
+//! The library that this program was built with, if any.
 
 #[cfg(feature = "rocksdb")]
 use librocksdb_sys as _;
@@ -13,17 +13,17 @@ compile_error!(
      build with one of them, and load the other library by its path"
 );
 
-/// Which of the family it is.
+/// The name of the linked fork, if any.
 pub(super) const KIND: Option<&str> = match (cfg!(feature = "rocksdb"), cfg!(feature = "speedb")) {
     (true, _) => Some("rocksdb"),
     (false, true) => Some("speedb"),
     (false, false) => None,
 };
 
-/// What is known of it.
+/// The identity of the linked library.
 pub(super) fn identity() -> Identity {
     let version = if cfg!(feature = "speedb") { env!("PEERS_SPEEDB") } else { env!("PEERS_ROCKSDB") };
-    // Its crate passes on what the program is compiled for.
+    // The crate builds the library for the same CPU features as this program.
     let is_slow = cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")));
     let doubt = || {
         "the library in this program computes checksums without the processor's instruction: build with \
@@ -31,7 +31,7 @@ pub(super) fn identity() -> Identity {
             .to_owned()
     };
     Identity {
-        // The version of the crate, and behind a plus that of its sources.
+        // The version of the crate and, after a plus sign, the version of the bundled sources.
         version: version.split_once('+').map(|(_, sources)| sources.to_owned()),
         library: None,
         doubts: is_slow.then(doubt).into_iter().collect(),

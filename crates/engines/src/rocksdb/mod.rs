@@ -1,7 +1,7 @@
-//! `RocksDB`, and what has grown out of it and kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
 //!
-//! The library is loaded when a store is opened, by its path, so that any builds of any versions from 5.18 on can
-//! run beside each other. One that the program was built with is used where no other is named. Source:
+//! The library is loaded by its path when a store is opened, so that any builds of any versions from 5.18 on can run
+//! next to each other. The one that the program was built with is used where no other is named. Source:
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
@@ -28,7 +28,7 @@ use overrides::Overrides;
 use params::{CacheKind, Params};
 use source::LibrarySource;
 
-/// The parameters of a fork as commented TOML: they differ in where a library comes from.
+/// The parameters of a fork as commented TOML: forks differ in the source of the library.
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
@@ -76,7 +76,7 @@ pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>
 )
 .limited(&[Limit::NotDeterministic]);
 
-/// One of the family.
+/// `RocksDB` or one of its forks, with parameters.
 struct Member<K> {
     params: Params,
     overrides: Overrides,
@@ -93,12 +93,12 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether the library in this program is meant: it is this fork, and no other is named.
+    /// Whether it uses the library in this program: the library is of this fork, and no other is named.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
 
-    /// What of the terms it has options for.
+    /// The subset of the terms for which the engine has options.
     fn terms(settings: &EngineOptions) -> EngineOptions {
         let filter = if K::FILTERS_MEMTABLES { settings.memtable_filter_bytes } else { 0 };
         let filters = if K::HAS_RIBBONS { settings.filters } else { Filters::Bloom };

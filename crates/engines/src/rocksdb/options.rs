@@ -1,6 +1,6 @@
-//! What the terms of a design are called in `RocksDB`'s options files.
+//! The names of a design's terms in `RocksDB`'s options files.
 //!
-//! Options are given as text, and not by a function each: text means the same in all versions, while
+//! Options are given as text, and not by one function each: text means the same in all versions, while
 //! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
 
 use super::overrides::{Overrides, name_of};
@@ -8,7 +8,7 @@ use super::params::{CacheKind, Params, Style};
 use crate::engine::UNEQUAL;
 use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
 
-/// All options, as `rocksdb_get_options_from_string` reads them.
+/// All options, in the format of `rocksdb_get_options_from_string`.
 pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> String {
     let own: Vec<String> = terms(params, settings).into_iter().flat_map(|(_, options)| options).collect();
     let mut options = vec!["create_if_missing=true".to_owned()];
@@ -17,7 +17,7 @@ pub(super) fn text(params: &Params, overrides: &Overrides, settings: &EngineOpti
     options.join(";")
 }
 
-/// What each term becomes, one a line.
+/// The option that each term becomes, one per line.
 pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineOptions) -> Vec<String> {
     let terms = terms(params, settings);
     let own: Vec<String> = terms.iter().flat_map(|(_, options)| options.clone()).collect();
@@ -51,7 +51,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     lines
 }
 
-/// The line of a term; one that the user's options replace is no longer equal.
+/// The mapping line of a term; a term whose option the user replaces is no longer equal.
 fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
@@ -130,9 +130,9 @@ fn table_factory(settings: &EngineOptions) -> String {
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// The bits of a Bloom filter in whose place `RocksDB` makes a ribbon filter of about as many as the settings say, three
-/// tenths fewer. The −1 behind them in its options is the last level with Bloom filters: none. Source: its header
-/// `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// The Bloom filter bits for which `RocksDB` makes a ribbon filter of about the bits in the settings: a ribbon filter
+/// takes three tenths fewer. The −1 that follows them in its options is the last level with Bloom filters: none.
+/// Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

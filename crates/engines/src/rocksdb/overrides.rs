@@ -1,14 +1,14 @@
-//! Options that a user gives besides, as options files spell them: `a=1;b={c=2;d=3}`.
+//! Additional options from the user, in the syntax of options files: `a=1;b={c=2;d=3}`.
 
 /// Names and values, in the order given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Overrides(Vec<(String, String)>);
 
 impl Overrides {
-    /// Reads them.
+    /// Parses the options.
     ///
     /// # Errors
-    /// What is no name with a value, where a brace is left open, and names that stand there twice.
+    /// A part that is no name with a value, an unclosed brace, or a name that occurs twice.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let mut options: Vec<(String, String)> = Vec::new();
         for part in parts(text)? {
@@ -25,12 +25,12 @@ impl Overrides {
         Ok(Self(options))
     }
 
-    /// The option of that name as it is given, if it is.
+    /// The option of that name as the user gave it; `None` where the user did not.
     pub(super) fn of(&self, name: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }
 
-    /// All that are none of `known` options.
+    /// All options that are not among `known`.
     pub(super) fn besides(&self, known: &[String]) -> Vec<String> {
         let is_known = |name: &str| known.iter().any(|option| name_of(option) == name);
         self.0
@@ -50,7 +50,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.".contains(&byte))
 }
 
-/// What stands between semicolons outside of braces.
+/// The parts between semicolons that are outside of braces.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0usize);
     for (at, byte) in text.bytes().enumerate() {

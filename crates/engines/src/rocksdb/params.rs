@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How levels are kept.
+/// The compaction style.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Style {

@@ -1,10 +1,10 @@
-//! Where the functions of the C interface come from.
+//! The source of the functions of the C interface.
 
 use std::path::PathBuf;
 
 use crate::library::version_in;
 
-/// Where the functions come from.
+/// The source of the functions.
 pub(super) enum LibrarySource {
     /// A shared library.
     File(PathBuf),
@@ -14,7 +14,7 @@ pub(super) enum LibrarySource {
 }
 
 impl LibrarySource {
-    /// The version that it is known by.
+    /// The version of the library, as far as its source reveals it.
     pub(super) fn version(&self) -> Option<String> {
         match self {
             Self::File(path) => version_in(path),

@@ -17,20 +17,20 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::symbols::{Loaded, bytes_at};
 
-/// Statistics of counters alone, without times: `StatsLevel::kExceptHistogramOrTimers`.
+/// Statistics with counters only, without times: `StatsLevel::kExceptHistogramOrTimers`.
 const COUNTERS_ALONE: c_int = 1;
 
 /// The first capacity of a buffer for values: one call is enough for most.
 const VALUE_BYTES: usize = 1024;
 
-/// How often a store that settles is looked at.
+/// The interval between two checks for running work.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// Looks in a row at which nothing may be running: between the end of a flush and the compaction that it makes due
-/// there is a moment of that kind.
+/// Number of consecutive checks that must find no running work: for a moment none runs between the end of a flush and
+/// the compaction that it makes due.
 const IDLE_LOOKS: u32 = 2;
 
-/// The same where a compaction is called for: universal compaction calls for one that it then does not find.
+/// The same number while a compaction is pending: universal compaction may report one that it then does not find.
 const IDLE_LOOKS_WHILE_PENDING: u32 = 50;
 
 /// Properties that are 0 when nothing is running.
@@ -41,24 +41,25 @@ const BUSY: [&CStr; 4] = [
     c"rocksdb.num-running-compactions",
 ];
 
-/// How a store is opened.
+/// The setup with which a store is opened.
 pub(super) struct Setup<'a> {
-    /// The options, as its options files spell them.
+    /// The options, in the syntax of options files.
     pub(super) options: String,
     pub(super) log: Log,
     pub(super) statistics: bool,
-    /// The version that the library is known by.
+    /// The version of the library, if known.
     pub(super) version: Option<String>,
-    /// The terms of tables whose cache is a `HyperClockCache`, which no options file can ask for.
+    /// The terms of tables whose cache is a `HyperClockCache`, which options files cannot set.
     pub(super) hyper_clock: Option<&'a EngineOptions>,
 }
 
-/// The functions of a library, and what keeps them where they are.
+/// The functions of a library, and the handle that keeps the library loaded.
 fn functions(source: &LibrarySource) -> Result<(Api, Option<Loaded>), TargetError> {
     match source {
         LibrarySource::File(path) => {
             let library = Loaded::open(path)?;
-            // SAFETY: The signatures are those of `rocksdb/c.h`, the same from version 5.18 to 11.8 for what is called.
+            // SAFETY: The signatures are those of `rocksdb/c.h`; for the functions called here they are the same from
+            // version 5.18 to 11.8.
             let api = unsafe { Api::of(&library) }?;
             Ok((api, Some(library)))
         }
@@ -74,18 +75,18 @@ pub(super) struct RocksDbStore {
     options: Object,
     read: Object,
     write: Object,
-    /// The family of columns that there always is, for what asks for one.
+    /// The default column family, for the functions that take one.
     family: Option<Object>,
     log: Log,
     statistics: bool,
     directory: PathBuf,
-    /// The version that the library is known by.
+    /// The version of the library, if known.
     library_version: Option<String>,
-    /// Keeps the functions where they are, where they are not in this program.
+    /// Keeps the library loaded, where the functions are not in this program.
     _library: Option<Loaded>,
 }
 
-// SAFETY: A database, and read and write options that nobody changes, may be used from many threads at once
+// SAFETY: A database, and read and write options that no thread changes, may be used from many threads at once
 // (`include/rocksdb/db.h`: "a DB is safe for concurrent access from multiple threads without any external
 // synchronization"). The options object is only read, by `options_statistics_get_string`, of a thread-safe
 // `Statistics`.
@@ -103,8 +104,8 @@ impl RocksDbStore {
         let (api, library) = functions(source)?;
         let text = CString::new(setup.options.as_str())?;
         let path = CString::new(directory.to_string_lossy().into_owned())?;
-        // SAFETY: Objects are made, used and given back as the header asks; strings end with zero and live through
-        // the calls. The base of the options is no longer needed when they are read.
+        // SAFETY: Objects are created, used and destroyed as the header requires; strings are NUL-terminated and live
+        // through the calls. The base of the options is no longer needed when they are read.
         unsafe {
             let (base, options) = ((api.options_create)(), (api.options_create)());
             let read_options = api.fallible(|message| {
@@ -143,24 +144,24 @@ impl RocksDbStore {
         }
     }
 
-    /// A property that is a number; `None` where this version has none of that name.
+    /// The value of a numeric property; `None` where this version has none of that name.
     fn number(&self, name: &CStr) -> Option<u64> {
         let mut number = 0;
-        // SAFETY: The name ends with zero, and the number is written to before the call returns.
+        // SAFETY: The name is NUL-terminated, and the number is written to before the call returns.
         let failed = unsafe { (self.api.property_int)(self.db, name.as_ptr(), &raw mut number) };
         (failed == 0).then_some(number)
     }
 
-    /// A property that is text.
+    /// The value of a property that is text.
     fn text(&self, name: &CStr) -> Option<String> {
-        // SAFETY: The name ends with zero; what comes back does too, and is ours.
+        // SAFETY: The name is NUL-terminated; the returned text is too, and is ours to free.
         unsafe {
             let text = (self.api.property_value)(self.db, name.as_ptr());
             self.api.take_text(text)
         }
     }
 
-    /// What it counts, by the names of its tickers; nothing where it does not.
+    /// The counters of the library by the names of their tickers; empty where the library does not count.
     fn tickers(&self) -> Vec<(String, u64)> {
         if !self.statistics {
             return Vec::new();
@@ -170,13 +171,13 @@ impl RocksDbStore {
         parse_tickers(&text.unwrap_or_default())
     }
 
-    /// Appends the value of a key without an object in between, where the library can.
+    /// Appends the value of a key without an intermediate object, where the library can.
     fn get_into(&self, get: GetIntoBuffer, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
         value.reserve(VALUE_BYTES);
         loop {
             let room = value.spare_capacity_mut();
             let (mut bytes, mut found) = (0, 0);
-            // SAFETY: The library writes at most as many bytes as there is room for, and says how many the value has.
+            // SAFETY: The library writes at most the given number of bytes, and returns the length of the value.
             let fits = self.api.fallible(|message| unsafe {
                 get(
                     self.db,
@@ -194,7 +195,7 @@ impl RocksDbStore {
                 return Ok(false);
             }
             if fits == 1 {
-                // SAFETY: The value fits, so that all its bytes are written behind the length that was.
+                // SAFETY: The value fits, so that all its bytes are written after the previous length.
                 unsafe { value.set_len(value.len() + bytes) };
                 return Ok(true);
             }
@@ -211,8 +212,8 @@ impl RocksDbStore {
             false => self.api.readoptions_set_iterate_lower_bound,
         };
         let own = bound.zip(set).map(|(bound, set)| {
-            // SAFETY: The bound lives as long as the scan, which outlives the iterator; the options are given back
-            // after it.
+            // SAFETY: The bound lives as long as the scan, which outlives the iterator; the options are destroyed after
+            // it.
             unsafe {
                 let options = (self.api.readoptions_create)();
                 set(options, bound.as_ptr().cast(), bound.len());
@@ -234,7 +235,7 @@ impl RocksDbStore {
         let starts: Vec<*const c_char> = keys.iter().map(|key| key.as_ptr().cast()).collect();
         let lengths: Vec<usize> = keys.iter().map(|key| key.len()).collect();
         let (mut values, mut messages) = (vec![null_mut(); keys.len()], vec![null_mut(); keys.len()]);
-        // SAFETY: All four lists have as many places as there are keys; the library fills the last two.
+        // SAFETY: All four lists have one place for each key; the library fills the last two.
         unsafe {
             let (values, messages) = (values.as_mut_ptr(), messages.as_mut_ptr());
             get(
@@ -251,7 +252,7 @@ impl RocksDbStore {
         }
         let mut outcome = Ok(());
         for (place, (value, message)) in values.into_iter().zip(messages).enumerate() {
-            // SAFETY: A place holds a message, or a value where the key was found; each is given back once.
+            // SAFETY: A place contains a message, or a value where the key was found; each is freed once.
             unsafe {
                 if let Some(text) = self.api.take_text(message) {
                     outcome = Err(text.into());
@@ -269,7 +270,7 @@ impl RocksDbStore {
     }
 }
 
-/// An iterator, with the options that are its own.
+/// An iterator, with its own options.
 struct Iterator<'a> {
     api: &'a Api,
     at: Object,
@@ -277,7 +278,7 @@ struct Iterator<'a> {
 }
 
 impl Iterator<'_> {
-    /// Goes to where a scan starts.
+    /// Moves the iterator to the start of a scan.
     fn seek(&self, scan: &Scan<'_>) {
         // SAFETY: The iterator is alive, and the keys live through the calls.
         unsafe {
@@ -296,11 +297,11 @@ impl Iterator<'_> {
         }
     }
 
-    /// The entry it stands on.
+    /// The current entry; `None` where the iterator is not valid.
     fn entry(&self) -> Option<(&[u8], &[u8])> {
         let (mut key_bytes, mut value_bytes) = (0, 0);
-        // SAFETY: Key and value of a valid iterator stay where they are until it moves, which takes it out of the
-        // hands of whoever looks at them.
+        // SAFETY: Key and value of a valid iterator stay in place until the iterator moves, and moving it ends their
+        // borrow.
         unsafe {
             if (self.api.iter_valid)(self.at) == 0 {
                 return None;
@@ -311,9 +312,9 @@ impl Iterator<'_> {
         }
     }
 
-    /// Goes on; the iterator stands on an entry.
+    /// Moves to the next entry; the iterator must be valid.
     fn step(&mut self, direction: Direction) {
-        // SAFETY: It is valid, as the caller has seen.
+        // SAFETY: The iterator is valid, as the caller has checked.
         unsafe {
             match direction {
                 Direction::Forward => (self.api.iter_next)(self.at),
@@ -325,7 +326,7 @@ impl Iterator<'_> {
 
 impl Drop for Iterator<'_> {
     fn drop(&mut self) {
-        // SAFETY: Each object is given back once, the iterator before its options.
+        // SAFETY: Each object is destroyed once, the iterator before its options.
         unsafe {
             (self.api.iter_destroy)(self.at);
             if let Some(options) = self.options {
@@ -349,7 +350,7 @@ impl Target for RocksDbStore {
         if let Some(get) = self.api.get_into_buffer {
             return self.get_into(get, key, value);
         }
-        // SAFETY: The key lives through the call; the slice is given back when its bytes are copied.
+        // SAFETY: The key lives through the call; the slice is destroyed after its bytes are copied.
         unsafe {
             let slice = self.api.fallible(|message| {
                 (self.api.get_pinned)(self.db, self.read, key.as_ptr().cast(), key.len(), message)
@@ -398,7 +399,7 @@ impl Target for RocksDbStore {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        // SAFETY: The batch copies keys and values, and is given back whatever comes of it.
+        // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
             let batch = (self.api.writebatch_create)();
             for write in writes {
@@ -430,7 +431,7 @@ impl Target for RocksDbStore {
     }
 
     fn flush(&self) -> Result<(), TargetError> {
-        // SAFETY: The options, which say to wait where nothing else is said, are given back behind the call.
+        // SAFETY: The options, which wait by default, are destroyed after the call.
         unsafe {
             let options = (self.api.flushoptions_create)();
             let flushed = self.api.fallible(|message| (self.api.flush)(self.db, options, message));
@@ -461,7 +462,7 @@ impl Target for RocksDbStore {
             _ => self.flush()?,
         }
         if let Some(cancel) = self.api.cancel_all_background_work {
-            // SAFETY: The database is alive; it waits for what is running.
+            // SAFETY: The database is alive; the call waits for running background work.
             unsafe { cancel(self.db, 1) };
         }
         Ok(())
@@ -483,7 +484,7 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        // What has grown out of RocksDB counts versions of its own: beside that one, in its log, or in the name of its
+        // Forks of RocksDB count versions of their own next to RocksDB's: in their log, or in the name of their
         // library.
         let in_log = || own_version(&std::fs::read_to_string(self.directory.join("LOG")).ok()?);
         let own = value("speedb_version").or_else(in_log).or_else(|| self.library_version.clone());
@@ -525,15 +526,15 @@ impl Store for RocksDbStore {
     }
 }
 
-/// The version that `SpeedB` tells in its log, as `Speedb version: 2.7.0-? (8.1.1)`: behind the hyphen is what its build
-/// was called, behind that the `RocksDB` under it.
+/// The version that `SpeedB` writes to its log, such as `Speedb version: 2.7.0-? (8.1.1)`. The name of the build
+/// follows the hyphen, and the version of the underlying `RocksDB` follows that name.
 fn own_version(log: &str) -> Option<String> {
     let version = log.split_once("Speedb version: ")?.1;
     let end = version.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;
     Some(version[..end].to_owned()).filter(|version| !version.is_empty())
 }
 
-/// Lines such as `rocksdb.wal.bytes COUNT : 12`.
+/// Parses lines such as `rocksdb.wal.bytes COUNT : 12`.
 fn parse_tickers(text: &str) -> Vec<(String, u64)> {
     let ticker = |line: &str| {
         let (name, count) = line.split_once(" COUNT : ")?;
@@ -544,7 +545,7 @@ fn parse_tickers(text: &str) -> Vec<(String, u64)> {
 
 impl Drop for RocksDbStore {
     fn drop(&mut self) {
-        // SAFETY: Each object is given back once, after the last call that uses it.
+        // SAFETY: Each object is destroyed once, after the last call that uses it.
         unsafe {
             if let Some(family) = self.family {
                 (self.api.column_family_handle_destroy)(family);

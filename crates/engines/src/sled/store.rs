@@ -11,10 +11,10 @@ use crate::stats::EngineStats;
 use crate::store::Store;
 use crate::walk;
 
-/// The milliseconds after which sled writes its log where nothing else is said.
+/// The default interval in milliseconds at which sled writes its log.
 const USUAL_FLUSH_MS: u64 = 500;
 
-/// The least cache that sled works with.
+/// The smallest cache with which sled works, in bytes.
 const LEAST_CACHE_BYTES: u64 = 1 << 20;
 
 /// A store of sled, all in its default tree.
@@ -39,7 +39,7 @@ impl SledStore {
         Ok(Self { db, syncs: settings.log == Log::Sync })
     }
 
-    /// Makes what was written durable, where every write is.
+    /// Makes all previous writes durable, where every write is durable.
     fn sync(&self) -> Result<(), TargetError> {
         if self.syncs { self.flush() } else { Ok(()) }
     }

@@ -18,17 +18,17 @@ use crate::settle;
 use crate::stats::EngineStats;
 use crate::store::Store;
 
-/// What its calls come to.
+/// The result of a call of the library.
 type Outcome<T> = tidesdb::Result<T>;
 
-/// The one family of columns.
+/// The name of the only column family.
 const DATA: &str = "data";
 
-/// A period that no run outlasts: records reach the operating system at every commit and are not synced.
+/// A sync interval longer than any run: records reach the kernel at every commit and are not synced.
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(
-    /// An open database with its family, which borrows from it.
+    /// An open database with its column family, which borrows from it.
     struct Opened {
         owner: TidesDB,
         #[covariant]
@@ -36,7 +36,7 @@ self_cell!(
     }
 );
 
-/// A store of `TidesDB`, all in one family of columns.
+/// A store of `TidesDB`, all in one column family.
 pub(super) struct TidesDbStore(Opened);
 
 impl TidesDbStore {
@@ -51,7 +51,7 @@ impl TidesDbStore {
             .log_level(LogLevel::None)
             .num_flush_threads(1)
             .num_compaction_threads(i32::try_from(compaction_threads(settings)).unwrap_or(i32::MAX))
-            // None at all would be its default.
+            // A size of 0 would mean the default.
             .block_cache_size((settings.cache_bytes as usize).max(1))
             .memtable_write_buffer_size(settings.memtable_bytes as usize)
             .memtable_sync_mode(sync)
@@ -78,7 +78,7 @@ impl TidesDbStore {
         self.0.borrow_dependent()
     }
 
-    /// Does a transaction of writes.
+    /// Runs a write transaction.
     fn commit(&self, work: impl Fn(&Transaction<'_>) -> Outcome<()>) -> Result<(), TargetError> {
         let committed = until_free(|| {
             let mut transaction = self.database().begin_transaction()?;
@@ -98,7 +98,7 @@ impl TidesDbStore {
     }
 }
 
-/// Tries again what met something that another thread held for the moment: the error means that, and nothing else.
+/// Retries a call while another thread holds the resource: the error has this meaning only.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {
@@ -108,7 +108,7 @@ fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     }
 }
 
-/// Goes to where a scan starts.
+/// Moves the iterator to the start of a scan.
 fn seek(iterator: &mut Iterator<'_>, scan: &Scan<'_>) -> Outcome<()> {
     match (scan.direction, scan.high) {
         (Direction::Forward, _) if scan.low.is_empty() => until_free(|| iterator.seek_to_first()),
@@ -124,7 +124,7 @@ fn seek(iterator: &mut Iterator<'_>, scan: &Scan<'_>) -> Outcome<()> {
     }
 }
 
-/// Hands out the entries from where the iterator stands.
+/// Passes the entries from the iterator's position to `visit`.
 fn walk(iterator: &mut Iterator<'_>, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Outcome<usize> {
     let mut entries = 0;
     while entries < scan.limit && iterator.is_valid() {
@@ -170,10 +170,10 @@ impl Target for TidesDbStore {
         if scan.limit == 0 || scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);
         }
-        // The level that sees one moment and remembers nothing of what was read.
+        // The isolation level that reads one snapshot and does not track reads.
         let transaction = self.database().begin_transaction_with_isolation(IsolationLevel::Snapshot)?;
         let mut iterator = match (scan.direction, scan.high) {
-            // Only what overlaps both ends is opened.
+            // Only tables that overlap both ends are opened.
             (_, Some(high)) => until_free(|| transaction.new_range_iterator(self.family(), scan.low, high))?,
             (_, None) => until_free(|| transaction.new_iterator(self.family()))?,
         };
@@ -235,16 +235,16 @@ impl Store for TidesDbStore {
             return stats;
         };
         let cache = self.database().get_cache_stats().ok().filter(|cache| cache.enabled);
-        // Runs of the first level overlap; those below are one each.
+        // Runs of the first level overlap; each level below is one run.
         let files: Vec<u64> =
             family.level_num_sstables.iter().map(|files| u64::try_from(*files).unwrap_or(0)).collect();
         let filled = |levels: &[u64]| levels.iter().filter(|files| **files > 0).count() as u64;
-        // What an immutable memtable holds until it is flushed is not reported.
+        // The contents of an immutable memtable are not reported until it is flushed.
         let is_whole = all.immutable_memtable_count == 0 && !all.is_flushing;
         stats
             .whole
             .counter(&c::WAL_BYTES, all.wal_bytes_written)
-            // A flush writes large values too, and what reclaims their log writes them again.
+            // A flush writes large values too, and garbage collection of their log rewrites them.
             .counter(&c::FLUSH_BYTES, all.flush_bytes_written + all.vlog_bytes_written)
             .counter(&c::COMPACTION_BYTES_READ, all.compaction_bytes_read)
             .counter(&c::COMPACTION_BYTES_WRITTEN, all.compaction_bytes_written)

@@ -1,13 +1,13 @@
-//! The terms of a design as `TidesDB` counts them.
+//! The terms of a design in the units of `TidesDB`.
 
 use crate::options::EngineOptions;
 
-/// The rate of false positives at which a Bloom filter takes so many bits per key: 0.6185 to their power.
+/// The false-positive rate of a Bloom filter with `bits_per_key` bits per key: 0.6185 to their power.
 pub(super) fn false_positives(bits_per_key: f64) -> f64 {
     (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
 }
 
-/// Threads that compact, beside the one that flushes.
+/// Number of compaction threads, in addition to the flush thread.
 pub(super) fn compaction_threads(settings: &EngineOptions) -> u32 {
     settings.background_threads.saturating_sub(1).max(1)
 }

@@ -46,7 +46,7 @@ unsafe extern "C" {
     fn shim_version(major: *mut c_int, minor: *mut c_int, patch: *mut c_int);
 }
 
-/// The one table.
+/// The name of the only table.
 const TABLE: &CStr = c"table:data";
 
 /// A store of `WiredTiger`.
@@ -54,7 +54,7 @@ pub(super) struct WiredTigerStore {
     connection: Connection,
     table: CString,
     directory: PathBuf,
-    /// A session and its cursor per thread: they are no other thread's.
+    /// A session and its cursor for each thread, never shared.
     threads: ThreadLocal<Session>,
 }
 
@@ -67,28 +67,28 @@ unsafe impl Sync for WiredTigerStore {}
 /// A session of one thread, with its cursor.
 struct Session(Thread);
 
-// SAFETY: Only the thread that made it uses it; another one may drop it when the store goes, and nobody uses it then.
+// SAFETY: Only the thread that made it uses it. Another thread may drop it with the store, and no thread uses it then.
 unsafe impl Send for Session {}
 
 impl Drop for Session {
     fn drop(&mut self) {
-        // SAFETY: It is given back once.
+        // SAFETY: It is destroyed once.
         unsafe { shim_end_thread(self.0) }
     }
 }
 
-/// What a call says where it fails.
+/// Turns the error code of a call into a `Result` with the message of the library.
 fn check(error: c_int) -> Result<(), TargetError> {
     if error == 0 {
         return Ok(());
     }
-    // SAFETY: The text ends with zero and is the library's own.
+    // SAFETY: The text is NUL-terminated and is the library's own.
     Err(unsafe { CStr::from_ptr(shim_text(error)) }.to_string_lossy().into_owned().into())
 }
 
-/// Whether an entry is there, of a call that says so.
+/// Whether an entry exists, from the error code of a lookup.
 fn check_found(error: c_int) -> Result<bool, TargetError> {
-    // SAFETY: It takes a number and gives one.
+    // SAFETY: It takes a number and returns one.
     match unsafe { shim_is_missing(error) } {
         0 => check(error).map(|()| true),
         _ => Ok(false),
@@ -125,19 +125,19 @@ impl WiredTigerStore {
         Ok(session.0)
     }
 
-    /// Does a write again until no other transaction is in its way.
+    /// Retries a write until no other transaction conflicts with it.
     fn without_conflict(&self, mut work: impl FnMut(Thread) -> c_int) -> Result<(), TargetError> {
         let thread = self.thread()?;
         loop {
             let error = work(thread);
-            // SAFETY: It takes a number and gives one.
+            // SAFETY: It takes a number and returns one.
             if unsafe { shim_is_conflict(error) } == 0 {
                 return check(error);
             }
         }
     }
 
-    /// Goes to where a scan starts; whether there is an entry.
+    /// Moves the cursor to the start of a scan; returns whether it is on an entry.
     fn seek(thread: Thread, scan: &Scan<'_>) -> Result<bool, TargetError> {
         let key = match scan.direction {
             Direction::Forward => Some(scan.low).filter(|low| !low.is_empty()),
@@ -160,7 +160,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Goes on.
+    /// Moves the cursor to the next entry.
     fn step(thread: Thread, direction: Direction) -> c_int {
         // SAFETY: The thread is this one's.
         unsafe {
@@ -171,7 +171,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Hands out the entries from where the cursor stands.
+    /// Passes the entries from the cursor's position to `visit`.
     fn walk(
         thread: Thread,
         scan: &Scan<'_>,
@@ -274,7 +274,7 @@ impl Target for WiredTigerStore {
     }
 
     fn settle(&self) -> Result<(), TargetError> {
-        // Merges of an LSM-tree are seen by the files that come and go; a row store has nothing to do.
+        // Compactions of an LSM-tree show as files that come and go; a row store has no background work.
         settle::until_idle(settle::UNSEEN, || (false, files(&self.directory)));
         Ok(())
     }
@@ -303,7 +303,7 @@ impl Store for WiredTigerStore {
         Some(format!("{major}.{minor}.{patch}"))
     }
 
-    /// What its files hold is no measure of what is in it: what changed waits in its cache for a checkpoint.
+    /// The size of its files does not measure its contents, because changes wait in the cache for a checkpoint.
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }
@@ -311,7 +311,7 @@ impl Store for WiredTigerStore {
 
 impl Drop for WiredTigerStore {
     fn drop(&mut self) {
-        // SAFETY: It is closed once, behind the last call; its sessions go with it.
+        // SAFETY: It is closed once, after the last call; its sessions are closed with it.
         unsafe { shim_close(self.connection) };
     }
 }

@@ -10,16 +10,16 @@ use tree::Design;
 
 use crate::{ONE, choose, engine};
 
-/// How lines of a process that checks one engine begin which say what came of it.
+/// The prefixes of the lines in which the process that checks one engine reports its results.
 const VERSION: &str = "version ";
 const KEPT: &str = "kept ";
 const WITHOUT: &str = "without ";
 
-/// What came of all checks of an engine.
+/// The outcome of all checks of an engine.
 pub(crate) enum Outcome {
-    /// Nothing is broken.
+    /// The engine keeps every invariant.
     Kept(Report),
-    /// What the process printed.
+    /// The output of the process.
     Broken(String),
 }
 
@@ -28,9 +28,9 @@ pub(crate) struct Report {
     pub(crate) label: String,
     pub(crate) version: String,
     pub(crate) identity: Identity,
-    /// Names of the checks that were made.
+    /// The names of the checks that apply and passed.
     pub(crate) kept: Vec<String>,
-    /// What it was built without.
+    /// The codecs that it was built without.
     pub(crate) without: Vec<String>,
 }
 

@@ -1,10 +1,12 @@
-//! The invariants of a store, checked for every engine of the catalog, our own tree included.
+//! The invariants of a store, checked for every engine of the catalog, including our own tree.
 //!
-//! Each engine is checked in a process of its own, since libraries of `RocksDB` and its forks have C++ names in common
-//! that one process has once. What was asked for must be here: by a feature that builds it in, by the variable that
-//! names its library, or by `LSMBENCH_PEERS`, choices with semicolons between them, which then are checked alone:
-//! `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`. Any other engine that is not here is left out, with
-//! the line that says how to get it. `LSMBENCH_REWRITE=1` writes what came of it into the table of docs/reference/engines.md.
+//! Each engine is checked in a process of its own, because libraries of `RocksDB` and its forks share C++ names that a
+//! process can load only once. A requested engine must be present: a feature that builds it in requests it, or the
+//! variable that names its library, or `LSMBENCH_PEERS`, a list of choices separated by semicolons. With
+//! `LSMBENCH_PEERS`, only the listed engines are checked:
+//! `LSMBENCH_PEERS='rocksdb(library="/opt/librocksdb.so");fjall'`. Any other engine that is absent is left out, with
+//! the line that explains how to get it. `LSMBENCH_REWRITE=1` writes the results into the table of
+//! docs/reference/engines.md.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // it is a program: which engines were checked is told
 
@@ -18,7 +20,7 @@ use checks::Outcome;
 use lsmbench_engines::{CATALOG, Engine};
 use toml::Value;
 
-/// Names the one engine that a process is to check.
+/// The environment variable that names the one engine which a process checks.
 const ONE: &str = "LSMBENCH_PEERS_ONE";
 
 fn main() -> ExitCode {
@@ -65,7 +67,7 @@ fn asked() -> Vec<Choice> {
     if named.is_empty() { CATALOG.all().collect() } else { named }
 }
 
-/// Those that `LSMBENCH_PEERS` names.
+/// The engines that `LSMBENCH_PEERS` names.
 fn named() -> Vec<Choice> {
     let labels = std::env::var("LSMBENCH_PEERS").unwrap_or_default();
     labels.split(';').filter(|label| !label.trim().is_empty()).map(choose).collect()
@@ -81,7 +83,7 @@ fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).unwrap()
 }
 
-/// Whether an engine was asked for, so that a run without it would pass by checking nothing.
+/// Whether an engine was requested, so that a run without it would pass without a check.
 fn is_due(choice: &Choice) -> bool {
     let variable = format!("LSMBENCH_{}", choice.kind().to_uppercase());
     let is_built_in = match choice.kind() {

@@ -8,9 +8,9 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// The walk over a block and the search in it. Laws: a walk ends, and tells of no more entries than the block has
-/// bytes; where keys rise and the way back is the way forth reversed, a search finds no other value than the walk;
-/// entries that rise, laid out anew in any format, are walked and found as they were.
+/// The scan of a block and the search in it. Invariants: a scan ends, and returns no more entries than the block has
+/// bytes. Where keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value
+/// than the scan. Ascending entries that are encoded again in any format are scanned and found unchanged.
 pub(super) const TARGET: Target = Target {
     name: "block",
     about: "a data block, walked in both directions and searched",
@@ -19,18 +19,18 @@ pub(super) const TARGET: Target = Target {
     run,
 };
 
-/// An entry as a walk tells of it.
+/// An entry as a scan returns it.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// Half of the bytes of a tail: the kind of the index is in the lower half of the first of them. A block without a tail
-/// has no index; what stands there instead may leave it unchecked.
+/// Half of the bytes of a tail: the lower half of its first byte is the kind of the index. A block without a tail has
+/// no index; other bytes in that place may leave it unchecked.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {
     HashedKey { bytes: key, hash: tree_hash(key) }
 }
 
-/// A hash that is as good as any here: the first bytes of the key, spread.
+/// A sufficient hash for tests: the first bytes of the key, spread.
 fn tree_hash(key: &[u8]) -> KeyHash {
     KeyHash(key.iter().fold(7u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
@@ -60,7 +60,7 @@ fn seeds() -> Vec<Vec<u8>> {
     blocks
 }
 
-/// Entries as one block of each format.
+/// The entries as one block of each format.
 fn lay_out(entries: &[Owned], options: &BlockOptions) -> Vec<Vec<u8>> {
     let formats = CATALOG.all().map(|choice| CATALOG.build(&choice).expect("defaults build"));
     let block = |format: Box<dyn tree::block::BlockFormat>| {
@@ -92,7 +92,7 @@ fn run(input: &[u8]) -> bool {
     }
     let Some(forward) = entries(input, Direction::Forward) else { return false };
     let rises = forward.windows(2).all(|pair| pair[0].0 < pair[1].0);
-    // Only then do restart points stand where entries begin; indexes and bounds are for the checksum to vouch for.
+    // Only then do restart points lie where entries begin. Indexes and bounds are protected by the checksum only.
     let is_sound =
         rises && entries(input, Direction::Backward).is_some_and(|back| back.iter().rev().eq(&forward));
     let kinds = input.len().checked_sub(KINDS_BYTES).map(|at| input[at]);
@@ -115,18 +115,19 @@ fn run(input: &[u8]) -> bool {
 fn check_found(block: &[u8], found: &tree::block::Found, value: Option<&[u8]>) {
     use tree::block::Found;
     match found {
-        // Bounds lead a search astray, and so does a prefix that is written out though the key before has it too.
+        // Wrong bounds misdirect a search, and so does a prefix that is written out although the previous key shares
+        // it.
         Found::Absent => {}
         Found::Tombstone => assert_eq!(value, None, "a value is found to be a tombstone"),
         Found::Value(range) => assert_eq!(Some(&block[range.clone()]), value, "another value is found"),
     }
 }
 
-/// Entries that rise are the same in every format, both ways.
+/// Checks that ascending entries are the same in every format, in both directions.
 fn check_relaid(forward: &[Owned]) {
     let bytes: usize =
         forward.iter().map(|(key, value)| key.len() + value.as_ref().map_or(0, Vec::len)).sum();
-    // Slots have two bytes: no block is closed later than at 64 KiB.
+    // Slots have two bytes, so every block is closed at 64 KiB or earlier.
     if bytes + forward.len() * 16 > 60_000 {
         return;
     }

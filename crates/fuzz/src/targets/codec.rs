@@ -9,8 +9,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// A compressed block. An input is a tag, two bytes of length, and what is stored. Laws: what decodes decodes to the
-/// same again; any bytes, compressed by any codec, come back.
+/// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
+/// deterministic; any bytes, compressed by any codec, are restored.
 pub(super) const TARGET: Target = Target {
     name: "codec",
     about: "a compressed block of any codec",
@@ -19,8 +19,8 @@ pub(super) const TARGET: Target = Target {
     run: run_codec,
 };
 
-/// A block under dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes of
-/// length, and what is stored.
+/// A block compressed with dictionaries. An input is two bytes of length, dictionaries of that length, a tag, two bytes
+/// of length, and the stored bytes.
 pub(super) const DICTIONARIES: Target = Target {
     name: "dictionaries",
     about: "the dictionaries of a table, and a block compressed with one",
@@ -35,7 +35,7 @@ static CODECS: LazyLock<Vec<(String, Box<dyn Compression>)>> = LazyLock::new(|| 
     CATALOG.all().map(build).collect()
 });
 
-/// Blocks as a tree has them: rows of text, numbers, and what nothing shrinks.
+/// Blocks as in a tree: rows of text, numbers, and incompressible bytes.
 fn blocks() -> Vec<Vec<u8>> {
     let rows: Vec<u8> =
         (0..120u32).flat_map(|i| format!("user{:06} name-{} true;", i * 3, i % 7).into_bytes()).collect();
@@ -44,7 +44,7 @@ fn blocks() -> Vec<Vec<u8>> {
     vec![rows, numbers, noise, vec![7; 2000], b"x".to_vec(), Vec::new()]
 }
 
-/// Which codec, how long the block is, and what is stored.
+/// An input from the tag of a codec, the length of the block, and the stored bytes.
 fn framed(tag: u8, len: usize, stored: &[u8]) -> Vec<u8> {
     [&[tag][..], &(len as u16).to_le_bytes(), stored].concat()
 }
@@ -107,7 +107,7 @@ fn run_dictionaries(input: &[u8]) -> bool {
     })
 }
 
-/// Decodes a framed block twice; whether it decodes.
+/// Decodes a framed block twice, and returns whether it is valid.
 fn decode_framed(framed: &[u8], decode: impl Fn(u8, &[u8], &mut [u8]) -> bool) -> bool {
     let Some((tag, rest)) = choose(framed) else { return false };
     let Some((len, stored)) = rest.split_first_chunk::<2>() else { return false };

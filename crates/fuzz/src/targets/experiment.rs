@@ -1,4 +1,4 @@
-//! Experiment and design files, and what a run and its trials say to each other.
+//! Experiment and design files, and the messages between a run and its trials.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// An experiment file, resolved and described, but not run. Law: the file that it resolves to resolves to itself.
+/// An experiment file, resolved and described, but not run. Invariant: the resolved file resolves to itself.
 pub(super) const EXPERIMENT: Target = Target {
     name: "experiment",
     about: "an experiment file, as `lsmbench describe` reads it",
@@ -19,11 +19,12 @@ pub(super) const EXPERIMENT: Target = Target {
     run: run_experiment,
 };
 
-/// A design file. Law: the design that it resolves to resolves to itself.
+/// A design file. Invariant: the resolved design resolves to itself.
 pub(super) const DESIGN: Target =
     Target { name: "design", about: "a design file", form: Form::Text, seeds: design_seeds, run: run_design };
 
-/// A line between the process of a run and that of a trial. Law: what is read, written again, is read as the same.
+/// A message line between the process of a run and that of a trial. Invariant: an accepted message, written again,
+/// reads back as the same.
 pub(super) const MESSAGE: Target = Target {
     name: "message",
     about: "a task or a report between a run and the process of a trial",
@@ -32,10 +33,10 @@ pub(super) const MESSAGE: Target = Target {
     run: run_message,
 };
 
-/// What the plan of a workload takes whatever it is: a pool of random bytes for each kind of value, and the catalogs.
+/// The memory of the plan of any workload: a pool of random bytes for each kind of value, and the catalogs.
 const PLAN_BYTES: usize = 512 << 20;
 
-/// The files of a folder of shipped ones.
+/// The files of a folder of shipped configurations.
 fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files =
@@ -45,8 +46,8 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     files.into_iter()
 }
 
-/// The shipped experiments as they resolve: what they extend stands in them. Comments above them would be most of
-/// what is changed.
+/// The shipped experiments in resolved form, with the contents of the files that they extend. The comments at their top
+/// are left out, because most mutations would change only these.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
     let resolved = files.map(|file| hostile::experiment(&file).expect("what is shipped is accepted"));
@@ -66,12 +67,12 @@ fn run_experiment(input: &[u8]) -> bool {
     true
 }
 
-/// A description without the comments above the file.
+/// A description without the comments at its top.
 fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// The shipped designs as they are where they stand for themselves, and as they resolve.
+/// The shipped designs, both unchanged where they are self-contained and in resolved form.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for file in shipped("configs/designs").chain(shipped("configs/designs/strategies")) {

@@ -10,9 +10,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Opening a stored fence and asking it. The first byte of an input is the number of the variant, the two behind it
-/// the number of blocks. Laws: an answer is a block of the table; batches answer as single questions do; a question
-/// reads so many pages at most.
+/// Opening a stored fence and searching it. The first byte of an input is the number of the variant, the next two the
+/// number of blocks. Invariants: a result is a block of the table; batches give the results of single searches; a
+/// search reads a bounded number of pages.
 pub(super) const TARGET: Target = Target {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and asked",
@@ -21,10 +21,10 @@ pub(super) const TARGET: Target = Target {
     run,
 };
 
-/// The most reads that one question may make: a search over blocks by halves, or a tree of pages.
+/// The most reads of one search: a binary search over blocks, or a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// A table that is its fence, and blocks whose first keys are numbers.
+/// A table that consists of its fence, and of blocks whose first keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,
@@ -102,7 +102,7 @@ fn run(input: &[u8]) -> bool {
     let policy =
         policies().nth(variant % CATALOG.variants().len()).expect("the number is one of the variants");
     let view = View { stored, blocks, reads: Cell::new(0) };
-    // A fence may hold something for each block of the table, beside what it stored.
+    // A fence may keep some memory for each block of the table, in addition to its stored bytes.
     bounded(input.len() + blocks as usize, SPARE_BYTES, || {
         let opened = policy.open(&view);
         opened.is_ok_and(|fence| {

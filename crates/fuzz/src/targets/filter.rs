@@ -9,9 +9,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Opening a stored filter and asking it. The first byte of an input is the number of the variant. Laws: what opens
-/// answers every question, the same each time and in batches; its rate is a share; it holds no more memory than it
-/// had bytes, and some.
+/// Opening a stored filter and probing it. The first byte of an input is the number of the variant. Invariants: an
+/// opened filter answers every probe, the same each time and in batches; its false-positive rate is between 0 and 1;
+/// its memory is at most its stored bytes and a constant.
 pub(super) const TARGET: Target = Target {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and asked",
@@ -20,7 +20,7 @@ pub(super) const TARGET: Target = Target {
     run,
 };
 
-/// Questions for each filter that opens.
+/// Probes of each filter that opens.
 const QUESTIONS: u64 = 40;
 
 fn policies() -> Vec<Box<dyn FilterPolicy>> {

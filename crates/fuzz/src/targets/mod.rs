@@ -1,4 +1,4 @@
-//! Everything that is fuzzed.
+//! The list of all fuzz targets.
 
 mod block;
 mod codec;
@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 
 use crate::target::Target;
 
-/// All targets: what stands in a store's files from the inside out, then what stands in others.
+/// All targets: the parts of a store's files from the inside out, then all other files.
 pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
-    // A catalog takes additions until its first look-up, and every target looks something up.
+    // A catalog takes additions until its first lookup, and every target looks up a variant.
     study::register().expect("the catalogs are open");
     vec![
         block::TARGET,

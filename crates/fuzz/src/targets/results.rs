@@ -10,7 +10,7 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// `runs.csv`. Law: the rows of a table that is read, written again, are read as the same.
+/// `runs.csv`. Invariant: the rows of an accepted table, written again, read back as the same.
 pub(super) const ROWS: Target = Target {
     name: "rows",
     about: "the rows of a runs.csv",
@@ -19,7 +19,7 @@ pub(super) const ROWS: Target = Target {
     run: run_rows,
 };
 
-/// `manifest.json`. Law: a manifest that is read, written again, is read as the same.
+/// `manifest.json`. Invariant: an accepted manifest, written again, reads back as the same.
 pub(super) const MANIFEST: Target = Target {
     name: "results-manifest",
     about: "a manifest.json",
@@ -28,7 +28,7 @@ pub(super) const MANIFEST: Target = Target {
     run: run_manifest,
 };
 
-/// A latency log. Law: what is read, written again, is read as the same.
+/// A latency log. Invariant: an accepted log, written again, reads back as the same.
 pub(super) const LATENCIES: Target = Target {
     name: "latencies",
     about: "a log of HDR histograms",
@@ -37,13 +37,13 @@ pub(super) const LATENCIES: Target = Target {
     run: run_latencies,
 };
 
-/// What stands before the checksum on the last line of a latency log.
+/// The text before the checksum on the last line of a latency log.
 const SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
-/// The name of every log: its checksum covers it.
+/// The file name of every log, which its checksum covers.
 const LOG: &str = "latencies.hlog";
 
-/// The most memory that one histogram takes: of all of 64 bits, with five digits.
+/// The most memory of one histogram: one over all 64 bits, with five digits.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {

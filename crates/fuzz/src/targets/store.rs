@@ -1,4 +1,4 @@
-//! Whole stores in which one file is the input: the way in that damage takes.
+//! Whole stores in which one file is the input, as after a corruption.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -9,9 +9,9 @@ use tree::{Design, Error, Mode, OpenOptions, Tree, reseal, verify};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// A table of any design. Laws of all three: a store opens or names the damage; what it then answers is an answer or
-/// an error; where `verify` finds no damage, ranges rise, are the same both ways, and agree with gets; quarantine
-/// and going on end, too.
+/// A table of any design. Invariants of all three targets: a store opens or reports the corruption. Each later call
+/// returns a result or an error. Where `verify` finds no corruption, scans ascend, are the same in both directions, and
+/// agree with gets. Quarantine and further use also terminate.
 pub(super) const TABLE: Target = Target {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",
@@ -38,14 +38,13 @@ pub(super) const MANIFEST: Target = Target {
     run: |input| feed(&[&MANIFEST_HOST], input, |bytes, _| reseal::manifest(bytes)),
 };
 
-/// The bytes that a store may take whatever its files are: its memtable, its cache, and the buffers of the tables
-/// that it writes.
+/// The constant memory of a store for any files: its memtable, its cache, and the buffers of the tables that it writes.
 const STORE_BYTES: usize = 16 << 20;
 
 /// The directory of every store.
 const DIRECTORY: &str = "store";
 
-/// A small tree, of which every part is met with few entries.
+/// A small tree, in which a few entries reach every part.
 const SMALL: &str = r#"
     memtable = { capacity = "64KiB" }
     table = { capacity = "64KiB" }
@@ -54,7 +53,7 @@ const SMALL: &str = r#"
     wal = "buffered"
 "#;
 
-/// Designs whose tables differ, beside every variant of the axes that leave something in tables.
+/// Designs with different tables, in addition to every variant of the axes that affect tables.
 const TABLE_DESIGNS: [&str; 10] = [
     "block = { index = \"hash\" }",
     "block = { index = \"fingerprint\" }",
@@ -68,7 +67,7 @@ const TABLE_DESIGNS: [&str; 10] = [
     "fence = \"static-btree\"\nbloom = \"none\"",
 ];
 
-/// The axes that leave something in tables.
+/// The axes that affect the contents of tables.
 const TABLE_AXES: [&str; 5] = ["bloom", "fence", "format", "compression", "hash"];
 
 static TABLE_HOST: LazyLock<Host> = LazyLock::new(|| Host::with_table(""));
@@ -80,14 +79,14 @@ static LOG_HOSTS: [LazyLock<Host>; 2] = [
 
 static MANIFEST_HOST: LazyLock<Host> = LazyLock::new(Host::with_manifest);
 
-/// A store as files, one of which gives way to inputs.
+/// A store as files, one of which is replaced by inputs.
 struct Host {
     design: Design,
     /// The name and the content of each file.
     files: Vec<(String, Vec<u8>)>,
-    /// Which of them gives way.
+    /// The index of the replaced file.
     replaced: usize,
-    /// What the checksums of that file begin with; the manifest's do with nothing.
+    /// The seal of that file, with which its checksums begin; 0 in the manifest.
     seal: u64,
 }
 
@@ -101,7 +100,7 @@ fn key(number: u32) -> Vec<u8> {
     format!("user{:04}", number * 13 % 1000).into_bytes()
 }
 
-/// Opens a store for counted work.
+/// Opens a store in counted mode.
 fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result<Tree, Error> {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     options.quarantine(quarantine).open(DIRECTORY)
@@ -122,7 +121,7 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
 }
 
 impl Host {
-    /// A store with one table and an empty log; the table gives way.
+    /// A store with one table and an empty log; the table is replaced.
     fn with_table(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
@@ -131,7 +130,7 @@ impl Host {
         Self::of(design, &*storage, ".table")
     }
 
-    /// A store with writes in its log, which gives way.
+    /// A store with writes in its log, which is replaced.
     fn with_log(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..20);
@@ -142,7 +141,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// A store with several tables; its manifest gives way.
+    /// A store with several tables; its manifest is replaced.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
@@ -156,7 +155,7 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// The files of a store; the first whose name ends so gives way.
+    /// The files of a store; the first whose name ends with `replaced` is replaced.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
         let names = storage.list(directory).expect("a store can be listed");
@@ -175,17 +174,17 @@ impl Host {
         Self { design, files, replaced, seal }
     }
 
-    /// The name of the file that gives way.
+    /// The name of the replaced file.
     fn name(&self) -> &str {
         &self.files[self.replaced].0
     }
 
-    /// The file that gives way, as it was written.
+    /// The original content of the replaced file.
     fn content(&self) -> &[u8] {
         &self.files[self.replaced].1
     }
 
-    /// The store with another content of that file.
+    /// The store with `input` as the content of the replaced file.
     fn storage(&self, input: &[u8]) -> Arc<dyn Storage> {
         let (storage, directory) = (Memory::default(), Path::new(DIRECTORY));
         storage.create_directory(directory).expect("memory has directories");
@@ -198,7 +197,7 @@ impl Host {
     }
 }
 
-/// The tables of all designs that leave something in them, as table of the one host.
+/// The tables of all designs that affect tables, as the table of a single host.
 fn table_seeds() -> Vec<Vec<u8>> {
     let variants = tree::AXES.iter().filter(|axis| TABLE_AXES.contains(&axis.name())).flat_map(|axis| {
         axis.variants().into_iter().map(|variant| format!("{} = \"{}\"", axis.name(), variant.kind))
@@ -212,8 +211,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).collect()
 }
 
-/// Reads an input as it is and with its checksums put right, under the seal of each host; whether some store takes
-/// it.
+/// Reads an input unchanged and with corrected checksums, with the seal of each host; returns whether any
+/// store accepts it.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -227,7 +226,7 @@ fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Hos
     is_taken
 }
 
-/// Reads a store with the input in it; whether nothing is wrong with it.
+/// Reads a store that contains the input; returns whether it has no fault.
 fn check(host: &Host, input: &[u8]) -> bool {
     bounded(input.len(), STORE_BYTES, || {
         let storage = host.storage(input);
@@ -244,7 +243,7 @@ fn check(host: &Host, input: &[u8]) -> bool {
     })
 }
 
-/// Reads everything both ways, and writes.
+/// Reads all entries in both directions, and writes.
 fn live(tree: &Tree, is_clean: bool) {
     let forward = scan(tree, false);
     let backward = scan(tree, true);
@@ -276,7 +275,7 @@ fn live(tree: &Tree, is_clean: bool) {
 
 type Entries = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// All entries, or the error on the way.
+/// All entries, or the first error.
 fn scan(tree: &Tree, backward: bool) -> Result<Entries, Error> {
     let mut range = tree.range(..)?;
     let mut entries = Entries::new();

@@ -1,4 +1,4 @@
-//! Text and traces that workloads are read from.
+//! Text and traces from which workloads are read.
 
 use std::cell::RefCell;
 use std::fs;
@@ -13,8 +13,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Lines of the DSL. Laws: a command, printed, reads back as itself; an error names a column of its line and the
-/// number of that line; reading goes on behind it, once for each line.
+/// Lines of the DSL. Invariants: a printed command reads back as itself; an error names a column of its line and the
+/// number of that line; reading continues after the error, once for each line.
 pub(super) const DSL: Target = Target {
     name: "dsl",
     about: "operations as lines of text",
@@ -23,8 +23,8 @@ pub(super) const DSL: Target = Target {
     run: run_dsl,
 };
 
-/// A raw trace; the first byte of an input says how it is to be read. Laws: the numbers, written again, are the
-/// file; every access names the key it is of.
+/// A raw trace; the first byte of an input selects the format. Invariants: the numbers, written again, are the file;
+/// every access names its key.
 pub(super) const TRACE: Target = Target {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -44,7 +44,7 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
     run: |input| run_trace(input, true),
 };
 
-/// What a reader of `.xz` takes for the dictionary and what it decompresses to, at the start.
+/// The initial memory of a reader of `.xz`: its dictionary and its output buffer.
 const DECOMPRESSOR_BYTES: usize = 512 << 20;
 
 fn dsl_seeds() -> Vec<Vec<u8>> {
@@ -91,11 +91,11 @@ fn packed(bytes: &[u8]) -> Vec<u8> {
 }
 
 thread_local! {
-    /// Where the files of this thread's inputs are.
+    /// The folder of this thread's input files.
     static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
 }
 
-/// Writes an input to a file of this thread and hands its path to `work`.
+/// Writes an input to a file of this thread and passes its path to `work`.
 pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R) -> R {
     FOLDER.with_borrow(|folder| {
         let path = folder.path().join(name);

@@ -87,7 +87,7 @@ columns! {
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, true;
     /// Data blocks looked into per get, cached or not; of other engines in phases of gets alone, where they count.
-    BLOCKS_PER_GET = "blocks_per_get", "data blocks looked into per get", Ratio, Number, Lower, true;
+    BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, true;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, true;
     /// Times a filter was asked for a key.

@@ -79,7 +79,7 @@ fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
         if all.len() > before {
             continue;
         }
-        let missing = format!("{} is no results folder: it has no manifest.json", folder.display());
+        let missing = format!("{} is not a results folder: it has no manifest.json", folder.display());
         if named.len() == 1 && !is_earlier || !folder.exists() {
             return Err(Problem::new(missing));
         }

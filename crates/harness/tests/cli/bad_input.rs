@@ -155,7 +155,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         "{ size = \"4KiB\" }",
         "{ checksum = 3 }",
         6,
-        &["block.checksum: expected a name, not 3. Valid: none, crc32c, crc32, xxh3"],
+        &["block.checksum: expected a name, not 3 Valid: none, crc32c, crc32, xxh3"],
     ),
     (
         "memtable   =",
@@ -237,7 +237,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         "[[phase]]\nname   = \"load\"",
         "memory = \"1KiB\"\n[[phase]]\nname   = \"load\"",
         7,
-        &["memory: 1KiB is not above"],
+        &["design.memory: must be above two memtables of 32KiB"],
     ),
     ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it is a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),

@@ -87,7 +87,7 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     bench.write("x.toml", LOOKUPS.replace("storage  = \"pread\"", "storage = \"memory\""));
     let told = bench.run(&["run", "x.toml"]).expect(0).err;
     let left_out =
-        "phase second starts with cold caches, but storage = memory keeps nothing when the process ends";
+        "phase second starts with cold caches, but storage = memory loses its data when the process ends";
     assert!(told.contains(left_out), "{told}");
     assert_eq!(of(&bench.rows("x"), "second", "all").len(), 2);
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
@@ -431,7 +431,11 @@ metric = "blocks_read"
     assert!(bench.read("results/x/verdicts.csv").lines().nth(1).unwrap().contains("unequal"));
     for (from, to, expected) in [
         ("memory   = \"400KiB\"\n", "", "the budget is missing; set design.memory"),
-        ("\"400KiB\"", "\"32KiB\"", "nothing is left for the rest"),
+        (
+            "\"400KiB\"",
+            "\"32KiB\"",
+            "must be above two memtables of 16KiB, because filters and cache need the rest",
+        ),
         ("memory = \"equal\"", "memory = \"same\"", "Valid: \"equal\", with design.memory as the budget"),
         (
             "[sweep]\n",

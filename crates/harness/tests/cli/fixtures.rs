@@ -195,9 +195,9 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[design]\n",
             "[design]\nstorage = \"memory\"\n",
-            "storage = \"memory\" keeps nothing when the process ends, so it leaves no files to clone",
+            "storage = \"memory\" loses its data when the process ends, so it leaves no files to clone",
         ),
-        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" keeps nothing"),
+        ("[design]\n", "[design]\nstorage = \"simulated\"\n", "storage = \"simulated\" loses its data"),
         (
             "name       = \"churn\"",
             "name       = \"churn\"\ncache      = \"cold\"",

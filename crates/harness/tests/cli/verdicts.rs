@@ -286,7 +286,8 @@ fn a_quick_run_has_no_verdict() {
 #[test]
 fn the_last_screen_fits_24_lines_of_100_columns() {
     let bench = Bench::new();
-    let policies = "\"design.compaction\" = [\"leveled\", \"tiered\", \"lazy-leveled\", \"l0-tiered\"]";
+    let policies =
+        "\"design.compaction\" = [\"leveled\", \"tiered\", \"lazy-leveled\", { kind = \"l0-tiered\" }]";
     let text = timed("count = 6").replace("\"design.bloom\" = [\"none\", \"standard\"]", policies);
     let text = text.replace("\"design.bloom\"", "\"design.compaction\"");
     bench.write("x.toml", text.replace("[[chart]]", "[verdict]\nbaseline = \"leveled\"\n\n[[chart]]"));

@@ -27,7 +27,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
-    let run = [&stores[..], &["storage", "plot", "verdict", "experiment", "trial"]].concat();
+    let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial"]].concat();
     let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run", "study"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([

@@ -148,12 +148,14 @@ impl Judged<'_> {
         }
     }
 
-    /// The settings in which every configuration differs from the baseline, where they are the same.
+    /// The settings in which every configuration differs from the baseline, where they are the same apart from the
+    /// parameters that only one variant has.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;
-        let mut factors = others.iter().map(|other| factors(&other.contrast));
-        let first = factors.next()?;
-        factors.all(|factors| factors == first).then_some(first)
+        let mut all = others.iter().map(|other| factors(&other.contrast));
+        let shared = |factors: String| factors.split(" (own ").next().unwrap_or_default().to_owned();
+        let first = shared(all.next()?);
+        all.all(|factors| shared(factors) == first).then_some(first)
     }
 }
 

@@ -170,7 +170,7 @@ impl System {
         FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
-    /// All claims of the system with their figures, in the order of the figures' names.
+    /// All claims of the system with their figures, sorted by the claims' identifiers.
     pub fn judged(&self) -> Vec<(&Figure, &Judged)> {
         let figures = self.figures.iter();
         let mut all: Vec<(&Figure, &Judged)> =

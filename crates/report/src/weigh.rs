@@ -7,10 +7,10 @@ use crate::{Compare, Finding, Standing};
 /// A claimed difference of less than this share of the value for equal sides counts as no difference.
 const EVEN: f64 = 0.05;
 
-/// Largest distance of a measurement from such a claim that reproduces it, whatever the tolerance.
+/// Largest distance of a measurement from such a claim that reproduces it, for any tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
-/// Smallest share of a claimed difference that reproduces the claim, whatever the tolerance.
+/// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
 const SHARE_REPRODUCED: f64 = 0.5;
 
 /// Smallest share of a claimed difference that confirms the direction.

@@ -4,8 +4,8 @@ use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Write amplification of a policy after n memtables of distinct keys, with flushes and without the WAL. The
-/// closed forms and their derivation are those of [`theory::textbook_write_amp`].
+/// Write amplification of a policy after n memtables of distinct keys, with flushes and without the WAL. The closed
+/// forms and their derivation are those of [`theory::textbook_write_amp`].
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {

@@ -1,5 +1,5 @@
-//! Numbers that a store or the harness counts and that are no column by themselves: the terms of [`formulas`] and of
-//! the closed forms that a row is compared with.
+//! Counters of a store or of the harness that are not columns: the terms of [`formulas`] and of the closed forms that
+//! rows are compared with.
 //!
 //! No file has a column of these names.
 //!

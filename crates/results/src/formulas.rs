@@ -128,7 +128,7 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Columns that are another metric after compaction has finished, each with that metric.
+/// Settled columns, each with the metric whose value after compaction has finished is in it.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),

@@ -32,7 +32,7 @@ pub fn check_folder(folder: &Path) -> Outcome<()> {
     })
 }
 
-/// Rejects a file that cannot be created in its folder, or whose path is not a file.
+/// Rejects a file that cannot be created in its folder, or whose path is a folder or a symbolic link.
 pub fn check_file(path: &Path) -> Outcome<()> {
     refuse_link(path)?;
     if path.is_dir() {

@@ -19,12 +19,12 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// This colour mixed with white, which is the rest; `share` is that of the colour.
+    /// A mixture of this colour, with the weight `share`, and white.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// This colour mixed with another, by the other's share.
+    /// A mixture of this colour and another one, with the other's weight `share`.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -51,7 +51,7 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// The colour of the same hue with inverted lightness, limited by the lightness of the dark page.
+    /// The colour of the same hue with inverted lightness, at least as light as the dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =

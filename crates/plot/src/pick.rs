@@ -116,7 +116,7 @@ fn differing(table: &Table) -> Result<String, PlotError> {
     })
 }
 
-/// The note of a chart whose configurations differ in one column only.
+/// The note on the only column that differs.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

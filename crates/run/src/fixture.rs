@@ -36,7 +36,7 @@ const VERSION: u64 = 2;
 /// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The crates of these sources.
+/// The crates whose sources are in the digest.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The file that describes a fixture.
@@ -45,33 +45,33 @@ const RECORD: &str = "fixture.json";
 /// The tree's folder in a fixture.
 const TREE: &str = "tree";
 
-/// The end of the name of a fixture that is not complete.
+/// The extension of an incomplete fixture.
 pub(super) const BEGUN: &str = "begun";
 
 /// The keys of a design that do not change the bytes on storage.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
-/// How often a fixture that another run builds is looked at.
+/// The period of checks for a fixture that another run builds.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The bytes that are hashed at a time.
+/// The number of bytes that are hashed at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// `fixture.json`.
+/// The contents of `fixture.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
     /// The text that was hashed: everything that decides the bytes of the fixture.
     key: String,
-    /// When it was built, RFC 3339.
+    /// The build time, RFC 3339.
     pub(super) built: String,
-    /// How long that took.
+    /// The duration of the build, in seconds.
     seconds: f64,
-    /// Who had it made: experiment, cell and phases, for people.
+    /// The origin of the fixture, for people: experiment, configuration and phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// For each phase, the operations that each thread did.
+    /// The number of operations per phase and thread.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
@@ -86,7 +86,7 @@ impl Record {
 /// Reads the description of a fixture.
 ///
 /// # Errors
-/// The file cannot be read or parsed; a sentence.
+/// The file cannot be read or parsed; the error is a message.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
@@ -98,15 +98,15 @@ pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// Its entry in the manifest.
+    /// The entry of the fixture in the manifest.
     pub(super) info: FixtureInfo,
 }
 
 /// The fixtures of a run, made ready when they are first needed.
 pub(super) struct Fixtures {
-    /// Where they lie.
+    /// The folder of the fixtures.
     root: PathBuf,
-    /// By their hashes; `None` of a store that answered wrongly.
+    /// The fixtures by hash; `None` for a store with a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
     /// The [identity](program_identity) of this program, from when it is first needed.
     program: Option<String>,

@@ -116,7 +116,7 @@ const NIGHT: f64 = 0.13;
 /// Lengths of strokes and gaps in pixels; empty for a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The strokes and gaps of the line of theory; the next constant has those of an ideal bound.
+/// The strokes and gaps of the lines of theory and of an ideal bound.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 

@@ -1,5 +1,5 @@
-//! The results folder of a run: looked at before anything is changed, held by one run at a time, earlier
-//! results moved aside.
+//! The results folder of a run: checked before any change, locked by one run at a time. Earlier results are moved
+//! aside.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -11,21 +11,21 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// Names of folders in the output folder that are no experiment's.
+/// Names in the output folder that an experiment must not have.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// The folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
-/// Where earlier results go.
+/// The folder of earlier results.
 const EARLIER: &str = "earlier";
 
-/// How often and how long apart a folder is tried to be removed: the process of a trial whose parent was killed
-/// may be about to end.
+/// The number of attempts to remove a folder; the next attempt waits, because the trial process of a killed parent may
+/// be about to end.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
-/// The folder of one experiment's results.
+/// The results folder of one experiment.
 pub(super) struct Home {
     experiment: String,
     folder: Folder,

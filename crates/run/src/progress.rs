@@ -22,10 +22,10 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
-    /// The number of trials of this run; the next field counts the finished ones.
+    /// The number of all and of finished trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated seconds of all trials; the next field has those of the finished ones.
+    /// The estimated seconds of all and of finished trials.
     seconds: f64,
     seconds_done: f64,
     /// The elapsed time of the finished trials.

@@ -53,7 +53,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
         seen.push(file.identity());
         file = extended_file(&file, name)?;
         if seen.contains(&file.identity()) {
-            break; // A circle, which whoever reads the design refuses.
+            break; // A cycle, which the reader of the design rejects.
         }
         let mut table = file.table.clone();
         table.remove("about");

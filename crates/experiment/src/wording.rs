@@ -2,7 +2,7 @@
 
 use catalog::suggestion;
 
-/// The most names that a list of valid names shows.
+/// The largest number of names in a list of valid names.
 const MOST_NAMES: usize = 20;
 
 /// A message with its key in front: `phase.load.insert: insert is 0`. A part of the key that the message begins with is

@@ -1,9 +1,9 @@
 //! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
-//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the style and
-//! the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials. Whiskers or a band
-//! show the interval that the style names, and the caption says which one. A label has the same colour in every chart, unless
-//! two labels of one chart would share it.
+//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the
+//! style and the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials.
+//! Whiskers or a band show the interval that the style names, and the caption names it. A label has the same colour in
+//! every chart, unless two labels of one chart would share it.
 
 mod axes;
 mod bars;

@@ -3,8 +3,8 @@
 //! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. A column is derived
 //! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
 //!
-//! Two rules apply to all of them. A term that was not measured leaves the column empty, because it is not known to be
-//! 0. A denominator of 0 leaves the column empty as well, because the quotient is undefined.
+//! Two rules apply to all of them. A term that was not measured leaves the column empty, because an unknown number is
+//! not 0. A denominator of 0 leaves the column empty as well, because the quotient is undefined.
 //!
 //! [`counters`]: crate::counters
 

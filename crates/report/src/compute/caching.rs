@@ -10,8 +10,8 @@ pub(super) fn sequential_hit_pct(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// The speed-up of reads at a hit rate, derived from the speed-up at another hit rate.
 ///
-/// A read takes 1 - h·s of one without a cache, where h is the hit rate and s the share that a hit saves; s follows from
-/// the speed-up at the other rate.
+/// A read takes 1 - h·s of one without a cache, where h is the hit rate and s the share that a hit saves. The speed-up
+/// at the other rate determines s.
 pub(super) fn cached_speedup(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = (1.0 - 1.0 / with.number("known_speedup")?) / (with.number("known_hit_pct")? / 100.0);
     Ok(1.0 / (1.0 - saved * with.number("hit_pct")? / 100.0))

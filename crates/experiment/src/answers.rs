@@ -18,7 +18,7 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 pub struct AnswerFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// Its figures and its claims, with the rule for each claim.
+    /// The figures and claims of the file, with the rule for each claim.
     pub sheet: Sheet,
     /// All claims of the document.
     pub claims: Claims,

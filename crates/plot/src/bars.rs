@@ -56,7 +56,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     if is_lying
         || number_size(data, thickness(data, length / names.len() as f64, false), false, true).is_some()
     {
-        // Without a verdict in the caption its signs need no key.
+        // Without a verdict in the caption, the signs need no key.
         captions.verdict.extend(data.signs.iter().filter(|_| has_verdict).map(String::as_str));
     }
     if is_lying {

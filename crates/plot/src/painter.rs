@@ -102,11 +102,11 @@ pub enum Ink {
 /// The alignment of a text to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Its beginning.
+    /// The start of the text is at the position.
     Start,
-    /// Its middle.
+    /// The middle of the text is at the position.
     Middle,
-    /// Its end.
+    /// The end of the text is at the position.
     End,
 }
 

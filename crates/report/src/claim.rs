@@ -29,12 +29,12 @@ pub struct Claim {
     pub value: f64,
     /// The unit of `value`; one metric has one unit everywhere.
     pub unit: String,
-    /// Whether it is a number or one end of a range.
+    /// Whether the number is exact, approximate, a bound or one end of a range.
     #[serde(rename = "bound")]
     pub standing: Standing,
 }
 
-/// How a document states a number.
+/// The way in which a document states a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Standing {
     /// Exact: from a table.

@@ -143,7 +143,7 @@ pub struct Settled {
     pub document: String,
     /// The contradiction.
     pub contradiction: Contradiction,
-    /// Its sides, each with the result of its computation.
+    /// The sides of the contradiction, each with the result of its computation.
     pub checked: Vec<Checked>,
     /// The ruling that follows from the sides.
     pub ruling: Ruling,

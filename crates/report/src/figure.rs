@@ -33,7 +33,7 @@ pub struct RunNote {
     pub experiment: String,
     /// The run.
     pub run_id: String,
-    /// Whether it was a quick run, which is smaller than the full one.
+    /// Whether the run was a quick one, which is smaller than the full run.
     pub is_quick: bool,
     /// Trials per configuration.
     pub trials: u64,
@@ -77,7 +77,7 @@ pub struct Answer {
     pub run: Option<RunNote>,
     /// The finding of the run itself, in a sentence.
     pub outcome: Option<String>,
-    /// Its charts.
+    /// The charts of the experiment.
     pub charts: Vec<Picture>,
     /// The claims that the file answers, with their judgements.
     pub judged: Vec<Judged>,
@@ -97,7 +97,7 @@ pub struct Figure {
 pub struct System {
     /// The folder name of the document.
     pub document: String,
-    /// Its figures, in the order of their names.
+    /// The figures of the document, sorted by name.
     pub figures: Vec<Figure>,
 }
 

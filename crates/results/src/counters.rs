@@ -8,7 +8,7 @@
 use crate::metric::{Better, Kind, Metric, Unit, columns};
 
 columns! {
-    /// All of them.
+    /// All counters.
     COUNTERS
     /// Keys looked up, by single gets and multi-gets.
     GETS = "gets", "gets", Count, Integer, Neither, true;

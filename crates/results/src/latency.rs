@@ -23,7 +23,7 @@ use crate::whole::write_whole;
 /// names are detected.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
-/// The same text in earlier versions, whose checksum covered the bytes only.
+/// The seal of earlier versions, whose checksum covered the bytes only.
 const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
 /// Histograms by tag.

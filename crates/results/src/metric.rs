@@ -106,9 +106,9 @@ pub struct Metric {
     pub name: &'static str,
     /// The title on an axis, without the unit.
     pub title: &'static str,
-    /// Its unit.
+    /// The unit of the column.
     pub unit: Unit,
-    /// The type of its cells.
+    /// The type of the column's cells.
     pub kind: Kind,
     /// The better direction.
     pub better: Better,

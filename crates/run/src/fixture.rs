@@ -381,8 +381,8 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that write
-/// stores, or of the whole program. An edit of any other crate keeps the first, and so the fixtures.
+/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that
+/// write stores, or of the whole program. An edit of any other crate changes neither the first nor the fixtures.
 ///
 /// The digest is sufficient only where every variant is of a crate whose sources it contains. A program with variants
 /// of other crates is identified by its bytes, because their sources may change under one version.

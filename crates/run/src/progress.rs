@@ -46,7 +46,7 @@ struct RunningTrial {
     label: String,
     /// The number of its round, from 1.
     round: u64,
-    /// Its phases, each with its estimated seconds.
+    /// The phases of the trial, each with its estimated seconds.
     phases: Vec<(String, f64)>,
     started: Option<Instant>,
 }

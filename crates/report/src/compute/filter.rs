@@ -63,8 +63,8 @@ pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, Str
 /// The time that a second step of filter bits saves, in percent of the time before it, if the first step saved s
 /// percent and all false positives cost the same.
 ///
-/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t. Of the remaining (1 -
-/// s) t, the second saves c (p1 - p2), which is the share s/(1 - s) · (p1 - p2)/(p0 - p1).
+/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t. The second saves
+/// c (p1 - p2) of the remaining t (1 - s), which is the share s/(1 - s) · (p1 - p2)/(p0 - p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();

@@ -16,9 +16,9 @@ use crate::Report;
 /// A file of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its path in the folder of the report.
+    /// The path in the folder of the report.
     pub name: String,
-    /// Its content.
+    /// The content of the file.
     pub content: String,
 }
 

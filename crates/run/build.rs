@@ -42,7 +42,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The root of this workspace, if this build is one of it.
+/// The root of this workspace, if this build belongs to it.
 fn workspace() -> Option<PathBuf> {
     let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).join("../..").canonicalize().ok()?;
     let target = Path::new(&env::var_os("OUT_DIR")?).canonicalize().ok()?;
@@ -52,7 +52,7 @@ fn workspace() -> Option<PathBuf> {
     is_here.then_some(root)
 }
 
-/// A hash of the names and contents of all files that count.
+/// A hash of the names and contents of all relevant files.
 fn digest(root: &Path) -> io::Result<u64> {
     let mut files: Vec<PathBuf> = MANIFESTS.iter().map(|name| root.join(name)).collect();
     for name in CRATES {

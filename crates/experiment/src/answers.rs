@@ -16,13 +16,13 @@ pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 /// A file that answers figures of a document, with the claims of that document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its figures and its claims, with the way each is judged.
+    /// The figures and claims of the file, with the rule for each claim.
     pub sheet: Sheet,
     /// All claims of the document.
     pub claims: Claims,
-    /// Whether there is an experiment in it.
+    /// Whether the file contains an experiment.
     pub runs: bool,
 }
 
@@ -41,7 +41,7 @@ impl AnswerFile {
         Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
     }
 
-    /// The file by its folder and name: `cs265/e01-hash-speed.toml`.
+    /// The name of the file with its folder: `cs265/e01-hash-speed.toml`.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
@@ -58,13 +58,13 @@ pub(super) fn read_sheet(file: &SourceFile) -> Outcome<Sheet> {
     Ok(sheet)
 }
 
-/// Whether a file holds nothing that could run, but claims that are computed.
+/// Whether a file has only computed claims and no experiment.
 pub(super) fn is_computed(file: &SourceFile) -> bool {
     KEYS.iter().any(|key| file.table.contains_key(*key))
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// The tables of a name: one, or several.
+/// The tables with a name: a single one, or an array of them.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,
@@ -84,7 +84,7 @@ fn tables<T: DeserializeOwned>(
     all.into_iter().enumerate().map(read).collect()
 }
 
-/// A problem with a key of one of the tables of a name.
+/// An error in a key of one of the tables with a name.
 fn at(file: &SourceFile, name: &str, number: usize, key: &str, message: impl Into<String>) -> Problem {
     match file.table.get(name) {
         Some(Value::Array(_)) => file.problem(&[name, &number.to_string(), key], message),

@@ -1,4 +1,4 @@
-//! A cell: one combination of swept values, ready to run.
+//! A configuration: one combination of swept values that is ready to run.
 
 use catalog::Choice;
 use engines::EngineOptions;
@@ -10,22 +10,23 @@ use super::engine::{Absence, engine};
 /// One combination of swept values.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Its number, in the order of the sweep.
+    /// The number of the configuration, in the order of the sweep.
     pub number: u64,
-    /// Its label: the swept values that set it apart.
+    /// The label: the swept values that distinguish the configuration.
     pub label: String,
-    /// The value of every swept path, as the sweep gives it; empty where a path does not apply.
+    /// The value of every swept path, as written in the sweep; empty where a path does not apply.
     pub swept: Vec<String>,
     /// The engine.
     pub engine: Choice,
     /// The design.
     pub design: Design,
-    /// Its work.
+    /// The workload, or the parameters of the component under test.
     pub task: Task,
 }
 
 impl Cell {
-    /// The store as text that no two different stores share: the engine, and the part of the design that it reads.
+    /// A text that identifies the store: the engine, and the part of the design that it reads. Different stores have
+    /// different texts.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),
@@ -40,13 +41,13 @@ impl Cell {
 pub struct LeftOut {
     /// The swept values.
     pub label: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Its engine, where that is not here.
+    /// The engine, if it is not available.
     pub absence: Option<Absence>,
 }
 
-/// The engines that are not here, each once.
+/// The engines that are not available, each once.
 pub fn absences(left_out: &[LeftOut]) -> Vec<&Absence> {
     let mut absent: Vec<&Absence> = Vec::new();
     for absence in left_out.iter().filter_map(|left| left.absence.as_ref()) {

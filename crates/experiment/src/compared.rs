@@ -41,8 +41,8 @@ impl Experiment {
         }
     }
 
-    /// All names by which a verdict may name a configuration as its baseline: also a component by its choice or kind,
-    /// and a configuration of several engines by its engine.
+    /// All names by which a verdict may name a configuration as its baseline. A component may be named by its choice or
+    /// kind, and a configuration of several engines by its engine.
     pub(crate) fn names_of(&self, cell: &Cell) -> Vec<String> {
         let choice = self.task.component().map(|component| cell.design.choice(component.axis()));
         let choice = choice.into_iter().flat_map(|choice| [choice.kind().to_owned(), choice.label()]);

@@ -43,13 +43,13 @@ pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &S
     Ok(sentences)
 }
 
-/// A `[design]` table that holds the values of a swept path. `None` of a path elsewhere.
+/// A `[design]` table with the values of a swept path. `None` for a path outside of the design.
 fn swept_design(path: &str, value: &Value) -> Option<Table> {
     let path = ConfigPath::new(path);
     path.axis().map(|_| paths::nested(path.below(), value.clone()))
 }
 
-/// A swept path under its new name, if it has a deprecated one.
+/// The current name of a swept path.
 pub(super) fn new_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     let (Root::Design, &[table, key]) = (parsed.root(), parsed.below()) else { return path.into() };

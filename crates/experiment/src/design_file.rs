@@ -1,4 +1,4 @@
-//! Design files: a `[design]` table with a name, over the one that it extends.
+//! Design files: a named `[design]` table that may extend another design file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// The design of a file that is extended by the files in `above`, given by their identities.
+/// The design of a file that the files in `above` extend, directly or indirectly; these are given by their identities.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -43,7 +43,7 @@ pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Des
     }
 }
 
-/// The tables of the design files that an experiment or design file extends, the nearest first, without their
+/// The tables of the design files that an experiment or design file extends, the nearest first, without their key
 /// `about`.
 pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
     let mut tables = Vec::new();
@@ -53,7 +53,7 @@ pub fn extended_tables(path: &Path) -> Outcome<Vec<Table>> {
         seen.push(file.identity());
         file = extended_file(&file, name)?;
         if seen.contains(&file.identity()) {
-            break; // A circle, which whoever reads the design refuses.
+            break; // A cycle, which the reader of the design rejects.
         }
         let mut table = file.table.clone();
         table.remove("about");
@@ -71,7 +71,7 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Another file that a file names under `key`: next to it, or in a folder `configs` above it.
+/// Another file named under `key`: next to the naming file, or in a folder `configs` above it.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -80,8 +80,8 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// Finds a file by the name that another file gives it: next to that file, in a folder `configs` at or above it, or
-/// in `configs` below the current folder.
+/// Finds a file by the name in another file: next to that file, in a folder `configs` at or above it, or in `configs`
+/// below the current folder.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {
@@ -91,7 +91,7 @@ fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     std::iter::once(beside).chain(above).chain([Path::new("configs").join(name)]).find(|path| path.is_file())
 }
 
-/// A problem with a key of the `[design]` table.
+/// An error in a key of the `[design]` table.
 pub(super) fn design_problem(file: &SourceFile, error: &DesignError) -> Problem {
     let key = std::iter::once("design").chain(error.path.iter().map(String::as_str));
     file.problem(&key.collect::<Vec<_>>(), error.message.clone())

@@ -9,14 +9,14 @@ use tree::{AXES, own_keys};
 use super::cell::Cell;
 use super::engine::engine;
 
-/// The paths of all settings in which two cells differ. A kind comes with its parameters: those that only one of
+/// The paths of all settings in which two configurations differ. A kind includes its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
     match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {
         true => designs(a, b, &mut found),
-        // The terms that an engine is given are all that it reads of a design.
+        // An engine reads only its options of a design.
         false => found.extend(EngineOptions::of(&a.design).differences(&EngineOptions::of(&b.design))),
     }
     let (one, other) = (a.task.to_toml(), b.task.to_toml());
@@ -72,7 +72,7 @@ fn choices(axis: &dyn Axis, a: &Choice, b: &Choice, found: &mut Vec<String>) {
     found.append(&mut set);
 }
 
-/// Whether two values are one, however each kind spells numbers: 10 is 10.0.
+/// Whether two values are equal in any notation of numbers: 10 equals 10.0.
 fn same(a: &Value, b: &Value) -> bool {
     let number = |value: &Value| value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
     match (number(a), number(b)) {
@@ -81,8 +81,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ. A table of a list goes by its name, as `phase.load`, or else
-/// by its number.
+/// Adds the paths below `path` at which two values differ. A table in an array is named by its name, such as
+/// `phase.load`, or else by its index.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
@@ -133,7 +133,7 @@ mod tests {
             ("", 1, &[][..]),
             ("bloom = \"standard\"", 1, &["bloom"]),
             ("bloom = { kind = \"standard\", bits_per_key = 4 }", 1, &["bloom", "bloom.bits_per_key"]),
-            // A size ratio of 10 is one, whether a kind counts in whole numbers or not.
+            // A size ratio of 10 is equal to 10.0, whether or not a kind uses integers.
             ("compaction = \"tiered\"", 1, &["compaction"]),
             ("compaction = \"leveled\"", 1, &["compaction (own level0_runs)"]),
             ("compaction = \"tiered(size_ratio=4)\"", 1, &["compaction", "compaction.size_ratio"]),

@@ -11,15 +11,15 @@ pub use results::columns::ENGINE;
 /// Reads an engine from TOML.
 ///
 /// # Errors
-/// Names the parameter at fault.
+/// An invalid parameter, which the error names.
 pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
     CATALOG.choose(value)
 }
 
-/// An engine with another value at a path inside it; the empty path stands for the whole of it.
+/// Changes the value at a path inside an engine; the empty path replaces the whole engine.
 ///
 /// # Errors
-/// As [`read_engine`].
+/// Those of [`read_engine`].
 pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Result<Choice, ChoiceError> {
     let Some(parameter) = path.first() else { return read_engine(&value) };
     let mut table = engine.to_toml();
@@ -29,20 +29,20 @@ pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Resul
     read_engine(&table)
 }
 
-/// The engine of an experiment that names none.
+/// The engine of an experiment without the key `engine`.
 pub(crate) fn default_engine() -> Choice {
     CATALOG.baseline()
 }
 
-/// The engine that a choice names.
+/// Constructs the engine of a choice.
 ///
 /// # Panics
-/// A choice of another catalog; one that [`read_engine`] gave can be built.
+/// A choice of another catalog. Choices from [`read_engine`] can always be constructed.
 pub fn engine(choice: &Choice) -> Box<dyn Engine> {
     CATALOG.build(choice).expect("a choice that exists can be built")
 }
 
-/// Whether the engine that a choice names has this limit.
+/// Whether the engine of a choice has this limit.
 pub(crate) fn is_limited(choice: &Choice, limit: Limit) -> bool {
     CATALOG.variant(choice.kind()).is_ok_and(|variant| variant.limits.contains(&limit))
 }
@@ -53,17 +53,17 @@ pub fn engine_label(engine: &Choice) -> String {
     given.map_or_else(|| engine.label(), str::to_owned)
 }
 
-/// An engine that is not on this machine or not in this build.
+/// An engine that is not available on this machine or in this build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absence {
-    /// Its name in results.
+    /// The name of the engine in results.
     pub engine: String,
-    /// How to get it.
+    /// The steps that make the engine available.
     missing: Missing,
 }
 
 impl Absence {
-    /// The engine that a choice names, where it is not here.
+    /// The absence of the engine of a choice; `None` if it is available.
     pub(crate) fn of(choice: &Choice) -> Option<Self> {
         let missing = engine(choice).identify().err()?;
         Some(Self { engine: engine_label(choice), missing })

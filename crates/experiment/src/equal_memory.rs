@@ -10,14 +10,14 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// Whether all cells are to use the same memory.
+    /// Whether all configurations have the same memory budget.
     pub(crate) fn has_equal_memory(&self) -> bool {
         self.sweep.equal_memory
     }
 }
 
-/// Rejects a capacity of the cache together with a budget, because the budget decides the capacity: a sentence.
-/// `named` are the values of the design that the experiment itself sets, by their paths in the design.
+/// Rejects a capacity of the cache together with a budget, because the budget determines the capacity. The error is a
+/// sentence. `named` are the values of the design that the experiment itself sets, by their paths in the design.
 pub(super) fn check_capacity<'a>(
     mut named: impl Iterator<Item = (Vec<&'a str>, &'a Value)>,
     cells: &[Cell],
@@ -40,7 +40,7 @@ pub(super) fn check_capacity<'a>(
     }
 }
 
-/// Rejects configurations that do not share one budget: a sentence.
+/// Rejects configurations with different budgets. The error is a sentence.
 pub(super) fn check(cells: &[Cell]) -> Result<(), String> {
     let mut budget = None;
     for cell in cells {

@@ -10,17 +10,17 @@ use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
 
 use super::cell::Cell;
 
-/// The most storage of a tree in multiples of its SSTables: a compaction of everything has its input and its output
-/// on storage at once, next to the WAL.
+/// The largest storage of a tree in multiples of its SSTables: a compaction of everything has its input and its output
+/// on storage at once, in addition to the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
-/// Versions of every key that may be on storage at once where the policy names no size ratio.
+/// The largest number of versions per key on storage, for a policy without a size ratio.
 const MOST_VERSIONS: f64 = 10.0;
 
-/// The overhead of an entry in a table, in bytes.
+/// The overhead of an entry in an SSTable, in bytes.
 const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 
-/// Memtables that may be in memory at once: the active one and two that are being flushed.
+/// The largest number of memtables in memory: the active one and two that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
 /// The bits per key of filters that have no parameter of that name.
@@ -29,7 +29,7 @@ const MOST_FILTER_BITS: f64 = 32.0;
 /// The bytes per key of the model that checks answers.
 const MODEL_BYTES: f64 = 8.0;
 
-/// Further bytes per key of the model while keys of a format without order are sorted.
+/// The additional bytes per key of the model while keys of an unordered format are sorted.
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
@@ -47,34 +47,34 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
 /// The estimated cost of one trial of one configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Bytes of storage at the worst moment.
+    /// Bytes of storage at the peak.
     pub storage_bytes: f64,
-    /// Bytes of memory: memtables, cache, and the model that answers are checked against.
+    /// Bytes of memory: memtables, cache, and the model for the checks of answers.
     pub memory_bytes: f64,
-    /// Seconds of each phase; a guess.
+    /// Estimated seconds of each phase.
     pub phase_seconds: Vec<f64>,
-    /// Keys that there are before each phase of a workload.
+    /// The number of keys before each phase of a workload.
     pub phase_keys: Vec<f64>,
 }
 
 /// The work of a phase on the store.
 #[derive(Clone, Copy, Debug, Default)]
 struct PhaseWork {
-    /// Keys that are added.
+    /// The number of added keys.
     added: f64,
-    /// Entries that are written.
+    /// The number of written entries.
     written: f64,
     seconds: f64,
 }
 
 impl Estimate {
-    /// The estimate for a cell that puts a component to the test.
+    /// The estimate for a configuration with a component under test.
     pub(crate) fn of_component(cell: &Cell, cost: Cost) -> Self {
         let Cost { memory_bytes, storage_bytes, phase_seconds } = cost;
         Self { storage_bytes, memory_bytes, phase_seconds, phase_keys: Vec::new() }.stored_by(&cell.design)
     }
 
-    /// The estimate for a cell whose workload is planned.
+    /// The estimate for a configuration with a planned workload.
     pub fn of(cell: &Cell, plan: &Plan) -> Self {
         let (mut keys, mut written_bytes, mut largest_entry) = (0.0, 0.0, 0.0);
         let mut estimate = Self::default();
@@ -109,18 +109,18 @@ impl Estimate {
         self
     }
 
-    /// The estimate of a trial that starts after so many phases.
+    /// The estimate of a trial that starts after `phases` phases.
     pub(super) fn without_phases(mut self, phases: usize) -> Self {
         self.phase_seconds.iter_mut().take(phases).for_each(|seconds| *seconds = 0.0);
         self
     }
 
-    /// Seconds of all phases.
+    /// The seconds of all phases.
     pub fn seconds(&self) -> f64 {
         self.phase_seconds.iter().sum()
     }
 
-    /// Rejects a trial that does not fit on the file system of `folder` or in memory: a sentence.
+    /// Rejects a trial that does not fit on the file system of `folder` or in memory. The error is a sentence.
     pub fn check(&self, cell: &Cell, folder: &Path) -> Result<(), String> {
         let name = format!("configuration {} ({})", cell.number, cell.label);
         match measure::probe::free_bytes(folder) {
@@ -157,7 +157,7 @@ impl PhaseWork {
         }
     }
 
-    /// The same, so often.
+    /// The estimate multiplied by `often`.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
     }
@@ -191,8 +191,8 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// The most bytes of memtables: the usual ones, and those that accumulate before writers stall. The latter hold no
-/// more than the written bytes.
+/// The largest size of memtables in bytes: the usual ones, and those that accumulate before writers stall. The latter
+/// contain at most the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
@@ -225,7 +225,7 @@ fn in_memory(design: &Design) -> bool {
     design.limits().iter().any(is_gone)
 }
 
-/// Bytes with two or three digits.
+/// A size with two or three digits.
 fn rounded(bytes: f64) -> String {
     let unit = [1u64 << 40, 1 << 30, 1 << 20, 1 << 10]
         .into_iter()

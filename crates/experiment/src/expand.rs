@@ -1,4 +1,4 @@
-//! From a sweep to cells: every combination assembled, named, and left out where it cannot run.
+//! Expands a sweep to configurations: every combination is assembled, named, and left out if it cannot run.
 
 use std::collections::HashMap;
 
@@ -23,19 +23,19 @@ pub(super) struct Base<'a> {
     pub(super) design: &'a Design,
     pub(super) task: &'a Task,
     pub(super) mode: RunMode,
-    /// Whether it runs as far as the machine goes: a claim of a document that needs an engine which is not here cannot
-    /// be judged, and the others can.
+    /// Whether unavailable engines are left out instead of rejected. A claim of a document about an unavailable engine
+    /// cannot be judged, but the others can.
     pub(super) goes_as_far: bool,
 }
 
 impl Sweep {
-    /// The cells, and the combinations that are left out, each with its reason.
+    /// The configurations, and the combinations that are left out, each with its reason.
     pub(super) fn expand(&self, base: &Base<'_>) -> Result<(Vec<Cell>, Vec<LeftOut>), SweepError> {
         let (mut cells, mut left_out) = (Vec::<Cell>::new(), Vec::new());
         let names = short_names(&self.factors);
         let mut applied = vec![false; self.factors.len()];
         let may_lack = base.goes_as_far || self.asks_for_all_engines();
-        // By the text of design and task, which no two different cells share.
+        // Keyed by the text of design and task, which identifies a configuration.
         let mut numbers = HashMap::new();
         for combination in self.combinations() {
             let mut cell = self.assemble(base, &combination, &names)?;
@@ -68,12 +68,12 @@ impl Sweep {
         }
     }
 
-    /// Whether engines are swept as all that there are.
+    /// Whether the sweep contains all engines by `"all"`.
     fn asks_for_all_engines(&self) -> bool {
         self.factors.iter().any(|factor| factor.path == ENGINE && factor.all)
     }
 
-    /// The values of a combination, as `design.bloom=none, design.bloom.bits_per_key=8`.
+    /// The text of a combination: `design.bloom=none, design.bloom.bits_per_key=8`.
     fn describe(&self, combination: &[Option<&Value>]) -> String {
         let parts = self.factors.iter().zip(combination).filter_map(|(factor, value)| {
             value.map(|value| format!("{}={}", factor.path, display(&factor.path, value)))
@@ -90,7 +90,7 @@ impl Sweep {
         let mut parts =
             Parts { engine: base.engine.clone(), design: base.design.clone(), task: base.task.to_toml() };
         let mut swept = vec![String::new(); self.factors.len()];
-        // Kinds before their parameters, in any order of the file.
+        // Kinds are set before their parameters, in any order of the file.
         let mut order: Vec<usize> = (0..self.factors.len()).collect();
         order.sort_by_key(|at| self.factors[*at].path.matches('.').count());
         for at in order {
@@ -144,7 +144,7 @@ impl Sweep {
 }
 
 impl Base<'_> {
-    /// The base's own value at a path.
+    /// The value of the base at a path.
     fn value(&self, path: &str) -> Option<Value> {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -158,7 +158,7 @@ impl Base<'_> {
         }
     }
 
-    /// Rejects a path that leads to nothing.
+    /// Rejects a path that does not exist.
     fn check_root(&self, path: &str) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         let of_workloads = self.task.workload().map(|_| ENGINE);
@@ -181,7 +181,7 @@ impl Base<'_> {
         }
     }
 
-    /// A swept path that changes nothing in any cell.
+    /// The error of a swept path that changes no configuration.
     fn applies_nowhere(&self, path: &str) -> SweepError {
         let parsed = ConfigPath::new(path);
         let (name, of) = parsed.parts().split_last().expect("a path has at least one part");
@@ -211,7 +211,7 @@ impl Base<'_> {
     }
 }
 
-/// Rejects a comparison of engines of which none is installed.
+/// Rejects a comparison of engines if none of them is installed.
 fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
     let absent: Vec<String> = absences(left_out).into_iter().map(ToString::to_string).collect();
     if absent.is_empty() {
@@ -239,7 +239,7 @@ fn short_names(factors: &[Factor]) -> Vec<String> {
     let tail = |path: &[&str], length: usize| path[path.len() - length..].join(".");
     let name = |path: &ConfigPath<'_>| {
         let parts = path.parts();
-        // The last part of an option of the design is ambiguous, as `size`.
+        // The last part of the path of a design option is ambiguous, such as `size`.
         let least = if path.root() == Root::Design { parts.len().min(2) } else { 1 };
         let is_unique = |length: &usize| {
             let others = paths.iter().map(ConfigPath::parts).filter(|other| other.len() >= *length);
@@ -255,7 +255,7 @@ fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// Why a cell cannot run in this mode, if it cannot.
+/// The reason why a configuration cannot run in this mode; `None` if it can.
 fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
@@ -303,7 +303,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// The parts of a configuration, changed by one swept value after the other.
+/// The parts of a configuration, to which swept values are applied in turn.
 struct Parts {
     engine: Choice,
     design: Design,
@@ -311,8 +311,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether there is such a parameter in this cell: `none` has no `bits_per_key`, `uniform` no `theta`, and other
-    /// engines read nothing of a design but its terms.
+    /// Whether this configuration has the parameter at a path: `none` has no `bits_per_key`, `uniform` no `theta`, and
+    /// other engines read only their options of a design.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -333,7 +333,7 @@ impl Parts {
         }
     }
 
-    /// Puts a value at a path whose first word is one that is read.
+    /// Sets a value at a path whose first part is valid.
     fn apply(&mut self, path: &str, value: Value) -> Result<(), SweepError> {
         let parsed = ConfigPath::new(path);
         match (parsed.root(), parsed.below()) {
@@ -355,7 +355,7 @@ impl Parts {
     }
 }
 
-/// Whether every choice on an axis has this key, since it is the axis' own.
+/// Whether a key belongs to the axis, so that every choice on the axis has it.
 fn is_own_key(axis: &str, key: &str) -> bool {
     own_keys(axis).any(|own| own == key)
 }
@@ -364,7 +364,7 @@ fn read_task(table: &Table, path: &str) -> Result<Task, SweepError> {
     Task::from_toml(table).map_err(|error| SweepError::new(path, error.message))
 }
 
-/// A value as results show it: kinds and sizes as they were written, tables as labels.
+/// The text of a value in results: kinds and sizes as written, tables as labels.
 fn display(path: &str, value: &Value) -> String {
     if path == ENGINE {
         return read_engine(value).map_or_else(|_| value.to_string(), |engine| engine_label(&engine));
@@ -490,7 +490,7 @@ mod tests {
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
 
-    /// Other engines read nothing of a design but its terms, so that a sweep over the rest runs them once.
+    /// Other engines read only their options of a design, so a sweep over other settings runs them once.
     #[test]
     fn another_engine_runs_once_for_what_it_does_not_read() {
         let own = std::env::current_exe().unwrap();
@@ -502,7 +502,7 @@ mod tests {
         let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
         let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
-        // This program is no library of RocksDB: both combinations say so, in the words of the sweep.
+        // This program is no library of RocksDB: both combinations report it, in the words of the sweep.
         assert_eq!(left_out.len(), 2);
         assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
         assert!(left_out[0].reason.contains("it has no function"));

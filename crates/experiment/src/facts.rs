@@ -17,7 +17,7 @@ use super::fits::unequal_terms;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// The experiment as far as verdicts depend on it.
+    /// The facts of the experiment that verdicts depend on.
     pub fn facts(&self) -> ExperimentFacts<'_> {
         let by_number: BTreeMap<u64, &Cell> = self.cells.iter().map(|cell| (cell.number, cell)).collect();
         let verdict = self.verdict.clone();
@@ -73,7 +73,7 @@ fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 
-/// Whether a configuration has an ideal bound where the baseline has another variant.
+/// Whether a configuration has an ideal bound in place of another variant of the baseline.
 fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     let choices = cell.design.choices().zip(baseline.design.choices());
     choices.filter(|(own, of_baseline)| own != of_baseline).any(|((name, choice), _)| {
@@ -82,7 +82,7 @@ fn is_oracle(baseline: &Cell, cell: &Cell) -> bool {
     })
 }
 
-/// The order of the catalogs, for every column that an axis fills.
+/// The order of the catalogs, for every column with values of an axis.
 pub fn catalog_order() -> Order {
     let engines = CATALOG.kinds().map(|kind| (kind, false));
     let order = Order::default().with(ENGINE, engines);

@@ -1,4 +1,4 @@
-//! A TOML file that remembers where its keys stand.
+//! A TOML file with the line numbers of its keys.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,13 @@ use types::{Outcome, Problem};
 
 use super::wording;
 
-/// A TOML file with its text, so that an error about a key can name its line.
+/// A TOML file with its text, so that an error can state the line of a key.
 #[derive(Clone, Debug)]
 pub(crate) struct SourceFile {
-    /// The file.
+    /// The path of the file.
     pub(crate) path: PathBuf,
     text: String,
-    /// Its content.
+    /// The parsed content.
     pub(crate) table: Table,
 }
 
@@ -32,16 +32,16 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// A problem at a key, given from the top down; a `[[phase]]` table is named by its name, a `[[chart]]` by
-    /// its number from 0.
+    /// An error at a key, given as a path from the top. A `[[phase]]` table is named by its name, a `[[chart]]` by its
+    /// index from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
-        // Tables of an array are numbered where they have no name, and the number is none of the reader's.
+        // Unnamed tables of an array have an index, which readers do not know.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());
         let name = parts.copied().collect::<Vec<_>>().join(".");
         Problem::at(&self.path, self.line(key), wording::keyed(&name, &message.into()))
     }
 
-    /// The line of a key, or of the innermost table on the way to it that is there.
+    /// The line of a key, or of the innermost existing table on its path.
     fn line(&self, key: &[&str]) -> Option<usize> {
         let root = DeTable::parse(&self.text).ok()?;
         let mut offset = None;
@@ -49,19 +49,19 @@ impl SourceFile {
         offset.map(|offset| line_of(&self.text, offset))
     }
 
-    /// The path that is the same however the file was come by.
+    /// The canonical path, which identifies the file.
     pub(crate) fn identity(&self) -> PathBuf {
         std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
-    /// The folder that relative paths in the file start from.
+    /// The folder of relative paths in the file.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new(""))
     }
 }
 
 fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
-    // A key may hold dots itself: `"design.bloom" = …` in a sweep.
+    // A key may contain dots itself: `"design.bloom" = …` in a sweep.
     for taken in (1..=key.len()).rev() {
         let name = key[..taken].join(".");
         let Some((found, value)) = table.iter().find(|(found, _)| found.get_ref() == &name) else { continue };
@@ -89,7 +89,7 @@ fn descend(table: &DeTable<'_>, key: &[&str], offset: &mut Option<usize>) {
     }
 }
 
-/// A message of the TOML parser. A whole number out of range is named without the types of the program.
+/// A message of the TOML parser in plain words. An integer out of range is reported without Rust types.
 fn in_plain_words(message: &str) -> String {
     let number = message.strip_prefix("invalid type: integer `").and_then(|rest| rest.split_once('`'));
     match number {

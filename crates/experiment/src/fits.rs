@@ -1,4 +1,4 @@
-//! Which engines cannot run a cell, and on which terms those that can do.
+//! The restrictions of engines: configurations that an engine cannot run, and terms of the design that it cannot match.
 
 use catalog::Limit;
 use engines::{EngineOptions, UNEQUAL};
@@ -8,17 +8,17 @@ use workload::Rate;
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
 
-/// The reason why an engine with threads of its own has no counted mode.
+/// The reason why an engine with its own background threads has no counted mode.
 const COUNTED: &str = "background threads are timing-dependent";
 
-/// The number of terms of the design that cannot be made equal in the engine of a cell.
+/// The number of terms of the design that the engine of a configuration cannot match.
 pub(super) fn unequal_terms(cell: &Cell) -> usize {
     let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
     lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
 }
 
-/// Why an experiment that names the engine of this cell is rejected as a whole: counted mode needs an engine whose counters
-/// are the same in every run. `None` where it is not.
+/// The reason to reject an experiment that names the engine of this configuration: counted mode needs an engine whose
+/// counters are equal in every run. `None` for an engine that can run.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     (mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic)).then(|| {
@@ -26,7 +26,7 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// Why the engine of a cell cannot run it. `None` where it can.
+/// The reason why the engine of a configuration cannot run it. `None` if it can.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

@@ -1,4 +1,4 @@
-//! The phases of an experiment that are a fixture, and their restrictions.
+//! The phases of an experiment's fixture, and their restrictions.
 
 use catalog::Limit;
 use subject::Task;
@@ -10,7 +10,7 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// How many phases of a task are a fixture, from the first one on.
+    /// The number of phases of a task in the fixture, from the first one on.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)
@@ -18,7 +18,7 @@ impl Experiment {
     }
 }
 
-/// Rejects phases that cannot be a fixture: a sentence.
+/// Rejects phases that cannot be in a fixture. The error is a sentence.
 pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), String> {
     let Some(workload) = task.workload() else {
         return Err("an experiment with a subject has no store to keep; remove trials.fixture".to_owned());
@@ -63,7 +63,7 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
     })
 }
 
-/// Rejects a phase of the fixture in the place of a measured one: a sentence.
+/// Rejects a phase of the fixture as a measured one. The error is a sentence.
 pub(super) fn check_measured(phase: &str, fixture: Option<&str>, task: &Task) -> Result<(), String> {
     let phases = task.phases();
     let place = |name: &str| phases.iter().position(|phase| phase == name);

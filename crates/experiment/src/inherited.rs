@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::resolved::Experiment;
 
 impl Experiment {
-    /// A sentence for each swept axis of which some cell has a setting that the base gives to another kind.
+    /// A sentence for each swept axis with a configuration that inherits a setting of another kind in the base.
     pub fn inherited(&self) -> Vec<String> {
         let swept = self.sweep.factors.iter().filter_map(|factor| {
             let path = ConfigPath::new(&factor.path);

@@ -1,8 +1,8 @@
-//! Experiment files: from TOML to the configurations that will run.
+//! Experiment files: from TOML to the configurations of a run.
 //!
 //! [`Experiment::load`] reads a file and everything that it refers to, applies the [`Overrides`] of the command line,
 //! and expands the sweep into [`Cell`]s. It rejects experiments that cannot run, with file, line and key.
-//! [`Experiment::facts`] gives verdicts the facts that they need. Nothing here runs.
+//! [`Experiment::facts`] returns the facts that verdicts depend on. This crate runs nothing.
 
 mod answers;
 mod cell;

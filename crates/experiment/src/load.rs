@@ -30,7 +30,7 @@ use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, paths, reading, wording};
 
-/// The most trials of a quick run.
+/// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
 
 impl Experiment {
@@ -43,11 +43,11 @@ impl Experiment {
     }
 }
 
-/// Reads one experiment.
+/// The state of reading one experiment.
 struct Loader<'a> {
     file: SourceFile,
     overrides: &'a Overrides,
-    /// The file that the workload stands in, where it is not the experiment's own.
+    /// The file of the workload, if it is separate from the experiment file.
     workload_file: Option<SourceFile>,
     sets: Sets,
 }
@@ -134,7 +134,7 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// The name: that of the file, and for a component one that no experiment on a tree has.
+    /// The name of the experiment: that of the file, with a prefix for a component, which no experiment on a tree has.
     fn name(&self, task: &Task) -> String {
         let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         match task {
@@ -153,7 +153,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The base design, and the axes that the `[design]` table sweeps by giving a list or `"all"`.
+    /// The base design, and the axes that the `[design]` table sweeps by a list or `"all"`.
     fn design(&self, task: &Task) -> Outcome<(Design, Vec<Factor>)> {
         let mut design = match (&self.overrides.design, self.file.table.get("extends")) {
             (Some(path), _) => read_design(path)?,
@@ -202,7 +202,7 @@ impl<'a> Loader<'a> {
         Ok(engine)
     }
 
-    /// Rejects keys of a `[design]` table that nothing would read.
+    /// Rejects unused keys of a `[design]` table.
     fn check_read(&self, task: &Task, table: &Table) -> Outcome<()> {
         let inner = |key: &str| table[key].as_table().into_iter().flat_map(Table::keys);
         let paths = table.keys().flat_map(|key| {
@@ -217,7 +217,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// The `[design]` table without the axes that it sweeps, and those.
+    /// Splits the `[design]` table into its plain values and its swept axes.
     fn split_swept(&self, table: &Table) -> Outcome<(Table, Vec<Factor>)> {
         let (mut own, mut factors) = (Table::new(), Vec::new());
         for (key, value) in table {
@@ -249,7 +249,7 @@ impl<'a> Loader<'a> {
         Err(self.table_problem("trials", "mode", message))
     }
 
-    /// A problem with a choice of the task, where its value comes from.
+    /// An error in a choice of the task, at the source of its value.
     fn choice_problem(&self, source: &SourceFile, error: ChoiceError) -> Problem {
         let key = error.key.unwrap_or_default();
         match self.sets.setter(&key) {
@@ -292,7 +292,7 @@ impl<'a> Loader<'a> {
             .map_err(|error| self.table_problem(name, &error.key.unwrap_or_default(), error.message))
     }
 
-    /// A problem with a key of a plain table, where its value comes from.
+    /// An error in a key of a plain table, at the source of its value.
     fn table_problem(&self, name: &str, key: &str, message: impl Into<String>) -> Problem {
         match self.sets.setter(&format!("{name}.{key}")) {
             Some(set) => set.problem(&self.file, message),
@@ -300,7 +300,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then the overrides of it.
+    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then its overrides.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),
@@ -398,7 +398,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Makes every cell's workload ready once, so that missing traces and impossible phases come to light.
+    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
@@ -411,7 +411,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Looks at the files that components name, once each.
+    /// Checks that the files of components exist, once each.
     fn check_files(&self, experiment: &Experiment) -> Outcome<()> {
         let mut checked = HashSet::new();
         for component in experiment.cells.iter().filter_map(|cell| cell.task.component()) {
@@ -426,7 +426,7 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// A problem with a workload that reads well and cannot be planned.
+    /// An error in a workload that is valid TOML but cannot be planned.
     fn plan_problem(&self, error: &PlanError, workload: &Workload) -> Problem {
         let source = self.workload_file.as_ref().unwrap_or(&self.file);
         match error {
@@ -440,7 +440,7 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Whether it is this phase whose trace is at fault.
+/// Whether a trace error belongs to this phase.
 fn replays(phase: &Phase, error: &TraceError) -> bool {
     let file = phase.trace().map(|trace| &trace.file);
     error.path().zip(file).is_some_and(|(path, file)| path.ends_with(file))

@@ -1,4 +1,4 @@
-//! Files outside of the program that components of a design are made of: shared libraries, and scripts of processes.
+//! External files that implement components of a design: shared libraries, and programs of other processes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -6,11 +6,11 @@ use std::fs;
 use tree::Design;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Parameters that name a shared library, or a program with its arguments.
+/// The parameters that name a shared library, or a program with its arguments.
 const NAMING: [&str; 2] = ["library", "command"];
 
-/// A line for each file that implements a component of the design, with a hash of its content. Empty for designs of
-/// built-in components. A file that changes makes another component.
+/// A line for each external file that implements a component of the design, with a hash of its content. Empty for
+/// designs of built-in components. A changed file is a different component.
 pub fn files_outside(design: &Design) -> String {
     let mut text = String::new();
     for (axis, choice) in design.choices() {

@@ -14,36 +14,37 @@ use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 use super::wording;
 
-/// The first parts of paths that may be set.
+/// The valid first parts of overridden paths.
 const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
 
 /// The overrides of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Paths and values, as `design.bloom.bits_per_key=12`.
+    /// Paths and values, such as `design.bloom.bits_per_key=12`.
     pub set: Vec<String>,
     /// The number of trials.
     pub trials: Option<u64>,
     /// The seed.
     pub seed: Option<u64>,
-    /// Run small: takes the experiment's `[quick]` table, or divides counts and times by ten.
+    /// Whether to run a reduced size: with the `[quick]` table of the experiment, or with counts and times divided by
+    /// ten.
     pub quick: bool,
-    /// A design file to use in place of the experiment's.
+    /// A design file that replaces that of the experiment.
     pub design: Option<PathBuf>,
 }
 
-/// A value that is set on top of an experiment file.
+/// An override of a value in an experiment file.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// The path as it was given.
+    /// The path in its given form.
     pub(super) path: String,
     /// The value.
     pub(super) value: Value,
-    /// Who sets it.
+    /// The source of the override.
     pub(super) by: SetBy,
 }
 
-/// Where an override comes from, in the order in which they apply.
+/// The source of an override, in the order of application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetBy {
     /// The table `[set]`.
@@ -54,12 +55,12 @@ pub(super) enum SetBy {
     CommandLine,
 }
 
-/// All values that are set on top of an experiment file; later ones win.
+/// All overrides of an experiment file; later ones take precedence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets(Vec<Set>);
 
 impl Sets {
-    /// Collects them from the file's tables and the command line.
+    /// Collects the overrides from the file's tables and the command line.
     pub(super) fn collect(file: &SourceFile, overrides: &Overrides) -> Outcome<Self> {
         let mut sets = Self::default();
         sets.add_table(file, "set", SetBy::File)?;
@@ -110,19 +111,19 @@ impl Sets {
         })
     }
 
-    /// The last one that set the value at `path`, or a value that it lies in.
+    /// The last override of the value at `path`, or of a value that contains it.
     pub(super) fn setter(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| {
             path.strip_prefix(&set.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
 
-    /// The last one that set the value at `path` itself.
+    /// The last override of exactly the value at `path`.
     pub(super) fn exactly(&self, path: &str) -> Option<&Set> {
         self.0.iter().rev().find(|set| set.path == path)
     }
 
-    /// Puts those under the roots that come from `by` into a table.
+    /// Applies the overrides under the roots with source `by` to a table.
     pub(super) fn apply(
         &self,
         file: &SourceFile,
@@ -141,7 +142,7 @@ impl Sets {
 }
 
 impl Set {
-    /// A problem with this value, where it comes from.
+    /// An error in this value, at its source.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -154,7 +155,7 @@ impl Set {
     }
 }
 
-/// A path and a value inside a table of experiments.
+/// An example of an override in a table of experiments, for error messages.
 fn example(root: &str) -> &'static str {
     match root {
         "design" => "design.bloom=blocked",
@@ -167,7 +168,7 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// The path that a path without its first part may mean: `trials.mode` for `mode`, `design.cache.capacity` for
+/// The full path that a path without its first part may mean: `trials.mode` for `mode`, `design.cache.capacity` for
 /// `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
@@ -179,7 +180,7 @@ fn inner_path(path: &str) -> Option<String> {
     Some(format!("did you mean \"{root}.{path}\"? "))
 }
 
-/// The two sides of `path=value`; the path may be quoted as in TOML.
+/// Splits `path=value`; the path may be quoted as in TOML.
 pub(super) fn split_set(text: &str, example: &str) -> Outcome<(String, Value)> {
     match text.split_once('=') {
         Some((path, value)) if !path.trim().is_empty() => {

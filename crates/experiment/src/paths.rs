@@ -9,8 +9,8 @@ pub(super) fn split(path: &str) -> Vec<&str> {
     path.split('.').collect()
 }
 
-/// A path without the quotes that TOML allows around its parts: `sweep."design.bloom"` becomes `sweep.design.bloom`.
-/// Text that is not a key of TOML stays unchanged.
+/// Removes the quotes that TOML allows around the parts of a path: `sweep."design.bloom"` becomes `sweep.design.bloom`.
+/// Text that is not a TOML key stays unchanged.
 pub(super) fn unquoted(path: &str) -> String {
     let parsed = || format!("{path} = 0").parse::<Table>().ok();
     let Some(mut table) = parsed().filter(|_| path.contains(['"', '\''])) else { return path.to_owned() };
@@ -25,7 +25,7 @@ pub(super) fn unquoted(path: &str) -> String {
     parts.join(".")
 }
 
-/// A table that holds nothing but `value` at `path`.
+/// A table with only `value`, at `path`.
 pub(super) fn nested(path: &[&str], value: Value) -> Table {
     let (last, above) = path.split_last().expect("a path has at least one part");
     let innermost = Table::from_iter([((*last).to_owned(), value)]);
@@ -35,7 +35,7 @@ pub(super) fn nested(path: &[&str], value: Value) -> Table {
         .fold(innermost, |inner, key| Table::from_iter([((*key).to_owned(), Value::Table(inner))]))
 }
 
-/// The value at `path`; phases are found by their names.
+/// The value at `path`; phases are found by name.
 pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     rest.iter().try_fold(table.get(*first)?, |value, key| match value {
@@ -44,10 +44,10 @@ pub(super) fn get<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
     })
 }
 
-/// Puts `value` at `path`, creating tables on the way; phases are found by their names.
+/// Sets the value at `path`, and creates missing tables; phases are found by name.
 ///
 /// # Errors
-/// The part of the path that leads nowhere.
+/// The part of the path that does not exist.
 pub(super) fn set(table: &mut Table, path: &[&str], value: Value) -> Result<(), String> {
     let (first, rest) = path.split_first().ok_or("the path is empty")?;
     if rest.is_empty() {
@@ -72,10 +72,10 @@ fn name_of(item: &Value) -> Option<&str> {
     item.get("name")?.as_str()
 }
 
-/// Reads the value after `=` on the command line: a TOML value, or else a string.
+/// Parses the value after `=` on the command line: a TOML value, or else a string.
 ///
 /// # Errors
-/// The text begins as a TOML value and is not one, or a number is too large.
+/// The text begins like a TOML value but is not one, or a number is too large.
 pub(super) fn read_value(text: &str) -> Result<Value, String> {
     let parsed = format!("value = {text}").parse::<Table>().map(|mut table| table.remove("value"));
     match parsed {
@@ -91,7 +91,7 @@ pub(super) fn read_value(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Whether it is a whole number that TOML has no room for.
+/// Whether the text is an integer that is out of range in TOML.
 fn is_too_large(text: &str) -> bool {
     let digits = text.replace('_', "");
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<i64>().is_err()

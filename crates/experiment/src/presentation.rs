@@ -1,4 +1,4 @@
-//! How results are shown and judged: the `[verdict]` and the `[[chart]]`s of an experiment.
+//! The presentation and judgement of results: the tables `[verdict]` and `[[chart]]` of an experiment.
 
 use plot::{ChartFile, ChartSpec, Form};
 use results::columns::ALL;
@@ -21,7 +21,7 @@ pub(super) const CHART_KEYS: [&str; 11] =
     ["kind", "file", "name", "title", "x", "y", "series", "filter", "log_x", "log_y", "theory"];
 
 impl VerdictSpec {
-    /// Rejects unknown names in the verdict of an experiment: the key at fault and a sentence.
+    /// Rejects unknown names in the verdict of an experiment. The error is the key at fault and a sentence.
     pub(super) fn check(
         &self,
         schema: &Schema,
@@ -96,7 +96,7 @@ fn read_chart(table: &Value) -> Result<ChartSpec, reading::ReadingError> {
     reading::read("chart", table, &CHART_KEYS, &["kind"])
 }
 
-/// Rejects unknown columns, phases and operations: the key at fault and a sentence.
+/// Rejects unknown columns, phases and operations. The error is the key at fault and a sentence.
 fn check_chart(
     chart: &ChartSpec,
     schema: &Schema,
@@ -147,7 +147,7 @@ fn check_chart(
     Ok(())
 }
 
-/// Whether a kind of chart is made of files of its own.
+/// Whether a kind of chart reads its own files in place of `runs.csv`.
 fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
@@ -159,7 +159,7 @@ pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     }
 }
 
-/// Rejects a name that is not among the known ones.
+/// Rejects an unknown name.
 fn known(noun: &str, name: Option<&str>, names: &[impl AsRef<str>]) -> Result<(), String> {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     let Some(name) = name.filter(|name| !names.contains(name)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Plain tables of an experiment file, read key by key, so that an error can say which key is at fault.
+//! Reads plain tables of an experiment file key by key, so that an error can name the key at fault.
 
 use catalog::read_value;
 use serde::de::DeserializeOwned;
@@ -6,13 +6,13 @@ use toml::{Table, Value};
 
 use super::wording;
 
-/// A table that cannot be read: the key at fault where it is one, and why.
+/// An error in a table: the key at fault, if known, and the reason.
 pub(super) struct ReadingError {
     pub(super) key: Option<String>,
     pub(super) message: String,
 }
 
-/// Reads `table` as a `T` that has `keys`. `needed` are those without which no other one can be read.
+/// Reads `table` as a `T` with the keys `keys`. `needed` are the keys that every other key depends on.
 pub(super) fn read<T: DeserializeOwned>(
     name: &str,
     table: &Table,
@@ -25,7 +25,7 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
-    // The needed keys first: an error of theirs is not reported for another key.
+    // The needed keys are read first, so that an error in them is not reported for another key.
     let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| needed.contains_key(*key));
     for (key, value) in first.into_iter().chain(rest) {
         let alone = |value| {

@@ -1,4 +1,4 @@
-//! An experiment, resolved: nothing is left to look up.
+//! A resolved experiment, with every reference and override applied.
 
 use std::path::{Path, PathBuf};
 
@@ -21,22 +21,22 @@ use super::sweep::Sweep;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
 use super::verdict_spec::VerdictSpec;
 
-/// An experiment, resolved: nothing is left to look up.
+/// A resolved experiment, with every reference and override applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The name: that of the file, with `component-` before it where it has a subject.
+    /// The name: that of the file, with the prefix `component-` for an experiment on a component.
     pub name: String,
-    /// The file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// The question it asks.
+    /// The question of the experiment.
     pub question: String,
-    /// Where relative paths of the task start.
+    /// The folder of relative paths in the task.
     pub base: PathBuf,
-    /// The engine that the sweep starts from.
+    /// The base engine of the sweep.
     pub(super) engine: Choice,
-    /// The design that the sweep starts from.
+    /// The base design of the sweep.
     pub(super) design: Design,
-    /// The task that the sweep starts from.
+    /// The base task of the sweep.
     pub task: Task,
     /// The sweep.
     pub(super) sweep: Sweep,
@@ -44,9 +44,9 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
-    /// The deprecated names that its design uses, each as a sentence with the name to use. A run warns of them.
+    /// The deprecated names in its design, each as a sentence with the current name. A run warns of them.
     pub deprecations: Vec<String>,
-    /// How often, from which seed.
+    /// The number of trials, and their seed.
     pub trials: Trials,
     /// The deciding metric.
     pub(crate) verdict: VerdictSpec,
@@ -54,7 +54,7 @@ pub struct Experiment {
     pub charts: Vec<ChartSpec>,
     /// The look of the charts.
     pub style: FigureStyle,
-    /// The figures of documents that it answers, and their claims.
+    /// The figures of documents that the experiment answers, and their claims.
     pub sheet: Sheet,
 }
 
@@ -64,7 +64,7 @@ impl Experiment {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
     }
 
-    /// The plan of a cell's workload; none where it does something else.
+    /// The plan of a configuration's workload; `None` for a component under test.
     pub fn plan(&self, cell: &Cell) -> Outcome<Option<Plan>> {
         let Some(workload) = cell.task.workload() else { return Ok(None) };
         let plan = Plan::new(workload, self.trials.seed, &self.base);
@@ -80,11 +80,11 @@ impl Experiment {
         })
     }
 
-    /// The experiment as one TOML file that stands for itself, wherever it is put.
+    /// The experiment as one self-contained TOML file, which is valid in any folder.
     pub fn resolved(&self) -> String {
         let mut table = Table::new();
         table.insert("question".to_owned(), Value::String(self.question.clone()));
-        // Plain values stand before tables, or TOML would read them as part of the last table.
+        // TOML requires plain values before tables, or they would belong to the last table.
         let mut task = with_absolute_files(self.task.to_toml(), &self.base);
         table.extend(task.remove(SUBJECT).map(|subject| (SUBJECT.to_owned(), subject)));
         if self.engine != default_engine() {
@@ -132,7 +132,7 @@ impl Experiment {
     }
 }
 
-/// The task with the files of its replays and choices by their whole paths.
+/// The task with absolute paths of its replay files and of the files of its choices.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {
@@ -156,7 +156,7 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     task
 }
 
-/// Settings as TOML: they hold nothing that it cannot say.
+/// Settings as TOML, which can represent all of them.
 fn plain(settings: &impl Serialize) -> Value {
     Value::try_from(settings).expect("settings are plain values")
 }

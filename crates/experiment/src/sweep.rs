@@ -1,4 +1,4 @@
-//! Sweeps: which paths take which values, and how those are combined.
+//! Sweeps: the swept paths with their values, and the combinations of these values.
 
 use std::borrow::Cow;
 
@@ -11,42 +11,42 @@ use super::deprecations::new_name;
 use super::engine::ENGINE;
 use super::wording;
 
-/// The most configurations of a sweep.
+/// The largest number of configurations of a sweep.
 const MOST_CELLS: usize = 10_000;
 
-/// How the values of several factors are combined.
+/// The way in which the values of several factors are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Combine {
-    /// Every value of one with every value of the others.
+    /// Every value of one factor with every value of the others.
     #[default]
     Cartesian,
-    /// The first values together, the second values together, and so on.
+    /// The first values of all factors, then the second values, and so on.
     Zip,
-    /// The base, and every single change of it.
+    /// The base, and every single change to it.
     Ablate,
 }
 
 /// A swept path with its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factor {
-    /// The path, as `design.bloom.bits_per_key`.
+    /// The path: `design.bloom.bits_per_key`.
     pub(super) path: String,
     /// The values, at least one.
     pub(super) values: Vec<Value>,
-    /// Whether they were asked for as all that there are, and none by its name.
+    /// Whether the values come from `"all"`, so that none of them was named.
     pub(super) all: bool,
 }
 
-/// All factors and how they combine.
+/// All factors and the way in which they are combined.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sweep {
     pub(super) combine: Combine,
-    /// Whether all cells have one budget of memory: `memory = "equal"`.
+    /// Whether all configurations have one memory budget: `memory = "equal"`.
     pub(super) equal_memory: bool,
     pub(super) factors: Vec<Factor>,
 }
 
-/// A sweep that cannot be: the path or key of `[sweep]` at fault, and why.
+/// An error in a sweep: the path or key of `[sweep]` at fault, and the reason.
 #[derive(Debug)]
 pub(super) struct SweepError {
     pub(super) key: String,
@@ -80,7 +80,7 @@ impl Combine {
 }
 
 impl Sweep {
-    /// Reads a `[sweep]` table; an axis swept over `"all"` takes its whole catalog.
+    /// Parses a `[sweep]` table; an axis swept over `"all"` takes all variants of its catalog.
     pub(super) fn read(table: &Table) -> Result<Self, SweepError> {
         let mut sweep = Self::default();
         for (key, value) in table {
@@ -100,14 +100,14 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// The table that reads back as this sweep.
+    /// The table that parses to this sweep.
     pub(super) fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("combine".to_owned(), Value::String(self.combine.name().to_owned()));
         if self.equal_memory {
             table.insert("memory".to_owned(), "equal".into());
         }
-        // Engines that are named must be there, and of all there are some are not.
+        // Named engines must be available, while engines from `"all"` may be missing.
         let values = |factor: &Factor| match factor.path == ENGINE && factor.all {
             true => Value::from("all"),
             false => Value::Array(factor.values.clone()),
@@ -158,7 +158,7 @@ impl Sweep {
         }
     }
 
-    /// The combinations of values: for each factor its value, or `None` for that of the base.
+    /// The combinations of values: for each factor its value, or `None` for the value of the base.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -193,7 +193,7 @@ impl Sweep {
     }
 }
 
-/// The path of an axis under the first of its names; any other path as it is.
+/// The path of an axis under the first of its names; any other path unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {
@@ -204,7 +204,7 @@ fn first_name(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads the values of one factor.
+/// Parses the values of one factor.
 pub(super) fn read_factor(path: &str, value: &Value) -> Result<Factor, SweepError> {
     let first_name = first_name(path);
     let parsed = ConfigPath::new(&first_name);

@@ -58,20 +58,20 @@ impl Default for Trials {
     }
 }
 
-/// The most trials of a configuration.
+/// The largest number of trials of a configuration.
 const MOST_TRIALS: u64 = 1000;
 
-/// The largest whole number in TOML: the resolved experiment names the seed.
+/// The largest integer in TOML, because the resolved experiment contains the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
 
-/// The length of an interval of the timeline where nothing is said, in nanoseconds.
+/// The default length of an interval of the timeline, in nanoseconds.
 pub const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 
-/// The shortest interval of the timeline, in nanoseconds: once in each the store is looked at, and every thread hands over
-/// its histograms.
+/// The shortest interval of the timeline, in nanoseconds. In each interval the store is sampled, and every thread hands
+/// over its histograms.
 const LEAST_INTERVAL_NS: u64 = 10_000_000;
 
-/// The least limit on memory: below it no process of a trial comes to its first operation.
+/// The smallest memory limit; with less, no trial process reaches its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
@@ -90,7 +90,7 @@ impl Trials {
         "timeline",
     ];
 
-    /// Rejects impossible values: the key at fault and a sentence.
+    /// Rejects impossible values. The error is the key at fault and a sentence.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let Self { count, seed, sampling, precision, .. } = *self;
         if count == 0 {
@@ -118,7 +118,7 @@ impl Trials {
             let message = "this option needs Linux; remove it";
             return Err(("warm_memory", message.to_owned()));
         }
-        // Rounds of whole seconds are computed from the intervals too.
+        // Rounds of whole seconds are computed from the intervals as well.
         if self.interval_ns() < LEAST_INTERVAL_NS || !DEFAULT_INTERVAL_NS.is_multiple_of(self.interval_ns()) {
             let message =
                 "expected a second or an even part of it, at least 10 ms, as \"1s\", \"100ms\" or \"20ms\"";
@@ -138,12 +138,12 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Whether baselines run twice in every round. Counters have no noise, and few rounds do not show it.
+    /// Whether baselines run twice in every round. Counters have no noise, and too few rounds do not show it.
     pub fn measures_noise(&self) -> bool {
         self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
     }
 
-    /// Every how many operations the answer is kept: where no time is measured, all are.
+    /// The sampling interval of answers: one in `n` answers is kept, and all of them where no time is measured.
     pub fn check_stride(&self) -> u64 {
         match self.mode {
             RunMode::Timed => self.check,

@@ -2,7 +2,7 @@
 
 use catalog::suggestion;
 
-/// The most names that a list of valid names shows.
+/// The largest number of names in a list of valid names.
 const MOST_NAMES: usize = 20;
 
 /// A message with its key in front: `phase.load.insert: insert is 0`. A part of the key that the message begins with is
@@ -12,8 +12,8 @@ pub(crate) fn keyed(key: &str, message: &str) -> String {
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }
 }
 
-/// A message without the parts of the key that it begins with: `bloom: ` for the key `design.bloom`, `phase "load": ` for
-/// the key `phase.load.insert`.
+/// A message without the parts of the key that it begins with: `bloom: ` for the key `design.bloom`, `phase "load": `
+/// for the key `phase.load.insert`.
 pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     let Some((start, rest)) = message.split_once(": ") else { return message };
     let part = start.replace(" \"", ".").replace('"', "");

@@ -30,7 +30,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// The values that a selecting column has in any cell of the experiment.
+/// The values of a selecting column in all configurations of the experiment.
 fn values(experiment: &Experiment, column: &str) -> BTreeSet<String> {
     match column {
         "phase" => experiment.task.phases().into_iter().collect(),
@@ -72,7 +72,7 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
                     _ => {}
                 }
             }
-            // Which engines there are, the machine decides.
+            // The available engines depend on the machine.
             let selecting = selecting.into_iter().filter(|column| *column != ENGINE);
             let selecting = selecting.filter(|column| schema.find(column).is_ok());
             for column in selecting.chain(["phase", "operation"]) {
@@ -88,8 +88,8 @@ fn every_experiment_of_a_document_loads_and_has_what_its_claims_name() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Comparisons of engines that a document makes: no engine is ahead by a codec that another one lacks, whichever
-/// engines are here. LMDB has none in the document either; WiredTiger's is an extension, which may not be here.
+/// In engine comparisons of a document, no engine is ahead by a codec that another one lacks, for any set of available
+/// engines. LMDB has no codec in the document either; that of WiredTiger is an extension, which may be missing.
 #[test]
 fn engines_that_a_document_compares_compress_alike() {
     let mut compared = 0;

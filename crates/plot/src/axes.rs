@@ -1,4 +1,4 @@
-//! The frame of a plot: where its axes lie, which labels they carry, and where a point falls.
+//! The frame of a plot: the place of its axes, their labels, and the position of a point.
 
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
@@ -9,22 +9,22 @@ use crate::scene::{Rect, Scene, Text, cut, wrap};
 
 /// The gap between an axis and its labels.
 const GAP: f64 = 8.0;
-/// The least gap between two labels side by side.
+/// The smallest gap between two neighbouring labels.
 const BETWEEN: f64 = 10.0;
-/// The distance of lines of a label.
+/// The line height of a label.
 pub(crate) const LINE: f64 = LABEL * 1.2;
-/// The longest a label standing upright may be.
+/// The greatest length of a vertical label.
 const UPRIGHT: f64 = 170.0;
 
-/// The labels across.
+/// The labels of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Labels {
-    /// Where each one stands, 0 to 1, and its lines.
+    /// The position of each label, 0 to 1, and its lines.
     labels: Vec<(f64, Vec<String>)>,
     upright: bool,
 }
 
-/// The plot's rectangle with its scales.
+/// The rectangle of a plot with its scales.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub rect: Rect,
@@ -33,12 +33,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Where a point falls; nothing if a logarithmic axis has no place for it.
+    /// The position of a point in pixels; `None` if it has no place on a logarithmic axis.
     pub(crate) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// The same frame for points that are moved across by so many pixels.
+    /// This frame for points that are moved `pixels` to the right.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -57,7 +57,7 @@ pub(crate) fn text_width(text: &str) -> f64 {
     font::width(text, LABEL, Weight::Regular)
 }
 
-/// The width that the labels of a vertical axis take, with the gap to it.
+/// The width of the labels of a vertical axis, including the gap to it.
 pub(crate) fn ticks_width(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max) + GAP
 }
@@ -72,7 +72,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Ticks across of which no two labels touch: at the `wanted` numbers if they fit, else at round ones.
+/// Ticks of a horizontal axis without overlap: at the `wanted` numbers if they fit, else at round ones.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -95,7 +95,7 @@ pub(crate) fn fitting_ticks(
     thinned(last, width)
 }
 
-/// Whether all labels stand beside each other.
+/// Whether all labels fit without overlap.
 fn fits(ticks: &[Tick], width: f64) -> bool {
     ticks.windows(2).all(|pair| {
         let room = (pair[1].at - pair[0].at) * width;
@@ -103,7 +103,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// As many of the ticks as stand beside each other, from the first on.
+/// As many of the ticks as fit without overlap, from the first on.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -123,8 +123,8 @@ impl Labels {
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Labels of categories over `width` pixels: broken into lines if that is enough, upright otherwise, and
-    /// only every so many of them where even that is too dense.
+    /// Labels of categories over `width` pixels: in several lines if these fit, vertical otherwise, and thinned out
+    /// where even vertical labels are too dense.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;
@@ -146,12 +146,12 @@ impl Labels {
         Self { labels, upright: true }
     }
 
-    /// Whether they stand upright for want of room.
+    /// Whether the labels are vertical for want of room.
     pub(crate) fn is_upright(&self) -> bool {
         self.upright
     }
 
-    /// The height they take, with the gap to the axis.
+    /// The height of the labels, including the gap to the axis.
     pub(crate) fn height(&self) -> f64 {
         let lines = |lines: &Vec<String>| {
             if self.upright {
@@ -163,7 +163,7 @@ impl Labels {
         self.labels.iter().map(|(_, label)| lines(label)).fold(0.0, f64::max) + GAP
     }
 
-    /// How far the outermost labels reach beyond the left and right end of an axis of this width.
+    /// The distances by which the outermost labels extend beyond the left and right end of an axis of this width.
     pub(crate) fn overhang(&self, width: f64) -> (f64, f64) {
         if self.upright {
             return (0.0, 0.0);
@@ -174,7 +174,7 @@ impl Labels {
         (left.max(0.0), right.max(0.0))
     }
 
-    /// Draws them below the plot, with the axis.
+    /// Draws the labels below the plot, with the axis.
     pub(crate) fn draw(&self, scene: &mut Scene, rect: Rect, ticks: bool) {
         scene.line(&[(rect.left, rect.bottom), (rect.right, rect.bottom)], 1.0, AXIS);
         for (at, lines) in &self.labels {
@@ -196,7 +196,7 @@ impl Labels {
     }
 }
 
-/// The names in up to three lines each that fit a width; nothing if one does not.
+/// The names in up to three lines each that fit a width; `None` if one does not.
 fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     let lines = |name: &String| {
         let lines = wrap(name, width, LABEL, Weight::Regular, 3);
@@ -219,7 +219,7 @@ pub(crate) fn draw_names_down(scene: &mut Scene, rect: Rect, names: &[Vec<String
     }
 }
 
-/// Names down the left side, in lines no wider than `most`, with the width they take.
+/// The names of a vertical axis, in lines of at most `most` pixels, and their width.
 pub(crate) fn names_down(names: &[String], most: f64, lines: usize) -> (Vec<Vec<String>>, f64) {
     let wrapped: Vec<Vec<String>> =
         names.iter().map(|name| wrap(name, most, LABEL, Weight::Regular, lines)).collect();

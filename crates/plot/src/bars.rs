@@ -1,5 +1,5 @@
-//! Bar charts: a bar per category, or a group of them. Names that do not fit below the bars turn the chart on its side. A
-//! logarithmic axis has no 0 that bars could start from, so that points take their place.
+//! Bar charts: one bar per category, or a group of them. Bars are horizontal if their names do not fit below them. A
+//! logarithmic axis has no 0 at which bars could start, so it has points instead.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
@@ -13,18 +13,18 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
 
-/// More categories than this make no chart.
+/// The largest number of categories of a chart.
 const MOST_CATEGORIES: usize = 100;
-/// The share of a slot that stays empty between groups.
+/// The share of a slot that is empty between groups.
 const GAP: f64 = 0.28;
-/// The height of a bar that lies, and the white between groups of them.
+/// The thickness of a horizontal bar, and the white space between groups of them.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
 /// The room for a number at the end of a bar.
 const NUMBER: f64 = 62.0;
-/// The white between the numbers of two bars of one height.
+/// The white space between the numbers of two bars of equal height.
 const NUMBER_GAP: f64 = 3.0;
-/// The smallest letters that numbers are written in, as a share of those of labels.
+/// The smallest size of numbers, as a share of the size of labels.
 const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
@@ -50,12 +50,13 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
     let is_lying = standing.is_upright() || bars > 40;
-    // Signs have room at the end of lying bars, and not always above standing ones; the key is there where the signs are.
+    // Signs always have room at the end of horizontal bars, but not above vertical ones; the key is shown only with
+    // signs.
     let has_verdict = !captions.verdict.is_empty();
     if is_lying
         || number_size(data, thickness(data, length / names.len() as f64, false), false, true).is_some()
     {
-        // Without a verdict in the caption its signs need no key.
+        // Without a verdict in the caption, the signs need no key.
         captions.verdict.extend(data.signs.iter().filter(|_| has_verdict).map(String::as_str));
     }
     if is_lying {
@@ -82,7 +83,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The chart on its side: a row per bar, as high as it needs to be.
+/// The chart with horizontal bars: a row per bar, and as high as it needs to be.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -112,7 +113,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// From 0, so that lengths compare; a logarithmic scale goes around all values.
+/// The value scale: from 0, so that lengths are comparable; a logarithmic scale spans all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -127,7 +128,7 @@ fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(log.inset(0.08))
 }
 
-/// The numbers with a hatch for each series, so that bars can be told apart without colour.
+/// The data with a hatch for each series, so that bars can be distinguished without colour.
 fn hatched(data: &Data) -> Data {
     let mut data = data.clone();
     if data.series.len() > 1 {
@@ -146,7 +147,7 @@ struct BarFrame {
 }
 
 impl BarFrame {
-    /// The point that is `along` pixels along the categories and at `value` on the scale.
+    /// The point at `along` pixels in the direction of the categories and at `value` on the scale.
     fn point(&self, along: f64, value: f64) -> Option<(f64, f64)> {
         let at = self.scale.at(value)?;
         Some(if self.lying {
@@ -156,7 +157,7 @@ impl BarFrame {
         })
     }
 
-    /// The value that bars start from; on a logarithmic scale its lower end.
+    /// The value at which bars start; on a logarithmic scale its lower end.
     fn base(&self) -> f64 {
         match self.scale {
             Scale::Log { low, .. } => low,
@@ -188,14 +189,14 @@ fn bars_of(scene: &mut Scene, data: &Data, place: &BarFrame) {
     }
 }
 
-/// The thickness of bars whose categories have slots of this length.
+/// The thickness of bars whose categories have slots of length `slot`.
 fn thickness(data: &Data, slot: f64, lying: bool) -> f64 {
-    // A lone bar as wide as the page is no better for it.
+    // A single bar is not better for being as wide as the page.
     let most = if lying { 1.6 * LYING } else { 90.0 };
     (slot * (1.0 - GAP) / data.series.len() as f64).min(most)
 }
 
-/// A line across all bars at the ends of those of ideal variants, which bound the others.
+/// Draws a line across all bars at the end of each bar of an ideal bound.
 fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) {
     let (Across::Names(names), [series]) = (&data.across, &data.series[..]) else { return };
     for point in series.points.iter().filter(|point| names[point.x.median as usize].1.color == BOUND) {
@@ -223,7 +224,7 @@ fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64
     let widths = points(data).map(|point| text_width(&number_text(data, point, signed)));
     let widest = widths.fold(f64::MIN_POSITIVE, f64::max);
     let share = ((thick - NUMBER_GAP) / widest).min(1.0);
-    // Rather no sign than one that nobody can read.
+    // No sign is better than an illegible one.
     let least = if signed { 1.0 } else { SMALLEST_NUMBER };
     (share >= least).then_some(share * LABEL)
 }

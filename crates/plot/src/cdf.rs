@@ -1,8 +1,8 @@
-//! The distribution of latencies: which share of operations took at most so long, from the histograms next to the CSV.
+//! Cumulative distributions of latencies: the share of operations up to each latency, from the histograms of the run.
 //!
-//! Trials are merged into one histogram per series, since a percentile of several runs is one of all their
-//! operations; each trial's own curve is drawn below it in a lighter shade. Latency is on a logarithmic axis.
-//! The axis upwards is by nines, so that the tail has room, or linear with `log_y = false`.
+//! Trials are merged into one histogram per series, because a percentile of several runs is one of all their
+//! operations. The curve of each trial is drawn below it in a lighter shade. The latency axis is logarithmic. The
+//! vertical axis is by nines, so that the tail has room, or linear with `log_y = false`.
 
 use std::collections::BTreeMap;
 
@@ -26,9 +26,9 @@ type Histogram = hdrhistogram::Histogram<u64>;
 struct Curve {
     label: String,
     style: Style,
-    /// All trials together.
+    /// All trials merged.
     merged: Histogram,
-    /// Each trial; one alone is not drawn twice.
+    /// The individual trials; a single one is not drawn twice.
     trials: Vec<Histogram>,
 }
 
@@ -110,7 +110,7 @@ fn curves(
             let (label, style) = named.series[*at].clone();
             Curve { label, style, merged: Histogram::new_from(&histogram), trials: Vec::new() }
         });
-        // One that does not fit to those before it was written with other bounds, by another version.
+        // A histogram that does not fit was written with other bounds, by another version.
         if curve.merged.add(&histogram).is_ok() {
             curve.trials.push(histogram);
         } else {
@@ -127,7 +127,7 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// The latencies of one row; nothing if its log has none of its kind.
+/// The latencies of one row; `None` if its log has no histogram of this kind.
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");
@@ -187,7 +187,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
     Ok((page.below(rect), tracks))
 }
 
-/// The steps of a distribution, from the axis up, and the numbers at their ends.
+/// The steps of a distribution from the axis upwards, and the numbers at the ends of the steps.
 fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
     let total = histogram.len() as f64;
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -199,7 +199,7 @@ fn path(histogram: &Histogram, frame: &Frame) -> (Vec<(f64, f64)>, Vec<Spot>) {
         let share = below as f64 / total;
         let Some((x, y)) = frame.point(ns, share) else { continue };
         let x = x.clamp(frame.rect.left, frame.rect.right);
-        // Steps of less than half a pixel are not seen, nor are the corners of small ones.
+        // Steps of less than half a pixel are invisible, and so are the corners of small ones.
         let last = points.last().copied().unwrap_or((f64::NEG_INFINITY, f64::NEG_INFINITY));
         if (x - last.0).abs() + (y - last.1).abs() < 0.5 && below < histogram.len() {
             continue;

@@ -1,4 +1,4 @@
-//! From rows to points: the median and the spread over trials of every cell.
+//! Converts rows to points: the median and the spread over trials of every configuration.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use crate::style::Whiskers;
 use crate::verdict::Judged;
 use crate::{ChartSpec, Form, Order, PlotError, quantity};
 
-/// One measured value over all trials.
+/// The spread of one measured value over all trials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub median: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// The spread of values, of which there is at least one.
+    /// The spread of at least one value.
     pub(crate) fn of(mut values: Vec<f64>, whiskers: Whiskers) -> Self {
         values.sort_unstable_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -61,13 +61,13 @@ impl Spread {
 /// The least number of trials that have a 95 % confidence interval of their median.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// How many of the least and of the largest of `trials` values lie outside of the 95 % confidence interval of their median,
-/// whatever their distribution: the most with `1 - 2 P(X <= cut) >= 0.95`, X binomial with one half. `None` where there are
-/// too few values.
+/// The number of the lowest (and of the highest) of `trials` values that lie outside of the 95 % confidence interval
+/// (CI) of their median, for any distribution: the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X binomial with p =
+/// 1/2. `None` for too few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
-    // Where the share is too small for a number, the ranks of the normal distribution take over.
+    // Where the probability is too small for an `f64`, the normal distribution is used instead.
     if share <= 0.0 {
         let middle = trials as f64 / 2.0;
         return Some((middle - 1.96 * (trials as f64).sqrt() / 2.0).floor() as usize);
@@ -86,74 +86,74 @@ fn ranks_outside(trials: usize) -> Option<usize> {
 /// One point of a series.
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// The number across, or the number of the category.
+    /// The number on the horizontal axis, or the index of the category.
     pub x: Spread,
     pub y: Spread,
-    /// What theory expects of `y`.
+    /// The expectation of theory for `y`.
     pub theory: Option<f64>,
-    /// The best that `y` could be.
+    /// The ideal bound of `y`.
     pub bound: Option<f64>,
-    /// What the verdict says of it.
+    /// The sign of the verdict on `y`.
     pub sign: Option<&'static str>,
-    /// What is written beside it.
+    /// The text next to the point.
     pub tag: Option<String>,
 }
 
-/// What is drawn in one look.
+/// The points with one style.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub label: String,
     pub style: Style,
-    /// In the order of `x`; where they carry tags, in that of the cells.
+    /// The points in the order of `x`; points with tags in the order of the configurations.
     pub points: Vec<Point>,
 }
 
-/// What stands across.
+/// The kind of the horizontal axis.
 #[derive(Clone, Debug)]
 pub(crate) enum Across {
     /// Numbers of this unit.
     Numbers(Unit),
-    /// Names, in order, each with the look it has where no series is told apart.
+    /// Names, in order, each with its style in a chart with only one series.
     Names(Vec<(String, Style)>),
 }
 
-/// Everything a chart of points shows.
+/// The data of a chart of points.
 #[derive(Clone, Debug)]
 pub(crate) struct Data {
     pub series: Vec<Series>,
     pub across: Across,
     pub x: Column,
     pub y: Column,
-    /// What the series are values of; nothing if there is one series only.
+    /// The column that names the series; `None` for a single series.
     pub legend: Option<String>,
-    /// What theory expects of `y`, where rows say so.
+    /// The theory about `y`, if rows have values of it.
     pub theory: Option<&'static Expectation>,
-    /// What bounds `y`, where rows say so.
+    /// The bound of `y`, if rows have values of it.
     pub bound: Option<&'static Expectation>,
-    /// Said below the title: phase, operation, what differs.
+    /// The conditions below the title: phase, operation, differing columns.
     pub facts: Vec<String>,
-    /// What the verdict says of these numbers.
+    /// The verdict on these numbers.
     pub verdict: Option<String>,
-    /// What the signs of verdicts mean, for a chart that has room for them.
+    /// The key to the signs of verdicts, for a chart that has room for them.
     pub signs: Option<String>,
-    /// Said at the foot: what was left out and why.
+    /// The notes at the foot: omitted rows and the reasons.
     pub notes: Vec<String>,
 }
 
-/// Which of the two lines that stand for what is known beforehand.
+/// The two lines of expectations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// What theory expects.
+    /// The expectation of theory.
     Theory,
-    /// The best there could be.
+    /// The ideal bound.
     Bound,
 }
 
 impl Known {
-    /// Both, in the order in which they are drawn.
+    /// Both lines, in the order of drawing.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
-    /// What it is at a point.
+    /// The expectation at a point.
     pub(crate) fn at(self, point: &Point) -> Option<f64> {
         match self {
             Self::Theory => point.theory,
@@ -163,8 +163,7 @@ impl Known {
 }
 
 impl Data {
-    /// What is known beforehand, along what stands across, where it is the same for all of several series: then it
-    /// is one line.
+    /// The expectation along the horizontal axis, if it is equal for all of several series, so that one line is enough.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -173,7 +172,7 @@ impl Data {
         let agree = |pair: &[(f64, f64)]| {
             pair[0].0.total_cmp(&pair[1].0).is_ne() || pair[0].1.total_cmp(&pair[1].1).is_eq()
         };
-        // What is known of one series alone belongs to that.
+        // An expectation of a single series belongs to that series.
         let has_some = |series: &&Series| series.points.iter().any(|point| known.at(point).is_some());
         let is_common = self.series.iter().filter(has_some).count() > 1;
         if !is_common || !all.windows(2).all(agree) {
@@ -184,7 +183,7 @@ impl Data {
     }
 }
 
-/// The points of all kinds of chart but the distribution of latencies.
+/// The points of all kinds of chart except the distribution of latencies.
 pub(crate) fn prepare(
     table: &Table,
     spec: &ChartSpec,
@@ -213,30 +212,30 @@ pub(crate) fn prepare(
     Ok(Data { series, across, x: plan.x, y: plan.y, legend, theory, bound, facts, verdict, signs, notes })
 }
 
-/// Which columns play which part.
+/// The columns of a chart by their purpose.
 struct Plan {
     form: Form,
     x: Column,
     y: Column,
     x_at: usize,
     y_at: usize,
-    /// The columns of what is known beforehand.
+    /// The columns of the expectations.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
-    /// The columns whose values name a series; the first one gives it its colour.
+    /// The columns whose values name a series; the first one determines the colour.
     series_at: Vec<usize>,
-    /// The column whose values are written beside the points.
+    /// The column whose values are written next to the points.
     tag_at: Option<usize>,
     schema: Schema,
     whiskers: Whiskers,
 }
 
-/// The rows that make one point: one cell at one place across, in all trials.
+/// The rows of one point: one configuration at one place of the horizontal axis, in all trials.
 struct Cell {
     x: Value,
     series: Vec<Value>,
     tag: Option<String>,
-    /// Its number, for the order of names that no catalog knows.
+    /// The number of the configuration, for the order of names outside of catalogs.
     number: u64,
     xs: Vec<f64>,
     ys: Vec<f64>,
@@ -287,12 +286,12 @@ impl Plan {
         Ok(Self { form: spec.form(), x, y, x_at, y_at, theory, bound, series_at, tag_at, schema, whiskers })
     }
 
-    /// What stands before the names of the series: the column they are values of.
+    /// The heading of the legend: the column whose values name the series.
     fn legend(&self) -> String {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Gathers the rows of each point, leaving out those without a value.
+    /// Groups the rows by point, without those that have no value.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -332,7 +331,7 @@ impl Plan {
         cells
     }
 
-    /// Whether all places across are numbers of one unit, and their names in order otherwise.
+    /// The horizontal axis: numbers if all its values have one unit, else their names in order.
     fn across(&self, cells: &[Cell], order: &Order) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();
@@ -355,7 +354,7 @@ impl Plan {
         Across::Names(names.iter().map(|(name, _)| text_of(name)).zip(looks).collect())
     }
 
-    /// The series, in order, with their looks and points.
+    /// The series, in order, with their styles and points.
     fn series(&self, cells: &[Cell], across: &Across, order: &Order) -> Result<Vec<Series>, PlotError> {
         let mut groups: Vec<(&Vec<Value>, u64, Vec<Point>)> = Vec::new();
         let names: BTreeMap<&str, usize> = match across {
@@ -386,7 +385,7 @@ impl Plan {
         sort_series(&mut groups, &columns, order, |(key, number, _)| (key, *number))?;
         let styles = styles_of(&columns, order, groups.iter().map(|(key, ..)| *key));
         let series = groups.into_iter().zip(styles).map(|((key, _, mut points), style)| {
-            // Points that carry a tag are joined in the order of the sweep, which `cells` have.
+            // Points with a tag are joined in the order of the sweep, which `cells` have.
             if self.tag_at.is_none() {
                 points.sort_by(|a, b| a.x.median.total_cmp(&b.x.median));
             }
@@ -396,7 +395,7 @@ impl Plan {
     }
 }
 
-/// The number of trials behind the points: the least and the largest.
+/// The smallest and the largest number of trials of the points.
 pub(crate) fn trials(series: &[Series]) -> (usize, usize) {
     let trials = || series.iter().flat_map(|series| &series.points).map(|point| point.y.trials);
     (trials().min().unwrap_or(0), trials().max().unwrap_or(0))

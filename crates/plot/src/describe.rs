@@ -1,15 +1,15 @@
-//! The words at an axis of a chart.
+//! The descriptions of the axes of a chart.
 
 use results::{Better, Column};
 
-/// Which axis a description stands at.
+/// The axis of a description.
 #[derive(Clone, Copy)]
 pub(crate) enum Side {
     Upwards,
     Across,
 }
 
-/// What stands at an axis: `p99 service time (µs), lower is better ↓`.
+/// The description of an axis: `p99 service time (µs), lower is better ↓`.
 pub(crate) fn describe(column: &Column, unit: &str, side: Side) -> String {
     describe_words(column.title(), unit, column.better(), side)
 }

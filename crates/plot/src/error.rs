@@ -1,4 +1,4 @@
-//! What can be wrong with a chart, said so that the reader knows what to write instead.
+//! Errors of charts, worded so that the reader can correct the chart's description.
 
 use std::path::PathBuf;
 
@@ -9,18 +9,18 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The results cannot be read, or do not have a column.
+    /// An error in the results, or a column that they do not have.
     #[error(transparent)]
     Results(#[from] ResultsError),
-    /// The chart's description asks for what the table cannot give.
+    /// A description of a chart that the table has no data for.
     #[error("{key}: {message}")]
     Spec {
         /// The key of the chart's table in the experiment file.
         key: &'static str,
-        /// What is wrong and what would be right.
+        /// The fault and the correction.
         message: String,
     },
-    /// Nothing is left to draw.
+    /// An empty chart.
     #[error("nothing to draw: {0}")]
     Empty(String),
     /// The chart cannot be written.
@@ -28,7 +28,7 @@ pub enum PlotError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What went wrong.
+        /// The error message.
         message: String,
     },
 }

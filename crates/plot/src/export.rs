@@ -1,4 +1,4 @@
-//! A figure for other tools: its numbers as CSV, a `pgfplots` picture for LaTeX, and a script of gnuplot.
+//! Exports of a figure to other tools: its numbers as CSV, a `pgfplots` picture for LaTeX, and a gnuplot script.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// The numbers as CSV: a row per point. Columns: `series`, the columns across and upwards, the interval with its ends, the
-/// number of trials, the interval across, the expectation of theory and the bound. An empty cell means: not drawn.
+/// The numbers as CSV: a row per point. Columns: `series`, the columns of both axes, the interval with its ends, the
+/// number of trials, the horizontal interval, the expectation of theory and the bound. An empty cell is not drawn.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -37,7 +37,7 @@ pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 
-/// The distances of the ends of an interval from the point between them, downwards and upwards.
+/// The distances from a point to the ends of its interval, downwards and upwards.
 fn errors(spot: &Spot) -> (f64, f64) {
     spot.interval.map_or((0.0, 0.0), |(low, high)| ((spot.y - low).max(0.0), (high - spot.y).max(0.0)))
 }
@@ -46,7 +46,7 @@ fn hexadecimal(color: Color) -> String {
     format!("{:02X}{:02X}{:02X}", color.0, color.1, color.2)
 }
 
-/// Text of LaTeX: characters that mean something there are escaped.
+/// Text with the special characters of LaTeX escaped.
 fn tex(text: &str) -> String {
     let mut escaped = String::new();
     for character in text.chars() {
@@ -136,7 +136,7 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
     let look = match figure.drawing {
         Drawing::Bars => {
-            // The number of the series belongs between the name of the colour and its share.
+            // The index of the series belongs between the name of the colour and its share.
             let fill = PATTERNS[at % PATTERNS.len()].replace("series", &format!("series{at}"));
             format!("draw=series{at},{fill}")
         }
@@ -176,13 +176,13 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
 }
 
-/// Text of gnuplot between double quotes.
+/// Text for gnuplot in double quotes.
 fn quoted(text: &str) -> String {
     let plain = text.replace(['\u{a0}', '\u{202f}'], " ").replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", plain.replace('_', "\\\\_"))
 }
 
-/// A script of gnuplot with its data; the caller's terminal and output are used.
+/// A gnuplot script with its data; the caller sets terminal and output.
 pub(crate) fn gnuplot(figure: &Figure) -> String {
     let mut text =
         String::from("# gnuplot -e 'set terminal pdfcairo; set output \"figure.pdf\"' THIS-FILE\n");

@@ -1,4 +1,4 @@
-//! The numbers of a chart as they are drawn, for the file next to it and for exports to other tools.
+//! The drawn numbers of a chart, for the CSV file and for exports to other tools.
 
 use results::{Column, Unit};
 
@@ -12,24 +12,24 @@ pub(crate) struct Figure {
     pub title: String,
     pub x: Dimension,
     pub y: Dimension,
-    /// The names across, in order. Empty where numbers stand across.
+    /// The names on the horizontal axis, in order. Empty for an axis of numbers.
     pub names: Vec<String>,
     pub drawing: Drawing,
-    /// The interval that `low` and `high` are the ends of: `95 % CI of the median`.
+    /// The interval from `low` to `high`: `95 % CI of the median`.
     pub interval: String,
     pub tracks: Vec<Track>,
 }
 
-/// How an export draws the numbers.
+/// The form in which an export draws the numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Drawing {
     #[default]
     Lines,
-    /// Steps without marks: a distribution.
+    /// Steps without marks: a cumulative distribution.
     Steps,
     Points,
     Bars,
-    /// Fields in the colour of their numbers.
+    /// Fields whose colour shows their number.
     Fields,
 }
 
@@ -68,12 +68,12 @@ pub(crate) struct Track {
 /// One point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spot {
-    /// The number across, or the number of the name.
+    /// The number on the horizontal axis, or the index of the name.
     pub x: f64,
     pub y: f64,
-    /// The ends of the interval upwards; `None` where none is drawn.
+    /// The ends of the vertical interval; `None` without one.
     pub interval: Option<(f64, f64)>,
-    /// The ends of the interval across.
+    /// The ends of the horizontal interval.
     pub across: Option<(f64, f64)>,
     pub trials: Option<usize>,
     pub theory: Option<f64>,
@@ -81,7 +81,7 @@ pub(crate) struct Spot {
 }
 
 impl Spot {
-    /// A point that has a place only.
+    /// A point without intervals.
     pub(crate) fn at(x: f64, y: f64) -> Self {
         Self { x, y, interval: None, across: None, trials: None, theory: None, bound: None }
     }
@@ -124,7 +124,7 @@ impl Figure {
         }
     }
 
-    /// What stands across at a point: its name or its number.
+    /// The horizontal value of a point: its name or its number.
     pub(crate) fn across(&self, spot: &Spot) -> String {
         match self.names.get(spot.x as usize) {
             Some(name) => name.replace(crate::format::SPACE, " "),

@@ -1,5 +1,5 @@
-//! The typeface of charts: `DejaVu` Sans Condensed, which is embedded so that no chart depends on the fonts of a machine, or
-//! one that the style names. An SVG names the family and gives the width of each text.
+//! The typeface of charts: the embedded `DejaVu` Sans Condensed, which makes charts independent of installed fonts, or
+//! the one that the style names. An SVG names the family and gives the width of each text.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,14 +13,13 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily,
 use crate::PlotError;
 use crate::palette::Color;
 
-/// The families that an SVG names; Arial and its metric twins come close in width.
+/// The font families of an SVG; Arial and fonts with its metrics have a similar width.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
-/// The SVG back end writes a font size as its argument divided by this.
+/// The divisor that the SVG back end applies to a font size.
 const SIZE_PER_EM: f64 = 1.24;
 
-/// How far the baseline lies below the anchor of text that hangs from its top, in em: what the SVG back end
-/// shifts such text by.
+/// The distance of the baseline below the top anchor of a text, in em, as the SVG back end shifts such text.
 pub(crate) const BASELINE_EM: f64 = 0.76;
 
 /// The height of a line of text in em.
@@ -29,7 +28,7 @@ pub(crate) const LINE_EM: f64 = 1.3;
 /// The size of labels.
 pub(crate) const LABEL: f64 = 12.0;
 
-/// Where text stands relative to its point.
+/// The horizontal alignment of a text to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -37,7 +36,7 @@ pub(crate) enum Anchor {
     End,
 }
 
-/// How thick its strokes are.
+/// The weight of a font.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
     Regular,
@@ -49,7 +48,7 @@ pub(crate) enum Weight {
 pub(crate) struct Face {
     font: FontArc,
     bytes: Arc<Cow<'static, [u8]>>,
-    /// The number of the face in a collection.
+    /// The index of the face in a collection.
     index: u32,
 }
 
@@ -66,7 +65,7 @@ impl Face {
         })?
     }
 
-    /// The file of the face, and the number of the face in it.
+    /// The bytes of the face's file, and the index of the face in it.
     pub(crate) fn file(&self) -> (&[u8], u32) {
         (&self.bytes, self.index)
     }
@@ -80,7 +79,7 @@ impl Face {
 /// A typeface in two weights.
 #[derive(Clone)]
 pub(crate) struct Typeface {
-    /// The family that comes first in an SVG; `None` for the embedded one.
+    /// The first family in an SVG; `None` for the embedded one.
     family: Option<String>,
     regular: Face,
     bold: Face,
@@ -98,7 +97,7 @@ thread_local! {
 }
 
 impl Typeface {
-    /// The typeface of this name: an installed family or a font file; the embedded one without a name.
+    /// Finds a typeface: an installed family or a font file by name, or the embedded one without a name.
     ///
     /// # Errors
     /// A font file that cannot be read; a family that is not installed.
@@ -132,7 +131,7 @@ impl Typeface {
         Ok(Self { family: Some(family), regular, bold })
     }
 
-    /// The face of a weight.
+    /// The face of this weight.
     pub(crate) fn face(&self, weight: Weight) -> &Face {
         match weight {
             Weight::Regular => &self.regular,
@@ -140,12 +139,12 @@ impl Typeface {
         }
     }
 
-    /// Whether it is the embedded one, whose letters are condensed.
+    /// Whether this is the embedded typeface, whose letters are condensed.
     pub(crate) fn is_embedded(&self) -> bool {
         self.family.is_none()
     }
 
-    /// The families that an SVG names, the best one first.
+    /// The font families of an SVG, in order of preference.
     fn families(&self) -> String {
         self.family.as_ref().map_or_else(
             || FAMILY.to_owned(),
@@ -153,7 +152,7 @@ impl Typeface {
         )
     }
 
-    /// Draws with this typeface: every text that `draw` measures or writes has it.
+    /// Runs `draw` with this typeface for every text that it measures or writes.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();
@@ -171,12 +170,12 @@ fn of(weight: Weight) -> FontArc {
     CURRENT.with_borrow(|current| current.as_ref().unwrap_or(&EMBEDDED).face(weight).font.clone())
 }
 
-/// The width of a line of text whose em is `size` high, in the same unit.
+/// The width of a line of text at em height `size`, in the unit of `size`.
 pub(crate) fn width(text: &str, size: f64, weight: Weight) -> f64 {
     advances(text, &of(weight)).last().map_or(0.0, |(_, _, end)| end) * size
 }
 
-/// Each glyph with the em at which it starts and ends.
+/// Each glyph with its start and end in em.
 pub(crate) fn advances<'a>(
     text: &'a str,
     font: &'a FontArc,
@@ -193,14 +192,14 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// One line of text as the back ends draw it: it hangs from its anchor.
+/// The style of a line of text for the back ends, which anchor it at its top.
 pub(crate) struct TextStyle {
     /// Pixels per em.
     pub size: f64,
     pub weight: Weight,
     pub color: Color,
     pub anchor: Anchor,
-    /// Whether it reads from bottom to top.
+    /// Whether the text reads from bottom to top.
     pub rotated: bool,
     families: String,
 }
@@ -220,7 +219,7 @@ impl BackendTextStyle for TextStyle {
     }
 
     fn size(&self) -> f64 {
-        // The neighbour of the product whose quotient is the size itself and no 52.00000000000001.
+        // The neighbour of the product whose quotient is exactly the size, and not 52.00000000000001.
         let size = self.size * SIZE_PER_EM;
         let exact = [size, size.next_down(), size.next_up()];
         exact.into_iter().find(|size| (size / SIZE_PER_EM).to_bits() == self.size.to_bits()).unwrap_or(size)
@@ -261,7 +260,7 @@ impl BackendTextStyle for TextStyle {
         mut draw: D,
     ) -> Result<Result<(), E>, Self::FontError> {
         let font = of(self.weight);
-        // The library scales by the height of a line, not by the em.
+        // The library scales by the line height, not by the em.
         let line = font.height_unscaled() / font.units_per_em().unwrap_or(2048.0);
         let scale = PxScale::from(self.size as f32 * line);
         let baseline = f64::from(top) + BASELINE_EM * self.size;

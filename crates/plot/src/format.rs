@@ -1,14 +1,14 @@
-//! Numbers as a reader takes them in: three digits and the unit that fits.
+//! Formats numbers for readers: three digits and a suitable unit.
 
 use results::Unit;
 
-/// A space that no line breaks at.
+/// The non-breaking space.
 pub(crate) const SPACE: char = '\u{a0}';
 
-/// The narrow one between thousands.
+/// The narrow non-breaking space between thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// Steps of a unit: what one step is called, and how many of the base unit it is.
+/// The multiples of a unit: the name of each, and its size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -37,15 +37,15 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// The step of a unit in which `number` has one to three digits before the point, where there is one.
+/// The multiple of a unit in which `number` has one to three digits before the point, if one exists.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
-    // 999.9 kB would round to 1000 kB: the next step takes over a little before.
+    // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
     let fits = |(_, size): &&(&str, f64)| number.abs() >= size * 0.9995;
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
-/// A number that stands alone, with its unit: `1.2 M`, `350 ns`, `4 KiB`, `0.81 %`.
+/// A single number with its unit: `1.2 M`, `350 ns`, `4 KiB`, `0.81 %`.
 pub(crate) fn value(number: f64, unit: Unit) -> String {
     if number == 0.0 {
         return match unit {
@@ -57,8 +57,8 @@ pub(crate) fn value(number: f64, unit: Unit) -> String {
     with_unit(&digits(number / size), name)
 }
 
-/// As [`value`], with three digits even where they are zeros, so that numbers beside each other are given
-/// alike: `2.00`, `1.30 M`. Whole numbers of things stay whole.
+/// The text of [`value`] with exactly three digits, for numbers next to each other: `2.00`, `1.30 M`. Counts that are
+/// integers have no decimals.
 pub(crate) fn alike(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -70,7 +70,7 @@ pub(crate) fn alike(number: f64, unit: Unit) -> String {
     with_unit(&fixed(scaled, decimals), name)
 }
 
-/// A number that somebody chose, to the last digit where it is a whole one: `4 096`, `10 M`, `0.99`.
+/// A chosen number, such as a parameter, with all digits if it is an integer: `4 096`, `10 M`, `0.99`.
 pub(crate) fn chosen(number: f64, unit: Unit) -> String {
     let (name, size) = step(number, unit);
     let scaled = number / size;
@@ -88,14 +88,14 @@ fn with_unit(digits: &str, name: &str) -> String {
     if name.is_empty() { digits.to_owned() } else { format!("{digits}{SPACE}{name}") }
 }
 
-/// The unit in which all numbers of a linear axis are given, and how many of the base unit it is.
+/// The unit of all numbers of a linear axis, and its size in base units.
 pub(crate) struct AxisUnit {
-    /// What stands in the axis' description; empty for pure numbers.
+    /// The unit in the axis' description; empty for pure numbers.
     pub name: &'static str,
     pub size: f64,
 }
 
-/// The unit for an axis that reaches up to `largest`.
+/// The unit of an axis whose largest number is `largest`.
 pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     let (step, size) = step(largest, unit);
     let name = match (unit, step) {
@@ -113,7 +113,7 @@ pub(crate) fn axis_unit(largest: f64, unit: Unit) -> AxisUnit {
     AxisUnit { name, size }
 }
 
-/// Three significant digits without trailing zeros; powers of ten where that would take many zeros.
+/// Three significant digits without trailing zeros; a power of ten instead of many zeros.
 pub(crate) fn digits(number: f64) -> String {
     let magnitude = number.abs();
     if number == 0.0 {
@@ -126,7 +126,7 @@ pub(crate) fn digits(number: f64) -> String {
     minus(&grouped(&trim(&format!("{number:.decimals$}"))))
 }
 
-/// Thousands set apart where there are five digits or more before the point.
+/// A number with its thousands separated, if it has at least five digits before the point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');
@@ -143,7 +143,7 @@ fn grouped(text: &str) -> String {
     out + rest
 }
 
-/// `1.2×10⁻⁷`, and `10⁶` for a pure power.
+/// Scientific notation: `1.2×10⁻⁷`, and `10⁶` for a pure power.
 fn scientific(number: f64) -> String {
     let text = format!("{number:.2e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -159,7 +159,7 @@ fn superscript(c: char) -> char {
     c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize])
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes the zeros at the end of a fraction.
 fn trim(text: &str) -> String {
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -168,7 +168,7 @@ fn trim(text: &str) -> String {
     }
 }
 
-/// With the sign that is as wide as a digit.
+/// Replaces the hyphen by the minus sign, which is as wide as a digit.
 fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
@@ -176,7 +176,7 @@ fn minus(text: &str) -> String {
 /// A number with a fixed number of decimals.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
-    // Rounding a tiny negative number leaves a sign on zero.
+    // A tiny negative number that is rounded to zero has a sign.
     let is_zero = text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.'));
     if is_zero { text.trim_start_matches('-').to_owned() } else { minus(&text) }
 }

@@ -1,4 +1,4 @@
-//! Heat maps: a coloured field per category across and series down, darker for more.
+//! Heat maps: categories on the horizontal axis, series on the vertical axis, and darker fields for larger values.
 
 use crate::axes::{LINE, Labels, draw_names_down, names_down, text_width};
 use crate::data::{Across, Data, Spread};
@@ -12,9 +12,9 @@ use crate::scale::{Scale, span};
 use crate::scene::{Rect, Scene, Text};
 use crate::{ChartSpec, PlotError, format};
 
-/// The least height of a row of fields.
+/// The smallest height of a row of fields.
 const ROW: f64 = 22.0;
-/// The key at the foot: its width, and its height with its numbers.
+/// The width of the key at the foot; its height includes its numbers.
 const KEY_WIDTH: f64 = 260.0;
 const KEY: f64 = 46.0;
 
@@ -61,7 +61,7 @@ fn spreads(data: &Data) -> impl Iterator<Item = Spread> {
     data.series.iter().flat_map(|series| &series.points).map(|point| point.y)
 }
 
-/// From the least to the largest value.
+/// The colour scale from the smallest to the largest value.
 fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let medians = || spreads(data).map(|value| value.median);
     if spec.is_log_y() {
@@ -71,7 +71,7 @@ fn shades(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     Ok(if high > low { Scale::Linear { low, high } } else { Scale::linear(medians(), false) })
 }
 
-/// The bar that says which shade is which number.
+/// Draws the key of the colour scale.
 fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     const STEPS: usize = 130;
     let step = rect.width() / STEPS as f64;
@@ -90,7 +90,7 @@ fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     }
 }
 
-/// The fields, each with its number where there is room.
+/// Draws the fields, each with its number if it fits.
 fn fields(scene: &mut Scene, rect: Rect, data: &Data, shades: Scale, columns: usize) {
     let (width, height) = (rect.width() / columns as f64, rect.height() / data.series.len() as f64);
     let field = |row: usize, column: usize| Rect {

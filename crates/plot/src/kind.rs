@@ -1,4 +1,4 @@
-//! The kinds of chart: how rows become points, and what draws them.
+//! The kinds of chart: the conversion of rows to points, and the drawing of the points.
 
 use catalog::{Catalog, Choice, Variant};
 
@@ -8,11 +8,11 @@ use crate::painter::Painter;
 ///
 /// Contract: the same points give the same drawing.
 pub trait ChartKind: Send + Sync {
-    /// How rows become points.
+    /// The conversion of rows to points.
     fn form(&self) -> Form;
 
-    /// What draws the points in place of the built-in drawing of the form. `None` leaves it to that, and a
-    /// [`Form::Cdf`] is always drawn by it.
+    /// A drawing of the points that replaces the built-in drawing of the form. `None` keeps the built-in one. A
+    /// [`Form::Cdf`] always has the built-in one.
     fn painter(&self) -> Option<&dyn Painter> {
         None
     }
@@ -21,7 +21,7 @@ pub trait ChartKind: Send + Sync {
 /// A form and a variant of the catalog for each built-in kind.
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $form:ident = $kind:literal, $summary:literal;)+) => {
-        /// How rows become points: the built-in kinds.
+        /// The built-in kinds, as conversions of rows to points.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Form {
             $($(#[$doc])+ $form,)+

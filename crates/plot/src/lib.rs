@@ -1,9 +1,9 @@
-//! Charts of results: CSV in; SVG, PNG, PDF, `pgfplots` and gnuplot out.
+//! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
-//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the style and
-//! the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials. Whiskers or a band
-//! show the interval that the style names, and the caption says which one. A label has the same colour in every chart, unless
-//! two labels of one chart would share it.
+//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the
+//! style and the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials.
+//! Whiskers or a band show the interval that the style names, and the caption names it. A label has the same colour in
+//! every chart, unless two labels of one chart would share it.
 
 mod axes;
 mod bars;
@@ -56,38 +56,38 @@ use font::Typeface;
 use page::Captions;
 use scene::Scene;
 
-/// A number with its unit as charts write it, with three digits: `1.30 M`, `350 ns`, `4.00 KiB`.
+/// A number with its unit in the format of charts, with three digits: `1.30 M`, `350 ns`, `4.00 KiB`.
 pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// The texts of a chart besides its data, and its look.
+/// The texts and the look of a chart, which are not in its data.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name of the experiment.
     pub experiment: String,
-    /// The question that the experiment asks.
+    /// The question of the experiment.
     pub question: String,
-    /// The id of the run; its first characters are in the caption.
+    /// The id of the run, whose first characters are in the caption.
     pub run_id: String,
-    /// Whether the run was a quick one, which the caption says too.
+    /// Whether the run was a quick one, which the caption states.
     pub is_quick: bool,
-    /// The order and the looks of labels.
+    /// The order and the styles of labels.
     pub order: Order,
     /// The width of the page, unless the style has one.
     pub width: Width,
     /// The meaning of a point, in place of the number of trials.
     pub points: Option<String>,
-    /// Swept paths that bring other differences with them, each with those differences. The caption of a chart does not say
-    /// that only such a path differs.
+    /// Swept paths that imply other differences, each with those differences. The caption of a chart does not call such
+    /// a path the only difference.
     pub brings: Vec<(String, String)>,
     /// The look.
     pub style: FigureStyle,
 }
 
 impl Context {
-    /// The texts of the run of a manifest, with the order of the catalogs. Labels of no catalog keep the order and
-    /// the looks of the run's cells in every chart.
+    /// The texts of the run of a manifest, with the order of the catalogs. Labels outside of catalogs keep the order
+    /// and the styles of the run's configurations in every chart.
     pub fn of(manifest: &Manifest, order: Order) -> Self {
         let labels = manifest.cells.iter().map(|cell| cell.label.clone());
         let mut order = order.with_cells("label", labels);
@@ -114,7 +114,7 @@ impl Context {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// The texts around a chart of these conditions, as far as the style wants them.
+    /// The texts around a chart of these conditions, without those that the style hides.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -130,20 +130,20 @@ impl Context {
         }
     }
 
-    /// The sentence of the verdict, where the style wants it.
+    /// The sentence of the verdict, or an empty text if the style hides it.
     fn verdict(&self, sentence: Option<String>) -> String {
         let is_wanted = matches!(self.style.caption.unwrap_or(Caption::All), Caption::All | Caption::Verdict);
         sentence.filter(|_| is_wanted).unwrap_or_default()
     }
 }
 
-/// A chart, ready to be written.
+/// A drawn chart, ready to be written.
 #[derive(Clone)]
 pub struct Chart {
     scene: Scene,
     title: String,
     notes: Vec<String>,
-    /// The numbers as they are drawn.
+    /// The drawn numbers.
     figure: Figure,
     typeface: Typeface,
     width: Width,
@@ -160,20 +160,20 @@ impl fmt::Debug for Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, `timeline.csv` for a
-    /// timeline or `levels.csv` where the chart says so, and the histograms for a distribution of latencies; and
+    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or `timeline.csv` for a
+    /// timeline, or `levels.csv` if the spec names it; the histograms for a distribution of latencies; and
     /// `verdicts.csv` for the verdict on the numbers.
     ///
     /// # Errors
-    /// Results that cannot be read; an unknown column or value; nothing to draw; a font that is not installed.
+    /// Results that cannot be read; an unknown column or value; an empty chart; a font that is not installed.
     pub fn draw(folder: &Folder, spec: &ChartSpec, context: &Context) -> Result<Self, PlotError> {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// As [`draw`](Self::draw), from a table that was read before; `folder` holds its histograms.
+    /// Draws a chart from a table that was read before; `folder` contains its histograms.
     ///
     /// # Errors
-    /// As [`draw`](Self::draw).
+    /// Those of [`draw`](Self::draw).
     pub fn of_table(
         table: &Table,
         folder: &Folder,
@@ -193,10 +193,10 @@ impl Chart {
         self.typeface.using(|| render::svg(&self.scene, &self.title, self.width.per_inch()))
     }
 
-    /// The chart as PDF, with the letters that it uses embedded.
+    /// The chart as PDF, with a subset of the font embedded.
     ///
     /// # Errors
-    /// A sentence where the font cannot be embedded.
+    /// A message if the font cannot be embedded.
     pub fn pdf(&self) -> Result<Vec<u8>, String> {
         let per_inch = self.width.per_inch().unwrap_or(SCREEN_PER_INCH);
         self.typeface.using(|| pdf::pdf(&self.scene, &self.title, &self.typeface, per_inch))
@@ -205,17 +205,16 @@ impl Chart {
     /// Writes the chart as PNG: at twice the size of the SVG, or at 432 pixels per inch for print.
     ///
     /// # Errors
-    /// A file system that fails. The name must end in `.png`.
+    /// An error of the file system. The name must end in `.png`.
     pub fn write_png(&self, path: &Path) -> Result<(), PlotError> {
         self.typeface.using(|| render::png(&self.scene, path, self.width.per_inch().is_some()))
     }
 
-    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, with the numbers as they are drawn
-    /// in `<stem>.csv`. The folder is created where it is missing. Returns the paths of the figures, in the order of the
-    /// formats.
+    /// Writes `<stem>.svg` and `<stem>.png`, or the formats of the style, into a folder, and the drawn numbers to
+    /// `<stem>.csv`. A missing folder is created. Returns the paths of the figures, in the order of the formats.
     ///
     /// # Errors
-    /// A file system that fails.
+    /// An error of the file system.
     pub fn write(&self, folder: &Path, stem: &str) -> Result<Vec<PathBuf>, PlotError> {
         let failed = |path: &Path, message: String| PlotError::Write { path: path.to_owned(), message };
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error.to_string()))?;
@@ -248,18 +247,18 @@ impl Chart {
         &self.title
     }
 
-    /// Text that leaves the page or overlaps other text, for tests: charts have none.
+    /// Texts that leave the page or overlap other text, for tests. A chart should have none.
     pub fn flaws(&self) -> Vec<String> {
         self.typeface.using(|| self.scene.flaws())
     }
 
-    /// The notes of the caption: what was left out and why.
+    /// The notes of the caption: omitted rows and the reasons.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 }
 
-/// Pixels of a page for a screen that make an inch.
+/// Pixels per inch of a page for a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
 /// Draws a chart in the typeface of the thread: its scene, its texts and its numbers.
@@ -311,7 +310,7 @@ fn draw(
     Ok((scene, captions, figure))
 }
 
-/// The title of a chart that has none: `throughput by compaction`.
+/// The default title: `throughput by compaction`.
 fn title_of(data: &Data, form: Form) -> String {
     let (x, y) = (data.x.title(), data.y.title());
     let series = data.legend.as_deref().filter(|series| !series.is_empty() && *series != x);
@@ -323,14 +322,14 @@ fn title_of(data: &Data, form: Form) -> String {
     }
 }
 
-/// The text with a capital at its beginning.
+/// The text with a capital first letter.
 fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// `lookup phase · only bloom differs · median of 6 trials`; for a path that brings other differences with it
-/// `engine differs, and terms that cannot be made equal`.
+/// The conditions below the title: `lookup phase · only bloom differs · median of 6 trials`; for a path that implies
+/// other differences `engine differs, and terms that cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -341,7 +340,7 @@ fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// The number of trials of a point, and the interval that whiskers show.
+/// The number of trials of a point, and the interval of the whiskers.
 fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let wide = data.series.iter().flat_map(|series| &series.points).any(|p| p.y.is_wide() || p.x.is_wide());
@@ -357,7 +356,7 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// The interval that whiskers show, with the reason where it is not the one that was asked for.
+/// The interval of the whiskers, with the reason if it is not the requested one.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

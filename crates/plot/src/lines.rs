@@ -13,10 +13,11 @@ use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Shape, Text};
 use crate::{ChartSpec, Form, PlotError};
 
-/// Up to so many points a series has whiskers and marks; beyond, and along time, a band and none.
+/// The largest number of points of a series with whiskers and marks. Longer series and timelines have a band and no
+/// marks.
 const FEW_POINTS: usize = 16;
 
-/// How the spread over trials is drawn, in the words of the subtitle.
+/// The drawing of the spread over trials, in the words of the subtitle.
 pub(crate) fn spread_phrase(data: &Data) -> &'static str {
     if is_dense(data) { "band" } else { "whiskers" }
 }
@@ -65,13 +66,14 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// How far each series is moved across, in pixels, so that whiskers at one place do not hide each other. All are 0 where no
-/// two series have whiskers at one place.
+/// The horizontal offset of each series in pixels, so that whiskers at one place do not hide each other. All are 0
+/// where no two series have whiskers at one place.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
-    /// The most pixels from the first to the last series of a place: more would move points to other numbers.
+    /// The largest distance in pixels from the first to the last series of a place. With a larger one, points would
+    /// seem to be at other numbers.
     const MOST: f64 = 24.0;
-    /// The share of the least distance of two places that all series of a place may take.
+    /// The largest share of the smallest distance of two places that the series of one place may span.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
     let mut places: Vec<f64> = Vec::new();
@@ -93,7 +95,7 @@ fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     (0..count).map(|at| (at as f64 - (count - 1) as f64 / 2.0) * step).collect()
 }
 
-/// The scale across.
+/// The horizontal scale.
 pub(crate) fn across(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         let points = data.series.iter().flat_map(|series| &series.points);
@@ -124,7 +126,7 @@ pub(crate) fn nothing_positive(key: &'static str, column: &str, flag: &str) -> P
     PlotError::spec(key, message)
 }
 
-/// The scale upwards.
+/// The vertical scale.
 pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let numbers = || {
@@ -140,7 +142,7 @@ pub(crate) fn upwards(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError>
     Ok(Scale::linear(numbers(), false).padded(6, data.y.unit()))
 }
 
-/// The labels across, with the unit that goes into the description.
+/// The horizontal labels, with the unit for the description of the axis.
 fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     let unit = match &data.across {
         Across::Names(names) => {
@@ -162,7 +164,7 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     let write = |number| format::chosen(number, unit);
     let round = |count| {
         let (ticks, name) = scale.ticks(count, unit);
-        // A swept size says its unit at each tick, as the experiment file does.
+        // A swept size has its unit at each tick, as in the experiment file.
         let spelt = !measured && !name.is_empty();
         ticks
             .into_iter()
@@ -180,7 +182,7 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// The names of the series, and the line that stands for theory; nothing where there is nothing to tell apart.
+/// The legend: the names of the series, and the line of theory; `None` for a single line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -188,14 +190,14 @@ fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     })
 }
 
-/// What is said of points that a logarithmic axis has no place for.
+/// The note on points that have no place on a logarithmic axis.
 fn off_axis(data: &Data, x: Scale, y: Scale) -> Option<String> {
     let points = data.series.iter().flat_map(|series| &series.points);
     let off = points.filter(|point| x.at(point.x.median).is_none() || y.at(point.y.median).is_none()).count();
     (off > 0).then(|| format!("{} at 0 not shown: the axis is logarithmic", crate::pick::count(off, "point")))
 }
 
-/// The spread of a series over trials, where there is any: behind all lines.
+/// Draws the spread of a series over trials, below all lines.
 fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     let floor = |y: f64| frame.upwards(y).unwrap_or(frame.rect.bottom);
     let color = series.style.color;
@@ -220,7 +222,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// The ends of a point's whiskers: one up and down, and one across where the trials differ there too.
+/// The ends of a point's whiskers: a vertical one, and a horizontal one where the trials differ in that direction as
+/// well.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -230,7 +233,7 @@ fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     upright.into_iter().chain(level).collect()
 }
 
-/// The line of a series. The points of a scatter plot that are marked with what tells them apart are joined thinly, in its order.
+/// Draws the line of a series. In a scatter plot, tagged points are joined by a thin line in their order.
 fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     let style = series.style;
     let places: Vec<Option<(f64, f64)>> =
@@ -242,8 +245,7 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// What is known beforehand, above the lines that it is of: one line where it is the same for all, else one for
-/// each series.
+/// Draws an expectation above the lines of the series: one line if it is equal for all, else one per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {
@@ -259,7 +261,7 @@ fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     }
 }
 
-/// The marks of a series, above everything. A single point has no line, so it is marked whatever the others are.
+/// Draws the marks of a series on top. A single point has no line, so it always has a mark.
 fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     if !dense || series.points.len() == 1 {
         let places = series.points.iter().map(|point| frame.point(point.x.median, point.y.median));
@@ -269,7 +271,7 @@ fn marks(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// Writes beside each point which cell it is, where the chart says and there is room.
+/// Writes the tag of its configuration next to each point, if the chart has tags and there is room.
 fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     let points = || data.series.iter().flat_map(|series| &series.points);
     let places = points().filter_map(|point| frame.point(point.x.median, point.y.median));
@@ -305,7 +307,7 @@ fn tags(scene: &mut Scene, frame: &Frame, data: &Data) {
     }
 }
 
-/// The parts of a line between points that have no place.
+/// The parts of a line between points without a place on the axes.
 fn stretches(places: impl Iterator<Item = Option<(f64, f64)>>) -> Vec<Vec<(f64, f64)>> {
     let mut stretches = vec![Vec::new()];
     for place in places {

@@ -1,4 +1,4 @@
-//! What series and categories are called, in which order they stand and how they look.
+//! The names of series and categories, their order and their styles.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,14 +10,14 @@ use crate::format::SPACE;
 use crate::palette::{BOUND, Style};
 use crate::{ChartSpec, Form, Order, PlotError, format, quantity};
 
-/// The name of a series of cells that have none of the settings that name series.
+/// The name of a series whose configurations have none of the settings that name series.
 const NOT_SET: &str = "not set";
 
-/// More series than this cannot be told apart.
+/// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// The columns that name a series: the one that was asked for, and those without which rows of several cells
-/// would fall on one place across.
+/// The columns that name a series: the requested one, and those without which rows of several configurations would be
+/// at one place.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -51,17 +51,17 @@ pub(crate) fn tell_apart(
     Ok(columns)
 }
 
-/// The series of a chart that gathers rows itself.
+/// The series of a chart that groups rows itself.
 pub(crate) struct NamedSeries {
-    /// What the series are values of.
+    /// The column that names the series.
     pub heading: String,
-    /// Each series' name and look, in order.
+    /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,
-    /// Which series each row of the table belongs to.
+    /// The index of the series of each row of the table.
     pub of_rows: Vec<usize>,
 }
 
-/// Tells the rows of a table apart by series.
+/// Groups the rows of a table by series.
 pub(crate) fn series_of(table: &Table, spec: &ChartSpec, order: &Order) -> Result<NamedSeries, PlotError> {
     let at = tell_apart(table, spec, None)?;
     let columns: Vec<&Column> = at.iter().map(|at| &table.schema().columns()[*at]).collect();
@@ -84,10 +84,10 @@ pub(crate) fn series_of(table: &Table, spec: &ChartSpec, order: &Order) -> Resul
     })
 }
 
-/// Puts series in order: by their first column, then by the next.
+/// Sorts series by their first column, then by the next.
 ///
 /// # Errors
-/// If there are more than can be told apart.
+/// More series than readers can distinguish.
 pub(crate) fn sort_series<T>(
     series: &mut [T],
     columns: &[&Column],
@@ -109,7 +109,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// The looks of series in their order, by the values of their first column.
+/// The styles of series in their order, by the values of their first column.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &Order,
@@ -119,13 +119,14 @@ pub(crate) fn styles_of<'a>(
     order.styles(columns.first().map_or("", |column| column.name()), &firsts)
 }
 
-/// The name of what has this look, which says so of an oracle: it bounds the others, and nothing could be it.
+/// The label of a name with this style. The label of an ideal bound says that no component can reach it.
 pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// `blocked · size_ratio=4`: a name alone, a number with its setting, except for the first one, which the heading of the
-/// legend names. A setting that the cell does not have is left out: a peer has no compaction policy of ours.
+/// The label of a series, such as `blocked · size_ratio=4`: a name without its setting, and a number with it. The
+/// setting of the first number is in the heading of the legend. A setting that the configuration does not have is left
+/// out, because another engine has no compaction policy of ours.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -140,7 +141,7 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
 }
 
-/// A swept value as a reader takes it in: a size or time has a space before its unit.
+/// The text of a swept value for readers: a size or time has a space before its unit.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -151,15 +152,15 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// The looks of bars that no series tells apart: by their names where a catalog knows them or the hues suffice;
-/// all alike where colour would say nothing.
+/// The styles of bars without series: by their names if a catalog knows them or the hues suffice, and equal for all
+/// where colour has no meaning.
 pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
     let known = labels.iter().any(|label| order.knows(column.name(), label));
     let numbers = names.iter().all(|(name, _)| quantity::of(name, Unit::Plain).is_some());
     if !numbers && (known || labels.len() <= HUES) {
-        // Their names stand beside them, so those of one kind need no tints.
+        // The names are next to the bars, so those of one kind need no tints.
         let plain =
             |style: Style| if style.color == BOUND { style } else { Style { fill: style.color, ..style } };
         order.styles(column.name(), &labels).into_iter().map(plain).collect()
@@ -168,7 +169,7 @@ pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> 
     }
 }
 
-/// The one swept column that tells the points of a scatter plot apart besides their series.
+/// The one swept column, in addition to the series, that distinguishes the points of a scatter plot.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,
@@ -187,7 +188,7 @@ pub(crate) fn tag_of(
     Ok(if varying.len() == 1 { varying.pop() } else { None })
 }
 
-/// The order of two names of a column: as the catalog has them, as numbers, as their cells come.
+/// The order of two names of a column: by catalog, then as numbers, then by their configurations.
 pub(crate) fn compare(order: &Order, column: &Column, a: (&Value, u64), b: (&Value, u64)) -> Ordering {
     let by_catalog = order.compare(column.name(), &a.0.to_string(), &b.0.to_string());
     let by_number = || {

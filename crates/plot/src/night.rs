@@ -1,16 +1,16 @@
-//! Charts on a page that is dark: which colour takes the place of which, as a style sheet says it. Charts themselves stay
-//! as they are, since they are also shown where no style sheet is.
+//! Dark colours of charts, as rules of a style sheet. The SVG files keep their light colours, because they are also
+//! shown without a style sheet.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::palette::Color;
 
-/// The attributes that hold colours.
+/// The SVG attributes with colours.
 const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
 
-/// The rules that turn charts dark which stand as SVG in elements that `within` selects: one for each colour of theirs. They
-/// belong where dark pages are asked for, on a page of the colour that white becomes there.
+/// The rules that turn charts dark that are SVG in elements selected by `within`: one rule for each of their colours.
+/// Apply them for dark pages, whose background has to be the colour that replaces white.
 pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
     let mut used = BTreeSet::new();
     for chart in charts {

@@ -1,20 +1,20 @@
-//! In which order labels stand, and which look each one has in every chart.
+//! The order of labels, and the style of each label in all charts.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, Style};
 
-/// The labels that are known, by column. Whoever knows the catalogs fills it in; charts work without it.
+/// The known labels by column. The caller fills it from the catalogs; charts work without it.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
-    /// What the catalogs know.
+    /// The labels of catalogs.
     columns: BTreeMap<String, Vec<Known>>,
-    /// What the run held, in the order of its cells, for columns of no catalog.
+    /// The labels of a run, in the order of its configurations, for columns without a catalog.
     cells: BTreeMap<String, Vec<String>>,
 }
 
-/// One known label.
+/// A known label.
 #[derive(Clone, Debug)]
 struct Known {
     kind: String,
@@ -22,8 +22,8 @@ struct Known {
 }
 
 impl Order {
-    /// Adds the labels of a column, in order; the flag says whether one is an oracle, a bound and no
-    /// component. A label with parameters, such as `blocked(bits_per_key=12)`, goes by its kind.
+    /// Adds the labels of a column, in order. The flag marks an ideal bound, which is no component. A label with
+    /// parameters, such as `blocked(bits_per_key=12)`, is found by its kind.
     #[must_use]
     pub fn with<'a>(
         mut self,
@@ -35,8 +35,8 @@ impl Order {
         self
     }
 
-    /// Adds the labels that a run held in a column, in the order of its cells. They have their looks by that
-    /// order, so that a chart of some of them agrees with one of all. What a catalog knows goes before.
+    /// Adds the labels of a run in a column, in the order of its configurations. Their styles follow from that order,
+    /// so that a chart of some of them agrees with a chart of all. Labels of a catalog take precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -48,7 +48,7 @@ impl Order {
         self
     }
 
-    /// Where a label stands in its column and whether it is an oracle.
+    /// The index of a label in its column, and whether it is an ideal bound.
     fn find(&self, column: &str, label: &str) -> Option<(usize, bool)> {
         match self.columns.get(column) {
             Some(known) => {
@@ -60,12 +60,12 @@ impl Order {
         }
     }
 
-    /// Whether a catalog knows the label.
+    /// Whether a catalog has the label.
     pub(crate) fn knows(&self, column: &str, label: &str) -> bool {
         self.columns.contains_key(column) && self.find(column, label).is_some()
     }
 
-    /// Which of two labels of a column stands first; nothing if the order knows neither.
+    /// The order of two labels of a column; `None` if neither is known.
     pub(crate) fn compare(&self, column: &str, a: &str, b: &str) -> Option<Ordering> {
         match (self.find(column, a), self.find(column, b)) {
             (None, None) => None,
@@ -75,9 +75,9 @@ impl Order {
         }
     }
 
-    /// The looks of the labels of one chart, in their order. Each is by the label's place in the catalog, so that a label looks
-    /// the same in every chart. A label whose colour is taken in this chart has the next free one; where none is left, and where
-    /// labels share a place, they differ in dashes and marks.
+    /// The styles of the labels of one chart, in their order. Each follows from the label's place in the catalog, so
+    /// that a label looks the same in every chart. A label whose colour is taken in this chart has the next free one.
+    /// Where none is left, and where labels share a place, they differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -89,7 +89,7 @@ impl Order {
                     unknown += 1;
                     (unknown - 1, false)
                 });
-                // All oracles share one grey, so they share their repeats too.
+                // All ideal bounds share one grey, so they share one count of repeats.
                 let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
@@ -99,16 +99,16 @@ impl Order {
     }
 }
 
-/// The styles with a colour of its own for each first label of a colour, as far as the colours go.
+/// The styles with a colour of its own for each first label of a colour, as long as free colours remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);
-        // One variant with several parameters keeps its colour: its dashes tell it apart.
+        // One variant with several parameters keeps its colour, because its dashes distinguish it.
         let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
         if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
             let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();
             let free = || (0..HUES.len()).map(|place| HUES[place]).filter(|color| !taken(*color));
-            // Rather a colour that no later label wants.
+            // A colour that no later label needs is preferred.
             if let Some(color) = free().find(|color| !later.contains(color)).or_else(|| free().next()) {
                 styles[at] = styles[at].recolored(color);
             }

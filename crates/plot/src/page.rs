@@ -1,7 +1,7 @@
 //! The page around a plot: title and question above; legend, caption and origin below.
 //!
-//! The page is 800 pixels wide and as high as its content asks, 500 at least; that of a phone is 360 wide. A page for print has
-//! [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller than 12 pixels.
+//! A page is 800 pixels wide, and as high as its content needs, at least 500; a page for a phone is 360 wide. A page
+//! for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
@@ -9,19 +9,19 @@ use crate::font::{Anchor, LABEL, Weight};
 use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
-/// The height of a page whose content asks no more, as a share of its width.
+/// The smallest height of a page, as a share of its width.
 const HEIGHT: f64 = 0.625;
-/// The least height of a plot; the page grows instead.
+/// The smallest height of a plot; the page grows instead.
 const LEAST_PLOT: f64 = 250.0;
-/// The same in print, where the width of a column bounds it.
+/// The smallest height of a plot in print, where the width of a column limits it.
 const LEAST_PLOT_IN_PRINT: f64 = 170.0;
-/// White around everything.
+/// The white margin of a page.
 const MARGIN: f64 = 24.0;
-/// The size of descriptions.
+/// The font size of descriptions.
 pub(crate) const BODY: f64 = 13.0;
 const TITLE: f64 = 18.0;
 const TITLE_IN_PRINT: f64 = 14.0;
-/// The width of a legend's sample with the gap to its name.
+/// The width of a legend's sample, including the gap to its name.
 const SAMPLE: f64 = 32.0;
 const LEGEND_ROW: f64 = 19.0;
 /// Pixels per inch in print: 12 pixels are 8 points.
@@ -32,15 +32,15 @@ const PER_INCH: f64 = 108.0;
 pub(crate) struct Captions {
     pub width: Width,
     pub title: String,
-    /// The question that the experiment asks, below the title.
+    /// The question of the experiment, below the title.
     pub question: String,
     /// The conditions of the numbers: phase, factors, trials, whiskers.
     pub facts: String,
     /// The verdict on the numbers.
     pub verdict: String,
-    /// The measured quantity upwards, or by colour.
+    /// The measured quantity of the vertical axis, or of the colour.
     pub upwards: String,
-    /// The quantity across.
+    /// The quantity of the horizontal axis.
     pub across: String,
     pub legend: Option<Legend>,
     pub notes: Vec<String>,
@@ -50,7 +50,7 @@ pub(crate) struct Captions {
 }
 
 impl Captions {
-    /// The pixels between the margins.
+    /// The width in pixels between the margins.
     pub(crate) fn inner(&self) -> f64 {
         self.width.pixels() - 2.0 * self.width.margin()
     }
@@ -62,7 +62,7 @@ pub enum Width {
     /// 800 pixels.
     #[default]
     Full,
-    /// 360 pixels, for a screen held in a hand.
+    /// 360 pixels, for a phone.
     Phone,
     /// A width in inches, for print.
     Print(f64),
@@ -77,12 +77,12 @@ impl Width {
         }
     }
 
-    /// The pixels per inch of a page for print.
+    /// The pixels per inch of a page for print; `None` for a screen.
     pub(crate) fn per_inch(self) -> Option<f64> {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// White around everything: in print the page has its own.
+    /// The white margin; in print the paper has its own.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,
@@ -102,12 +102,12 @@ impl Width {
 /// The names of the series.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Legend {
-    /// What they are names of.
+    /// The column that names the series.
     pub heading: String,
     pub entries: Vec<(String, Sample)>,
 }
 
-/// The names of the series, and the lines of what is known beforehand; nothing where there is nothing to tell apart.
+/// The names of the series, and the lines of expectations; `None` for a single line.
 pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Option<Legend> {
     let several = data.legend.is_some();
     let known = [(data.theory, Sample::Theory), (data.bound, Sample::Bound)];
@@ -121,33 +121,33 @@ pub(crate) fn legend_for(data: &Data, sample: impl Fn(Style) -> Sample) -> Optio
     Some(Legend { heading: data.legend.clone().unwrap_or_default(), entries: entries.chain(known).collect() })
 }
 
-/// What stands before a name.
+/// The sample in front of a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sample {
     /// A piece of line, with its mark.
     Line { style: Style, mark: bool },
-    /// A mark alone.
+    /// A mark without a line.
     Mark(Style),
     /// A bar.
     Box(Style),
-    /// The line that stands for theory.
+    /// The line of theory.
     Theory,
-    /// The line that stands for the best there could be.
+    /// The line of an ideal bound.
     Bound,
 }
 
-/// A page whose captions are set, with the room that is left for the plot.
+/// A page with its captions, and the room for the plot.
 pub(crate) struct Page {
     pub scene: Scene,
     /// The room between the captions, ticks included.
     pub room: Rect,
-    /// The index among the shapes of the description across.
+    /// The index of the horizontal axis' description among the shapes.
     across: Option<usize>,
     margin: f64,
 }
 
 impl Page {
-    /// Puts the description across in the middle below the plot, and gives the scene away.
+    /// Puts the description of the horizontal axis below the middle of the plot, and returns the scene.
     pub(crate) fn below(mut self, plot: Rect) -> Scene {
         if let Some(Shape::Text(text)) = self.across.and_then(|at| self.scene.shapes.get_mut(at)) {
             let half = font::width(&text.line, text.size, text.weight) / 2.0;
@@ -158,7 +158,7 @@ impl Page {
     }
 }
 
-/// Sets the captions around a plot that needs at least `plot` pixels of height, ticks included.
+/// Composes the captions around a plot that needs at least `plot` pixels of height, ticks included.
 pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     let (width, margin) = (captions.width.pixels(), captions.width.margin());
     let mut scene = Scene::new(width);
@@ -176,7 +176,7 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     Page { scene, room: Rect { left: margin, top, right: width - margin, bottom }, across, margin }
 }
 
-/// Title, question and the description upwards; returns where they end.
+/// Draws title, question and the description of the vertical axis; returns their lower end.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
     let mut y = margin - 4.0;
@@ -204,7 +204,7 @@ fn is_filled(line: &String) -> bool {
     !line.is_empty()
 }
 
-/// The description across, legend, caption and origin, from 0 downwards; returns their height.
+/// Draws the description of the horizontal axis, legend, caption and origin, from 0 downwards; returns their height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
@@ -237,7 +237,7 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     y + margin / 2.0
 }
 
-/// The legend in columns of equal width; returns where it ends.
+/// Draws the legend in columns of equal width; returns its lower end.
 fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
@@ -246,7 +246,7 @@ fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let widest = legend.entries.iter().map(|(text, _)| label(text)).fold(0.0, f64::max);
     let column = (SAMPLE + widest + 22.0).min(width);
     let columns = ((width + 22.0) / column).floor().max(1.0) as usize;
-    // As few rows as there can be, and then no more columns than those rows need.
+    // As few rows as possible, and then no more columns than those rows need.
     let rows = legend.entries.len().div_ceil(columns);
     scene.text(Text::new(heading, margin, top + 14.0, BODY, FAINT));
     for (at, (text, sample)) in legend.entries.iter().enumerate() {
@@ -279,7 +279,7 @@ fn sample_of(scene: &mut Scene, sample: Sample, left: f64, y: f64) {
     }
 }
 
-/// How the lines of what is known beforehand are broken.
+/// The dashes of the line of an expectation.
 pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     match known {
         Known::Theory => THEORY,
@@ -287,7 +287,7 @@ pub(crate) fn dashes_of(known: Known) -> &'static [f64] {
     }
 }
 
-/// A bar with an edge, so that its lighter fills keep their shape on white, and with the hatch of its style.
+/// Draws a bar with the hatch of its style, and with an edge that shows lighter fills on white.
 pub(crate) fn bar(scene: &mut Scene, rect: Rect, style: Style) {
     scene.rect(rect, style.color);
     if rect.width() < 4.0 || rect.height() < 4.0 {
@@ -315,7 +315,7 @@ fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
         || steps(rect.height(), STEP).map(|y| ((rect.left, rect.bottom - y), (rect.right, rect.bottom - y)));
     let upright =
         || steps(rect.width(), STEP).map(|x| ((rect.left + x, rect.top), (rect.left + x, rect.bottom)));
-    // A diagonal goes along equal sums of the distances from the lower left corner.
+    // A diagonal follows equal sums of the distances from the lower left corner.
     let rising = |step: f64| {
         let (width, height) = (rect.width(), rect.height());
         steps(width + height, step).map(move |sum| {

@@ -1,4 +1,4 @@
-//! Charts whose points a kind of another crate draws.
+//! Charts whose points are drawn by a kind of another crate.
 
 use crate::data::{Across, Data, Point};
 use crate::describe::{Side, describe};
@@ -8,7 +8,7 @@ use crate::painter::{Axis, Canvas, Curve, Dot, Painter, Picture};
 use crate::scene::Scene;
 use crate::{ChartSpec, PlotError};
 
-/// Draws a page whose middle is a painter's.
+/// Draws a page whose plot is drawn by a painter.
 ///
 /// # Errors
 /// A logarithmic axis without a positive number.

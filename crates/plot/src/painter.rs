@@ -1,4 +1,4 @@
-//! Drawings by kinds of chart from other crates: the points and axes that they get, and the canvas that they draw on.
+//! The interface for kinds of chart from other crates: the points, the axes and the canvas.
 
 use results::Unit;
 
@@ -8,9 +8,9 @@ use crate::palette::{Color, FAINT, GRID, TEXT, THEORY};
 use crate::scale::Scale;
 use crate::scene::{Rect, Scene, Text};
 
-/// Draws points onto a canvas. Title, legend and notes are drawn by others around it.
+/// Draws points onto a canvas. The caller draws title, legend and notes around it.
 pub trait Painter: Send + Sync {
-    /// The height of the canvas for these points. 0 is the usual one.
+    /// The height of the canvas for these points; 0 for the default height.
     fn height(&self, _picture: &Picture<'_>) -> f64 {
         0.0
     }
@@ -22,19 +22,19 @@ pub trait Painter: Send + Sync {
 /// The points of a chart.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
-    /// The names across, in order. Empty where numbers stand across.
+    /// The names on the horizontal axis, in order. Empty for an axis of numbers.
     pub names: Vec<&'a str>,
-    /// The unit of the numbers upwards.
+    /// The unit of the vertical axis.
     pub unit: Unit,
-    /// The axis across where numbers stand there; logarithmic where the chart says `log_x`.
+    /// The horizontal axis of numbers, logarithmic if the chart sets `log_x`; `None` for an axis of names.
     pub across: Option<Axis>,
-    /// The axis upwards; logarithmic where the chart says `log_y`.
+    /// The vertical axis, logarithmic if the chart sets `log_y`.
     pub upwards: Axis,
     /// The series; at least one.
     pub series: Vec<Curve<'a>>,
 }
 
-/// An axis: places from 0 to 1 for numbers, and round numbers along it.
+/// An axis: positions from 0 to 1 for numbers, and round numbers along it.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     pub(crate) scale: Scale,
@@ -42,17 +42,17 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The place of a number: 0 and 1 are the ends of the axis. `None` where a logarithmic axis has no place for it.
+    /// The position of a number: 0 and 1 are the ends of the axis. `None` if a logarithmic axis has no place for it.
     pub fn at(&self, number: f64) -> Option<f64> {
         self.scale.at(number)
     }
 
-    /// Whether equal distances are equal factors.
+    /// Whether the axis is logarithmic.
     pub fn is_log(&self) -> bool {
         matches!(self.scale, Scale::Log { .. })
     }
 
-    /// About `count` round numbers along the axis: the place and the label of each, with its unit.
+    /// About `count` round numbers along the axis: the position and the label of each, with its unit.
     pub fn ticks(&self, count: usize) -> Vec<(f64, String)> {
         let (ticks, unit) = self.scale.ticks(count, self.unit);
         let with_unit = |label: String| if unit.is_empty() { label } else { format!("{label}{SPACE}{unit}") };
@@ -63,16 +63,16 @@ impl Axis {
 /// The points of one series.
 #[derive(Clone, Debug)]
 pub struct Curve<'a> {
-    /// What tells the series apart. Empty where there is one only.
+    /// The label of the series. Empty for a single series.
     pub label: &'a str,
     /// The points in order of `x`.
     pub points: Vec<Dot>,
 }
 
-/// A point: the median over trials, with the ends of the interval that whiskers show.
+/// A point: the median over trials, with the ends of the whiskers' interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// The number across, or the index of the name.
+    /// The number on the horizontal axis, or the index of the name.
     pub x: f64,
     /// The median.
     pub y: f64,
@@ -80,33 +80,33 @@ pub struct Dot {
     pub low: f64,
     /// The upper end of the interval.
     pub high: f64,
-    /// The expectation of theory, where the chart says `theory = true` and there is one.
+    /// The expectation of theory, if the chart sets `theory = true` and the results have one.
     pub theory: Option<f64>,
-    /// The ideal bound, likewise.
+    /// The ideal bound, if the chart sets `theory = true` and the results have one.
     pub bound: Option<f64>,
 }
 
 /// The colours of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The colour of a series, by its index; of names where there is one series, by the index of the name.
+    /// The colour of a series, by its index; for a single series, the colour of a name, by its index.
     Series(usize),
-    /// That of texts.
+    /// The colour of text.
     Text,
-    /// That of texts of less weight.
+    /// The colour of less important text.
     Faint,
-    /// That of lines of a grid.
+    /// The colour of grid lines.
     Grid,
 }
 
-/// Which part of a text stands at its place.
+/// The alignment of a text to its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Its beginning.
+    /// The start of the text is at the position.
     Start,
-    /// Its middle.
+    /// The middle of the text is at the position.
     Middle,
-    /// Its end.
+    /// The end of the text is at the position.
     End,
 }
 
@@ -118,12 +118,12 @@ pub struct Canvas<'a> {
 }
 
 impl Canvas<'_> {
-    /// Its width.
+    /// The width in pixels.
     pub fn width(&self) -> f64 {
         self.area.width()
     }
 
-    /// Its height.
+    /// The height in pixels.
     pub fn height(&self) -> f64 {
         self.area.height()
     }
@@ -134,7 +134,7 @@ impl Canvas<'_> {
         self.scene.line(&moved, width, self.color(ink));
     }
 
-    /// Draws a thin dashed line, as charts draw theory.
+    /// Draws a thin dashed line, in the style of theory lines.
     pub fn dashed(&mut self, points: &[(f64, f64)], ink: Ink) {
         let moved = self.moved(points);
         self.scene.dashed(moved, 1.25, self.color(ink), THEORY);
@@ -151,7 +151,7 @@ impl Canvas<'_> {
         self.scene.rect(rect, self.color(ink));
     }
 
-    /// Writes a text whose base line is at `y`.
+    /// Writes a text with its baseline at `y`.
     pub fn text(&mut self, text: &str, (x, y): (f64, f64), align: Align, ink: Ink) {
         let anchor = match align {
             Align::Start => Anchor::Start,

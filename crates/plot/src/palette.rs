@@ -1,8 +1,8 @@
-//! Colours that can be told apart with any kind of colour vision, on a white page and in print.
+//! Colours that readers with any colour vision can distinguish, on a white page and in print.
 //!
-//! The hues are those of Okabe and Ito (*Color Universal Design*, 2008), yellow darkened for white paper.
-//! Past eight, a series differs by its dashes and its mark; in bars by a lighter fill. On a dark page each colour has
-//! another in its place ([`Color::at_night`]).
+//! The hues are those of Okabe and Ito (*Color Universal Design*, 2008), with a darker yellow for white paper. More
+//! than eight series differ by dashes and marks, and bars by a lighter fill. A dark page replaces each colour by
+//! another ([`Color::at_night`]).
 
 use plotters_backend::BackendColor;
 
@@ -19,25 +19,25 @@ impl Color {
         BackendColor { alpha, rgb: (self.0, self.1, self.2) }
     }
 
-    /// This colour mixed with white, by its share.
+    /// A mixture of this colour, with the weight `share`, and white.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// This colour mixed with another, by the other's share.
+    /// A mixture of this colour and another one, with the other's weight `share`.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// How light it looks, 0 to 1 (ITU-R BT.709 weights on linear light).
+    /// The relative luminance, 0 to 1 (ITU-R BT.709 weights on linear light).
     pub(crate) fn luminance(self) -> f64 {
         let linear = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }
 
-    /// What stands in its place on a dark page. A series keeps its hue, and what was mixed with white or with ink is mixed
-    /// with what is there instead; of all else light and dark change places.
+    /// The replacement of the colour on a dark page. A series keeps its hue. A mixture with white or ink is mixed with
+    /// their replacements. All other colours are inverted from light to dark.
     pub(crate) fn at_night(self) -> Self {
         let shares = || (1..=SHARES).map(|part| f64::from(part) / f64::from(SHARES));
         for (hue, at_night) in HUES.into_iter().zip(HUES_AT_NIGHT) {
@@ -51,14 +51,14 @@ impl Color {
         if self == PAPER { PAPER_AT_NIGHT } else { self.turned() }
     }
 
-    /// As dark as it was light, down to the page at night, in the same hue.
+    /// The colour of the same hue with inverted lightness, at least as light as the dark page.
     fn turned(self) -> Self {
         let channels = [self.0, self.1, self.2].map(|channel| f64::from(channel) / 255.0);
         let (most, least) =
             channels.iter().fold((0.0_f64, 1.0_f64), |(most, least), c| (most.max(*c), least.min(*c)));
         let light = (most + least) / 2.0;
         let turned = 1.0 - (1.0 - NIGHT) * light;
-        // How far the channels lie apart for how far they can, as HSL has it.
+        // The range of the channels relative to the largest possible one, as in HSL.
         let reach = |light: f64| 1.0 - (2.0 * light - 1.0).abs();
         let spread = if reach(light) > 0.0 { reach(turned) / reach(light) } else { 0.0 };
         let [r, g, b] = channels.map(|channel| ((turned + (channel - light) * spread) * 255.0).round() as u8);
@@ -66,22 +66,22 @@ impl Color {
     }
 }
 
-/// Into how many parts the shares fall at which colours are mixed.
+/// The number of steps of the shares in which colours are mixed.
 const SHARES: u32 = 20;
 
-/// The page.
+/// The background of the page.
 pub(crate) const PAPER: Color = Color(255, 255, 255);
-/// Titles.
+/// The colour of titles.
 pub(crate) const INK: Color = Color(26, 26, 26);
-/// Everything else that is read.
+/// The colour of most text.
 pub(crate) const TEXT: Color = Color(68, 68, 68);
-/// What is read last.
+/// The colour of the least important text.
 pub(crate) const FAINT: Color = Color(110, 110, 110);
-/// Axes.
+/// The colour of axes.
 pub(crate) const AXIS: Color = Color(120, 120, 120);
-/// Grid lines.
+/// The colour of grid lines.
 pub(crate) const GRID: Color = Color(230, 230, 230);
-/// Bounds that no component could beat, and theory.
+/// The colour of theory, and of bounds that no component can beat.
 pub(crate) const BOUND: Color = Color(128, 128, 128);
 
 /// The colours of series, in order.
@@ -96,7 +96,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The same on a dark page, where those that are dark are lighter.
+/// The colours of series on a dark page, where dark ones are lighter.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
@@ -108,15 +108,15 @@ const HUES_AT_NIGHT: [Color; 8] = [
     Color(196, 198, 202),
 ];
 
-/// The page at night, as the pages of the report have it.
+/// The background of a dark page, as in the pages of the report.
 const PAPER_AT_NIGHT: Color = Color(30, 33, 37);
-/// How light that is.
+/// The lightness of a dark page.
 const NIGHT: f64 = 0.13;
 
 /// Lengths of strokes and gaps in pixels; empty for a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The strokes and gaps of the line of theory, and of that of an ideal bound.
+/// The strokes and gaps of the lines of theory and of an ideal bound.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
@@ -130,7 +130,7 @@ pub(crate) enum Mark {
     Cross,
 }
 
-/// The lines across a bar, which tell bars apart without colour.
+/// The lines across a bar, which distinguish bars without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hatch {
     Plain,
@@ -155,7 +155,7 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 impl Hatch {
-    /// The hatch of the series at a place among those of one chart.
+    /// The hatch of the series with this index in one chart.
     pub(crate) fn at(place: usize) -> Self {
         HATCHES[place % HATCHES.len()]
     }
@@ -163,7 +163,7 @@ impl Hatch {
 
 const MARKS: [Mark; 5] = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Cross];
 
-/// How one series looks.
+/// The style of one series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Style {
     pub color: Color,
@@ -171,15 +171,15 @@ pub(crate) struct Style {
     pub fill: Color,
     pub dashes: &'static [f64],
     pub mark: Mark,
-    /// The lines across its bars, where several series stand side by side.
+    /// The lines across its bars, if several series are next to each other.
     pub hatch: Hatch,
-    /// The place in the order of labels, which labels of one kind share. `None` for a bound.
+    /// The place in the order of labels, shared by labels of one kind. `None` for a bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
-    /// The look of the series whose label has this place in the order of labels; `repeat` counts those before
-    /// it that share the place, such as one variant with two parameters.
+    /// The style of a label at this place in the order of labels. `repeat` counts the preceding labels at the same
+    /// place, such as one variant with two parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;
@@ -194,17 +194,17 @@ impl Style {
         }
     }
 
-    /// The same look in another colour.
+    /// This style in another colour.
     pub(crate) fn recolored(self, color: Color) -> Self {
         Self { color, fill: color, dashes: &[], ..self }
     }
 
-    /// Whether it is the look of a bound.
+    /// Whether this is the style of a bound.
     pub(crate) fn is_bound(&self) -> bool {
         self.kind.is_none()
     }
 
-    /// The look of a bound: an oracle, which no component could be.
+    /// The style of an ideal bound, which no component can reach.
     pub(crate) fn bound(repeat: usize) -> Self {
         let dashes = DASHES[1 + repeat % 3];
         Self {
@@ -218,7 +218,7 @@ impl Style {
     }
 }
 
-/// From least to most, as light as the values are small: readable in grey and with any colour vision.
+/// The colour ramp from small to large values, from light to dark: readable in grey and with any colour vision.
 const RAMP: [Color; 6] = [
     Color(247, 251, 255),
     Color(198, 219, 239),
@@ -228,7 +228,7 @@ const RAMP: [Color; 6] = [
     Color(5, 30, 80),
 ];
 
-/// The colour of a share of the way from least to most.
+/// The colour at a share of the ramp.
 pub(crate) fn ramp(share: f64) -> Color {
     let at = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f64;
     let below = (at as usize).min(RAMP.len() - 2);
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn lines_stand_out_from_the_page() {
-        // The least that WCAG asks of graphics is a contrast of 3; sky blue and orange come with marks.
+        // WCAG requires a contrast of at least 3 for graphics; sky blue and orange come with marks.
         for hue in HUES {
             let contrast = contrast(hue, PAPER);
             assert!(contrast >= 2.0, "{hue:?}: {contrast}");

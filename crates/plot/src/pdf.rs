@@ -1,4 +1,4 @@
-//! Writes a scene as PDF, with the letters that it uses embedded. The same scene gives the same bytes.
+//! Writes a scene as PDF, with subsets of the fonts embedded. The same scene gives the same bytes.
 
 use std::collections::BTreeMap;
 
@@ -14,9 +14,9 @@ use crate::scene::{Rect, Scene, Shape, Text};
 
 /// Points per inch.
 const POINTS: f64 = 72.0;
-/// The distance of the handles of a Bezier curve that goes along a quarter of a circle, in radii.
+/// The distance of the handles of a Bezier curve that approximates a quarter of a circle, in radii.
 const QUARTER: f64 = 0.552_284_75;
-/// The glyph space of a font in PDF.
+/// The units per em of the glyph space of a PDF font.
 const PER_EM: f64 = 1000.0;
 
 /// The ids of the objects of one embedded font.
@@ -29,13 +29,13 @@ struct FontIds {
     unicode: Ref,
 }
 
-/// One face with the glyphs that are used.
+/// One face with its used glyphs.
 struct Embedded<'a> {
     face: &'a Face,
-    /// The name in the resources of the page.
+    /// The name in the page's resources.
     resource: &'static str,
     used: GlyphRemapper,
-    /// The character and the width of each glyph of the subset, by its new number.
+    /// The character and the width of each glyph of the subset, by its new index.
     glyphs: BTreeMap<u16, (char, f64)>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Embedded<'a> {
         Self { face, resource, used: GlyphRemapper::new(), glyphs: BTreeMap::from([(0, ('\u{fffd}', 0.0))]) }
     }
 
-    /// The number of a glyph in the subset.
+    /// Adds a glyph to the subset and returns its index there.
     fn take(&mut self, glyph: GlyphId, character: char) -> u16 {
         let font = self.face.font();
         let per_em = f64::from(font.units_per_em().unwrap_or(2048.0));
@@ -55,10 +55,10 @@ impl<'a> Embedded<'a> {
     }
 }
 
-/// The scene as PDF, of which `per_inch` pixels of the page make an inch.
+/// Renders a scene as PDF, with `per_inch` pixels of the page per inch.
 ///
 /// # Errors
-/// A sentence where the font cannot be embedded.
+/// A message if the font cannot be embedded.
 pub(crate) fn pdf(scene: &Scene, title: &str, typeface: &Typeface, per_inch: f64) -> Result<Vec<u8>, String> {
     let scale = POINTS / per_inch;
     let mut faces = [
@@ -67,7 +67,7 @@ pub(crate) fn pdf(scene: &Scene, title: &str, typeface: &Typeface, per_inch: f64
     ];
     let mut alphas: Vec<f64> = Vec::new();
     let mut content = Content::new();
-    // Pixels, downwards from the upper left corner.
+    // Coordinates are pixels, downwards from the upper left corner.
     content.transform([scale, 0.0, 0.0, -scale, 0.0, scene.height * scale].map(|number| number as f32));
     content.set_line_join(LineJoinStyle::RoundJoin).set_line_cap(LineCapStyle::ButtCap);
     fill_rect(&mut content, Rect { left: 0.0, top: 0.0, right: scene.width, bottom: scene.height }, PAPER);
@@ -151,7 +151,7 @@ fn circle(content: &mut Content, (x, y): (f64, f64), radius: f64, color: Color) 
     content.set_fill_rgb(r, g, b).move_to(start.0, start.1);
     let mut from = (1.0, 0.0);
     for to in [(0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)] {
-        // Handles go on in the direction of the circle: the radius of the other end.
+        // Handles continue the direction of the circle: the radius of the other end.
         let first = at(from.0 + to.0 * QUARTER, from.1 + to.1 * QUARTER);
         let second = at(to.0 + from.0 * QUARTER, to.1 + from.1 * QUARTER);
         let end = at(to.0, to.1);
@@ -174,7 +174,7 @@ fn write(content: &mut Content, text: &Text, faces: &mut [Embedded<'_>; 2]) {
         Anchor::End => length,
     };
     let matrix = match text.rotated {
-        // Text goes up the page, its top to the left.
+        // Text goes up the page, with its top to the left.
         true => [0.0, -1.0, -1.0, 0.0, text.x, text.y + before],
         false => [1.0, 0.0, 0.0, -1.0, text.x - before, text.y],
     };
@@ -202,7 +202,7 @@ fn write(content: &mut Content, text: &Text, faces: &mut [Embedded<'_>; 2]) {
     content.end_text();
 }
 
-/// The objects around the content of the only page.
+/// Writes the objects around the content of the only page.
 fn document(
     content: &[u8],
     title: &str,
@@ -254,7 +254,7 @@ fn document(
     Ok(pdf.finish())
 }
 
-/// Embeds the subset of a font (PDF 1.7, 9.7: a composite font whose CIDs are the numbers of the glyphs).
+/// Embeds the subset of a font (PDF 1.7, 9.7: a composite font whose CIDs are the indices of the glyphs).
 fn embed(pdf: &mut Pdf, ids: FontIds, face: &Embedded<'_>) -> Result<(), String> {
     let (bytes, index) = face.face.file();
     let subset = subsetter::subset(bytes, index, &face.used)

@@ -1,22 +1,23 @@
-//! Which rows of a table a chart is made of, and what is said of that.
+//! Selects the rows of a chart, and describes the selection.
 
 use results::columns::{IMPLAUSIBLE, OPERATION, PHASE, SECOND, SECONDS, WRONG_ANSWERS};
 use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// An interval of a timeline that lasted less than this share of one has no rate, unless it was the first.
+/// The smallest length of an interval of a timeline, as a share of a full one, that has a rate. The first interval
+/// always has one.
 const LEAST_SHARE: f64 = 0.5;
 
-/// The rows that a chart is made of.
+/// The rows of a chart.
 pub(crate) struct Picked {
     pub table: Table,
     pub facts: Vec<String>,
     pub notes: Vec<String>,
 }
 
-/// Keeps the rows that count: those of the filter, of the last phase and all operations unless the chart tells
-/// them apart, without those whose answers were wrong.
+/// Selects rows: those of the filter, of the last phase and of all operations, unless the chart distinguishes phases or
+/// operations. Rows with wrong answers are left out.
 pub(crate) fn pick(table: &Table, spec: &ChartSpec) -> Result<Picked, PlotError> {
     let mut table = table.clone();
     let (mut facts, mut notes) = (Vec::new(), Vec::new());
@@ -80,7 +81,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// The rows whose column holds a value; an error that names the values there are if none does.
+/// The rows whose column has a value; otherwise an error with the existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {
@@ -99,7 +100,7 @@ fn fact(column: &str, values: &[String]) -> String {
     }
 }
 
-/// `only bloom differs`, `bloom and fence differ`: the swept columns that hold several values.
+/// The swept columns with several values: `only bloom differs`, `bloom and fence differ`.
 fn differing(table: &Table) -> Result<String, PlotError> {
     let mut names = Vec::new();
     for path in table.schema().swept() {
@@ -115,7 +116,7 @@ fn differing(table: &Table) -> Result<String, PlotError> {
     })
 }
 
-/// What a chart says where nothing else differs.
+/// The note on the only column that differs.
 pub(crate) fn alone(title: &str) -> String {
     format!("only {title} differs")
 }

@@ -1,9 +1,9 @@
-//! Cells that are numbers, whichever way an experiment file spells them: `12`, `0.5`, `"4MiB"`, `"30s"`.
+//! Parses cells with numbers in all notations of an experiment file: `12`, `0.5`, `"4MiB"`, `"30s"`.
 
 use results::{Unit, Value};
 use types::quantity::{parse_bytes, parse_count, parse_nanoseconds};
 
-/// A number and its unit; nothing for names. `unit` is that of the column, for cells that are bare numbers.
+/// A number and its unit; `None` for names. `unit` is that of the column, for cells with bare numbers.
 pub(crate) fn of(value: &Value, unit: Unit) -> Option<(f64, Unit)> {
     let text = match value {
         Value::Empty => return None,

@@ -1,4 +1,4 @@
-//! Ratios of candidates to their baseline: a row per candidate with a point per round, the median with its 95 % confidence
+//! Ratio charts: a row per candidate with the ratio to its baseline in each round, the median with its 95 % confidence
 //! interval, and the noise floor as a band around 1.
 
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use crate::style::Whiskers;
 use crate::verdict::{Judged, change};
 use crate::{ChartSpec, PlotError, format};
 
-/// The least height of a row, and the room in it for the points of rounds.
+/// The smallest height of a row, and the height within it for the points of rounds.
 const ROW: f64 = 34.0;
 const ROUNDS: f64 = 16.0;
-/// The room for a change at the right end of a row, and for its number on a narrow page.
+/// The width of the change at the right end of a row, and of its number on a narrow page.
 const CHANGE: f64 = 116.0;
 const NUMBER: f64 = 56.0;
-/// A page of fewer pixels is narrow.
+/// The width in pixels below which a page is narrow.
 const NARROW: f64 = 500.0;
 
 /// The comparison of one candidate with its baseline.
@@ -40,7 +40,7 @@ struct Comparison {
     noise: Option<f64>,
 }
 
-/// Everything that the chart shows.
+/// The data of the chart.
 pub(crate) struct Ratios {
     y: Column,
     baseline: String,
@@ -51,8 +51,8 @@ pub(crate) struct Ratios {
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of candidates with those of their baselines, round by round. The pairs are those of `verdicts.csv`, with
-/// its intervals; without one, all cells against the first.
+/// Pairs the rows of candidates with those of their baselines, round by round. The pairs and their intervals come from
+/// `verdicts.csv`; without it, all configurations are compared with the first.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -117,7 +117,7 @@ fn name_of(verdict: &Row) -> String {
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// The ratio of each round that both sides have; `None` where there is none.
+/// The ratio of each round that both sides have; `None` without such a round.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<Comparison> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
@@ -132,7 +132,7 @@ fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) ->
 }
 
 impl Ratios {
-    /// The title of a chart that has none.
+    /// The default title.
     pub(crate) fn title(&self) -> String {
         format!("{} relative to {}", self.y.title(), self.baseline)
     }
@@ -229,7 +229,7 @@ pub(crate) fn draw(ratios: &Ratios, captions: &mut Captions) -> Result<Scene, Pl
     Ok(page.below(rect))
 }
 
-/// The noise floor around 1, in the row of each comparison that has one.
+/// Draws the noise floor around 1, in the row of each comparison that has one.
 fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn Fn(f64) -> f64) {
     for (at, comparison) in ratios.comparisons.iter().enumerate() {
         let Some(noise) = comparison.noise.filter(|noise| *noise > 0.0) else { continue };

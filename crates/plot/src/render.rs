@@ -1,7 +1,7 @@
 //! Draws a scene through the back ends of `plotters`: SVG, and PNG at twice the size.
 //!
-//! The back ends draw at whole numbers. The scene is therefore drawn four times as large: the SVG scales it
-//! down by its view box, and the PNG by averaging, which also smooths every edge.
+//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large: the SVG scales it down
+//! by its view box, and the PNG by averaging, which also smooths every edge.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::scene::{Rect, Scene, Shape, Text};
 /// Units of the back ends per pixel of the page.
 const UNITS: f64 = 4.0;
 
-/// Pixels of a PNG per pixel of a page for a screen. For print it has all that are drawn.
+/// Pixels of a PNG per pixel of a page for a screen. A PNG for print keeps all drawn pixels.
 const PNG_SCALE: usize = 2;
 
-/// The scene as SVG; the title is for screen readers. `in_print` is how many pixels of the page make an inch where the page
-/// is for print.
+/// Renders the scene as SVG; the title is for screen readers. `in_print` is the number of pixels per inch of a page for
+/// print.
 pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     let (width, height) = size(scene);
     let mut text = String::new();
@@ -49,7 +49,7 @@ pub(crate) fn svg(scene: &Scene, title: &str, in_print: Option<f64>) -> String {
     )
 }
 
-/// Gives every text its width, so that it fits in whichever face a viewer has.
+/// Adds the width of every text, so that it fits in the font of any viewer.
 fn with_widths(body: &str, scene: &Scene) -> String {
     const TEXT: &str = "<text ";
     let mut parts = body.split(TEXT);
@@ -106,16 +106,16 @@ fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     (small, (columns as u32, rows as u32))
 }
 
-/// How a line turns a corner.
+/// The drawing of corners of lines.
 #[derive(Clone, Copy, PartialEq)]
 enum Joins {
     /// The back end draws whole paths well.
     Native,
-    /// The back end leaves notches: each stretch is drawn for itself, with a disc at each corner.
+    /// The back end leaves notches, so each segment is drawn separately, with a disc at each corner.
     Round,
 }
 
-/// Translates shapes into calls of a back end.
+/// Converts shapes to calls of a back end.
 struct Pen<'a, B> {
     backend: &'a mut B,
     joins: Joins,
@@ -204,7 +204,7 @@ pub(crate) enum Outline {
     Circle,
     /// A filled polygon.
     Polygon(Vec<(f64, f64)>),
-    /// Lines, and how thick they are.
+    /// Lines with their thickness.
     Strokes(Vec<[(f64, f64); 2]>, f64),
 }
 
@@ -266,7 +266,7 @@ fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
             let share = left / rest;
             from = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
             stroke.push(from);
-            // A stroke that ended on a corner begins its next stretch there.
+            // A stroke that ends on a corner would begin its next segment there.
             stroke.dedup();
             if phase % 2 == 0 {
                 strokes.push(std::mem::take(&mut stroke));

@@ -1,23 +1,23 @@
-//! From numbers to places on an axis, and the ticks that are written along it.
+//! Converts numbers to positions on an axis, and chooses its ticks.
 
 use results::Unit;
 
 use crate::format;
 
-/// How numbers lie along an axis.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
     /// Equal differences are equal distances.
     Linear { low: f64, high: f64 },
     /// Equal factors are equal distances; both ends are positive.
     Log { low: f64, high: f64 },
-    /// Shares below 1, by their nines: 90 %, 99 %, 99.9 % are equally far apart.
+    /// Shares below 1 by their nines: 90 %, 99 %, 99.9 % have equal distances.
     Nines { most: f64 },
-    /// `count` categories in equal slots; the number of a category lies in the middle of its slot.
+    /// `count` categories in equal slots; a category is in the middle of its slot.
     Slots { count: usize },
 }
 
-/// A tick: where it is, 0 to 1, and what is written at it.
+/// A tick: its position, 0 to 1, and its label.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub at: f64,
@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// A linear scale over the data. It starts at 0 where that leaves the data more than the last quarter,
-    /// or where it must.
+    /// A linear scale for the data. It starts at 0 if `from_zero` is set, or if positive data then still cover at least
+    /// a quarter of it.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -39,7 +39,7 @@ impl Scale {
         if high > low {
             return Self::Linear { low, high };
         }
-        // All values equal: from zero to a little beyond them.
+        // All values are equal: the scale goes from zero to slightly more than them.
         match high.total_cmp(&0.0) {
             std::cmp::Ordering::Less => Self::Linear { low: high * 1.2, high: 0.0 },
             std::cmp::Ordering::Equal => Self::Linear { low: 0.0, high: 1.0 },
@@ -47,7 +47,7 @@ impl Scale {
         }
     }
 
-    /// A logarithmic scale over the positive values; nothing if there are none.
+    /// A logarithmic scale of the positive values; `None` without any.
     pub(crate) fn log(values: impl Iterator<Item = f64>) -> Option<Self> {
         let (low, high) = span(values.filter(|value| *value > 0.0));
         (low > 0.0 && high.is_finite()).then(|| {
@@ -59,13 +59,12 @@ impl Scale {
         })
     }
 
-    /// The same scale with some room at its ends, and for linear ones ends on round numbers of the unit that
-    /// the axis will be in.
+    /// This scale with some room at its ends; the ends of a linear scale are round numbers in the unit of the axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
             let step = nice_step((high - low).min(f64::MAX) / size, ticks) * size;
-            // A number that is a tick but for rounding needs no further step.
+            // A number that is a tick except for rounding needs no further step.
             let (first, last) = ((low / step + 1e-9).floor(), (high / step - 1e-9).ceil());
             ((first * step).max(f64::MIN), (last * step).min(f64::MAX))
         };
@@ -76,8 +75,8 @@ impl Scale {
         Self::Linear { low, high }
     }
 
-    /// A linear or logarithmic scale with `share` of its length added at either end, for points that should
-    /// not sit on the frame.
+    /// A linear or logarithmic scale with `share` of its length added at both ends, so that points keep clear of the
+    /// frame.
     pub(crate) fn inset(self, share: f64) -> Self {
         match self {
             Self::Linear { low, high } => {
@@ -93,10 +92,10 @@ impl Scale {
         }
     }
 
-    /// Where a number lies, 0 to 1 for those on the axis; nothing if the scale has no place for it.
+    /// The position of a number, 0 to 1 on the axis; `None` if the scale has no place for it.
     pub(crate) fn at(&self, number: f64) -> Option<f64> {
         let at = match *self {
-            // Halved first: the ends may be as far apart as numbers go.
+            // Halved first, because the distance of the ends may overflow.
             Self::Linear { low, high } => (number / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0),
             Self::Log { low, high } => {
                 if number <= 0.0 {
@@ -110,14 +109,14 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// Round numbers along the scale, about `count` of them, with the unit that goes into the axis'
-    /// description; on a logarithmic scale every tick has its own.
+    /// About `count` round numbers along the scale, with the unit for the axis' description; on a logarithmic scale
+    /// every tick has its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
             Self::Log { low, high } => {
                 let numbers = log_numbers(low, high, count, unit);
-                // Sizes and times say their unit at every tick; rates would say it nowhere.
+                // Sizes and times have their unit at every tick; rates would not have it anywhere.
                 let rate = unit == Unit::OperationsPerSecond;
                 let name = if rate { format::axis_unit(1.0, unit).name } else { "" };
                 (self.label(numbers, |number| format::value(number, unit)), name)
@@ -127,7 +126,7 @@ impl Scale {
         }
     }
 
-    /// Ticks at the numbers that lie on the scale.
+    /// The ticks at those numbers that are on the scale.
     pub(crate) fn label(
         &self,
         numbers: impl IntoIterator<Item = f64>,
@@ -141,12 +140,12 @@ impl Scale {
     }
 }
 
-/// The least and the largest; infinities the wrong way round if there are none.
+/// The smallest and the largest value; infinite and in reverse order without values.
 pub(crate) fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// The round step (1, 2, 2.5 or 5 times a power of ten) that goes into a length about `count` times.
+/// The round step (1, 2, 2.5 or 5 times a power of ten) that divides a length into about `count` parts.
 fn nice_step(length: f64, count: usize) -> f64 {
     let rough = (length / count.max(1) as f64).max(f64::MIN_POSITIVE);
     let power = 10f64.powf(rough.log10().floor());
@@ -170,7 +169,7 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Powers of ten, of two for bytes; with 2 and 5 between them where there are few.
+/// Powers of ten, or of two for bytes; with 2 and 5 times the powers of ten where these are few.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -178,7 +177,7 @@ fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     if base > 2.0 && powers < 3 {
         let between = (first - 1..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|m| m * base.powi(power)));
         let numbers: Vec<f64> = between.filter(|number| (low..=high).contains(number)).collect();
-        // Less than a factor of two or so: as on a linear axis.
+        // Below a factor of about two, the ticks are those of a linear axis.
         return if numbers.len() >= 2 { numbers } else { between_round(low, high, count) };
     }
     if powers < 2 {
@@ -194,7 +193,7 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// How many nines a share has: 0.9 has one, 0.99 two.
+/// The number of nines of a share: 0.9 has one, 0.99 two.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

@@ -1,5 +1,5 @@
-//! A drawing as a list of shapes, before any back end: what layout makes, what tests look at, what both
-//! back ends draw.
+//! A drawing as a list of shapes, independent of any back end: the output of layout, checked by tests and rendered by
+//! both back ends.
 //!
 //! Coordinates are pixels of the page, y downwards.
 
@@ -10,18 +10,18 @@ use crate::palette::{Color, Mark};
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub line: String,
-    /// The point on the baseline that it is anchored to.
+    /// The anchor on the baseline.
     pub x: f64,
     pub y: f64,
     pub size: f64,
     pub weight: Weight,
     pub color: Color,
     pub anchor: Anchor,
-    /// Whether it reads from bottom to top.
+    /// Whether the text reads from bottom to top.
     pub rotated: bool,
 }
 
-/// An upright rectangle.
+/// An axis-aligned rectangle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Rect {
     pub left: f64,
@@ -46,7 +46,7 @@ impl Rect {
             && other.bottom <= self.bottom
     }
 
-    /// Whether the two share more than a hair's breadth.
+    /// Whether two rectangles overlap by more than a rounding error.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         const HAIR: f64 = 0.5;
         self.left < other.right - HAIR
@@ -65,7 +65,7 @@ pub(crate) enum Shape {
         color: Color,
         dashes: &'static [f64],
     },
-    /// A filled polygon, as opaque as `alpha`.
+    /// A filled polygon with opacity `alpha`.
     Area {
         points: Vec<(f64, f64)>,
         color: Color,
@@ -76,7 +76,7 @@ pub(crate) enum Shape {
         rect: Rect,
         color: Color,
     },
-    /// A filled mark with a thin white edge that keeps it apart from what it covers.
+    /// A filled mark with a thin white edge that separates it from the shapes below it.
     Mark {
         x: f64,
         y: f64,
@@ -141,7 +141,7 @@ impl Scene {
         self.shapes.push(Shape::Text(text));
     }
 
-    /// Texts that leave the page, lie over each other, or are too small to read.
+    /// Texts that leave the page, overlap, or are too small to read.
     pub(crate) fn flaws(&self) -> Vec<String> {
         let page = Rect { left: 0.0, top: 0.0, right: self.width, bottom: self.height };
         let texts: Vec<(&Text, Rect)> = self
@@ -169,7 +169,7 @@ impl Scene {
 
 impl Text {
     pub(crate) fn new(text: impl Into<String>, x: f64, y: f64, size: f64, color: Color) -> Self {
-        // A control character would make the SVG invalid; names come from files.
+        // A control character would make the SVG invalid, and names come from files.
         let line = text.into().replace(char::is_control, " ");
         Self { line, x, y, size, weight: Weight::Regular, color, anchor: Anchor::Start, rotated: false }
     }
@@ -189,7 +189,7 @@ impl Text {
         self
     }
 
-    /// What it covers: from the top of capitals to the bottom of descenders.
+    /// The bounding box: from the top of capitals to the bottom of descenders.
     pub(crate) fn bounds(&self) -> Rect {
         let width = font::width(&self.line, self.size, self.weight);
         let before = match self.anchor {
@@ -208,9 +208,9 @@ impl Text {
     }
 }
 
-/// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and where that is not
-/// enough after `-` and `_` too. A word that is wider alone stands on its own line, cut with an ellipsis; the
-/// last of `most` lines is cut likewise.
+/// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and if necessary after `-` and
+/// `_`. A word wider than a line is on its own line, cut with an ellipsis. The last of `most` lines is cut in the same
+/// way.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {
@@ -235,8 +235,8 @@ fn wrap_at(after: &[char], text: &str, width: f64, size: f64, weight: Weight, mo
     lines.iter().map(|line| cut(line.trim_end(), width, size, weight)).collect()
 }
 
-/// Breaks text into lines no wider than `width`, at spaces only. A word that is wider than a line is broken where it must be;
-/// nothing is left out.
+/// Breaks text into lines no wider than `width`, at spaces only. A word wider than a line is broken anywhere. Nothing
+/// is left out.
 pub(crate) fn wrap_words(text: &str, width: f64, size: f64, weight: Weight) -> Vec<String> {
     let fits = |line: &str| font::width(line, size, weight) <= width;
     let mut lines = vec![String::new()];
@@ -264,7 +264,7 @@ pub(crate) fn wrap_words(text: &str, width: f64, size: f64, weight: Weight) -> V
     lines
 }
 
-/// As [`wrap_words`], with lines of about equal length where there are several.
+/// Breaks text like [`wrap_words`], into lines of similar length.
 pub(crate) fn wrap_evenly(text: &str, width: f64, size: f64, weight: Weight) -> Vec<String> {
     let lines = wrap_words(text, width, size, weight);
     let fits_in = |narrower: f64| wrap_words(text, narrower, size, weight).len() <= lines.len();

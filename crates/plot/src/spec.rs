@@ -1,4 +1,4 @@
-//! What a chart shows, as an experiment file says it in `[[chart]]`.
+//! The description of a chart: `[[chart]]` of an experiment file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// As the CSV writes it.
+    /// The value in the notation of the CSV.
     fn text(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
@@ -98,7 +98,7 @@ impl Scalar {
 }
 
 impl Choice {
-    /// The values as the CSV writes them.
+    /// The values in the notation of the CSV.
     pub fn texts(&self) -> Vec<String> {
         match self {
             Self::One(value) => vec![value.text()],
@@ -108,7 +108,7 @@ impl Choice {
 }
 
 impl ChartSpec {
-    /// A chart of the built-in kind of this form with nothing chosen.
+    /// A chart of the built-in kind of this form, with all other keys absent.
     pub fn new(form: Form) -> Self {
         Self {
             kind: form.choice(),
@@ -125,22 +125,22 @@ impl ChartSpec {
         }
     }
 
-    /// How its rows become points.
+    /// The conversion of rows to points.
     pub fn form(&self) -> Form {
         self.component().form()
     }
 
-    /// Whether the axis upwards is logarithmic.
+    /// Whether the vertical axis is logarithmic.
     pub fn is_log_y(&self) -> bool {
         self.log_y.unwrap_or(self.form() == Form::Cdf)
     }
 
-    /// What draws it.
+    /// The kind of chart as a component.
     pub(crate) fn component(&self) -> Box<dyn ChartKind> {
         KINDS.build(&self.kind).expect("it was built once when it was chosen")
     }
 
-    /// Where in the results the table lies that it is made of.
+    /// The path of the chart's table in the results.
     pub fn table(&self, folder: &Folder) -> PathBuf {
         match (self.form(), self.file) {
             (Form::Timeline, _) => folder.timeline(),
@@ -149,8 +149,8 @@ impl ChartSpec {
         }
     }
 
-    /// The name of its files without ending: `name`, or one made of what it shows, such as
-    /// `fpr-by-bits_per_key`. It holds letters, digits, `-` and `_` only, so that it stays in its folder.
+    /// The name of the chart's files without extension: `name`, or one made of the column names, such as
+    /// `fpr-by-bits_per_key`. It contains only letters, digits, `-` and `_`, so that it stays in its folder.
     pub fn file_stem(&self) -> String {
         let last = |column: &Option<String>| {
             column.as_deref().map(|name| name.rsplit('.').next().unwrap_or(name).to_owned())
@@ -167,7 +167,7 @@ impl ChartSpec {
     }
 }
 
-/// A kind as its label, which reads back.
+/// Writes a kind as its label, which can be parsed again.
 fn write_kind<S: Serializer>(kind: &catalog::Choice, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&kind.label())
 }

@@ -40,7 +40,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// This style, with the keys that it leaves open from `below`.
+    /// This style, with absent keys taken from `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -53,18 +53,18 @@ impl FigureStyle {
         }
     }
 
-    /// The formats of its files.
+    /// The file formats.
     pub fn formats(&self) -> &[Format] {
         self.format.as_ref().map_or(&[Format::Svg, Format::Png], |formats| &formats.0)
     }
 
-    /// The endings of the files of a chart: those of its formats, and `csv` for its numbers.
+    /// The extensions of a chart's files: those of its formats, and `csv` for its numbers.
     pub fn endings(&self) -> impl Iterator<Item = &'static str> {
         self.formats().iter().map(|format| format.ending()).chain([DATA_ENDING])
     }
 }
 
-/// The ending of the file with the numbers of a chart.
+/// The extension of the file with the numbers of a chart.
 pub(crate) const DATA_ENDING: &str = "csv";
 
 /// Declares an enumeration whose values have names in TOML and on the command line.
@@ -128,7 +128,7 @@ named! {
 }
 
 impl Format {
-    /// The ending of its files.
+    /// The file extension.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Svg => "svg",

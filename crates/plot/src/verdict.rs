@@ -1,7 +1,7 @@
-//! The verdicts of a run on the numbers of a chart: a sentence of the caption, and a sign at each bar. Candidates that cannot
-//! be compared with their baseline, such as filters of other sizes, are only counted.
+//! The verdicts of a run on the numbers of a chart: a sentence of the caption, and a sign at each bar. Candidates that
+//! cannot be compared with their baseline, such as filters of other sizes, are counted and not named.
 //!
-//! Verdicts come from `verdicts.csv` only, so that a chart that is drawn again has the same ones.
+//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the same ones.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use results::{Better, Column, Row, Table, Unit, verdicts as v};
 use crate::format::{self, SPACE};
 use crate::{ChartSpec, Form};
 
-/// More candidates than this are not named one by one.
+/// The largest number of candidates that are named one by one.
 const MOST_NAMED: usize = 6;
 
 /// The sign of each verdict.
@@ -21,20 +21,20 @@ const SIGNS: [(&str, &str); 4] =
 /// The verdicts on the numbers of a chart.
 pub(crate) struct Judged<'a> {
     rows: Vec<&'a Row>,
-    /// How many candidates are no rivals of their baselines.
+    /// The number of candidates that cannot be compared with their baselines.
     no_rivals: usize,
-    /// The labels of the cells in the chart.
+    /// The labels of the chart's configurations.
     labels: BTreeSet<String>,
     /// Whether bars show their signs.
     has_signs: bool,
-    /// The phase, where there are several on the chart.
+    /// The phase, if the chart has several.
     phase: Option<String>,
     /// The compared column.
     column: Option<Column>,
 }
 
 impl<'a> Judged<'a> {
-    /// The `verdicts` on the column that a chart shows upwards, on rows that are in it.
+    /// Selects the `verdicts` on the column of the vertical axis whose rows are in the chart.
     pub(crate) fn of(verdicts: &'a [Row], table: &Table, spec: &ChartSpec) -> Self {
         let shows_points = !matches!(spec.form(), Form::Cdf | Form::Timeline | Form::Heatmap);
         let has_signs = matches!(spec.form(), Form::Bar | Form::GroupedBar);
@@ -60,20 +60,20 @@ impl<'a> Judged<'a> {
         Self { rows: judged, no_rivals: no_rivals.len(), labels, has_signs, phase, column }
     }
 
-    /// The comparisons of rivals, in order.
+    /// The comparisons of candidates that can be compared with their baseline, in order.
     pub(crate) fn comparisons(&self) -> impl Iterator<Item = &'a Row> {
         self.rows.iter().copied()
     }
 
-    /// Whether a verdict that names a cell means the cell of a row.
+    /// Whether the configuration named by a verdict is that of a row.
     pub(crate) fn is_called(&self, row: &Row, name: &str, verdict: &Row) -> bool {
         let is_shown =
             row.get(&PHASE) == verdict.get(&v::PHASE) && row.get(&OPERATION) == verdict.get(&v::OPERATION);
         is_shown && is_called(row, name, verdict, &self.labels)
     }
 
-    /// `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).`, or the number of verdicts of each kind
-    /// where cells are compared in groups that agree in something.
+    /// The sentence `Verdict against leveled: tiered is 2.28x faster (95 % CI 2.18x to 2.65x).`, or the number of
+    /// verdicts of each kind where configurations are compared in groups with equal settings.
     pub(crate) fn sentence(&self) -> Option<String> {
         let first = self.rows.first()?;
         let column = self.column.as_ref()?;
@@ -96,14 +96,14 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// The baseline, where all candidates have the same one.
+    /// The common baseline of all candidates; `None` if they have several.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
         Some(if is_same { name(&first.to_string()) } else { "the baseline of each".to_owned() })
     }
 
-    /// The number of settings that differ between the compared cells.
+    /// The number of settings that differ between the compared configurations.
     fn factors(&self) -> String {
         let most = self.rows.iter().filter_map(|row| Some((row.get(&v::FACTORS).integer()?, row)));
         match most.max_by_key(|(count, _)| *count) {
@@ -119,20 +119,20 @@ impl<'a> Judged<'a> {
         }
     }
 
-    /// How many comparisons came to a verdict: `3 improved`.
+    /// The number of comparisons with a verdict: `3 improved`.
     fn counted(&self, verdict: &str) -> Option<String> {
         let count = self.rows.iter().filter(|row| row.get(&v::VERDICT).to_string() == verdict).count();
         (count > 0).then(|| format!("{count} {verdict}"))
     }
 
-    /// The meaning of the signs that are in use, for charts that show them.
+    /// The meaning of the used signs, for charts that show them.
     pub(crate) fn key(&self) -> Option<String> {
         let used = SIGNS.iter().filter(|(verdict, _)| self.has_signs && self.counted(verdict).is_some());
         let key: Vec<String> = used.map(|(verdict, sign)| format!("{sign}{SPACE}{verdict}")).collect();
         (!key.is_empty()).then(|| format!(" {}.", key.join(", ")))
     }
 
-    /// The sign at the bar of a row; nothing where no verdict is about it.
+    /// The sign at the bar of a row; `None` without a verdict on the row.
     pub(crate) fn sign(&self, row: &Row) -> Option<&'static str> {
         let is_about = |verdict: &&&Row| {
             verdict.get(&v::PHASE) == row.get(&PHASE)
@@ -144,8 +144,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether a verdict that names a cell means the cell of a row: by its label, or by what is swept, where all else is as the
-/// verdict says. A name that is some cell's label, and stands for itself, is no one else's.
+/// Whether the configuration named by a verdict is that of a row: by its label, or by the swept values, if all others
+/// are as in the verdict. A name that is the label of a configuration means only that configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -164,25 +164,25 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Whether a candidate is named beside a baseline of which it is no rival.
+/// Whether a verdict says that the candidate cannot be compared with its baseline.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// ` at equal bits_per_key`: the settings that compared cells share.
+/// The settings that the compared configurations share: ` at equal bits_per_key`.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
     if titles.is_empty() { String::new() } else { format!(" at equal {}", titles.join(" and ")) }
 }
 
-/// A name that no line breaks in.
+/// A name with non-breaking spaces.
 fn name(label: &str) -> String {
     let label = if label == "none" { "\"none\"" } else { label };
     label.replace(' ', &SPACE.to_string())
 }
 
-/// `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+/// The words for one verdict: `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
 fn words(verdict: &Row, column: &Column) -> String {
     let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
     let ratio = number(&v::RATIO);
@@ -236,7 +236,7 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
     }
 }
 
-/// The ends of the interval of a ratio in the direction of the ratio: factors from 2 on, percent below.
+/// The ends of the interval of a ratio in the direction of the ratio: factors of at least 2, percent below.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let (factor, low, high) =
         if ratio < 1.0 { (1.0 / ratio, 1.0 / high, 1.0 / low) } else { (ratio, low, high) };

@@ -1,5 +1,5 @@
-//! Every kind of chart over plain and hostile results: drawn, readable, the same every time, and refused with
-//! advice where there is nothing to draw.
+//! Every kind of chart over plain and hostile results: drawn, readable, deterministic, and rejected with advice if
+//! empty.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -28,7 +28,7 @@ fn draw(sample: &Sample) -> Chart {
         .unwrap_or_else(|error| panic!("{}: {error}", sample.name))
 }
 
-/// The same chart, narrow enough for a phone.
+/// The same chart at the width of a phone.
 fn on_phone(sample: Sample) -> Sample {
     Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
 }
@@ -39,7 +39,7 @@ fn styled(sample: Sample, style: &str) -> Sample {
     Sample { context: Context { style, ..sample.context }, ..sample }
 }
 
-/// The texts of an SVG, each with the attributes a test asks for.
+/// The texts of an SVG, each with the attributes that tests check.
 fn texts(svg: &str) -> Vec<String> {
     let document = roxmltree::Document::parse(svg).unwrap();
     let texts = document.descendants().filter(|node| node.has_tag_name("text"));
@@ -212,7 +212,7 @@ fn labels_stand_in_catalog_order_and_keep_their_colour() {
     let svg = |name: &str| draw(samples.iter().find(|sample| sample.name == name).unwrap()).svg();
     let (line, bar) = (svg("fpr"), svg("throughput"));
     let at = |svg: &str, label: &str| texts(svg).iter().position(|text| text == label).unwrap();
-    // The cells come the other way round.
+    // The configurations are in reverse order.
     assert!(at(&line, "standard") < at(&line, "blocked"));
     assert!(at(&bar, "none") < at(&bar, "standard") && at(&bar, "ribbon") < at(&bar, "perfect (bound)"));
     for color in ["#D55E00", "#009E73", "#E69F00"] {
@@ -226,7 +226,7 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
     let (_folder, samples) = samples();
     let find = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let bars = texts(&draw(find("throughput")).svg());
-    // Lines break where they must.
+    // Line breaks depend on the width.
     let plain = |text: &str| text.replace(char::is_whitespace, "");
     let all = plain(&bars.concat());
     for part in [
@@ -241,17 +241,17 @@ fn verdicts_are_in_the_caption_and_at_the_bars() {
     let signed = |sign: &str| bars.iter().filter(|text| text.ends_with(sign)).count();
     assert_eq!((signed(" ▲"), signed(" ▼"), signed(" ="), signed(" ?")), (2, 1, 1, 1), "{bars:?}");
 
-    // Too many to be told one by one: the first six, and how many more.
+    // Too many to report one by one: the first six, and the number of the others.
     let many = texts(&draw(find("write-amplification")).svg()).join(" ");
     assert!(
         many.contains("Verdict against leveled,\u{a0}4: leveled,\u{a0}6")
             && many.contains("8 more in verdicts.csv"),
         "{many}"
     );
-    // Its bars are too thin for signs: nothing explains what is not there.
+    // The bars are too thin for signs, so no key explains the signs.
     assert!(!many.contains('▲'), "{many}");
 
-    // Of another phase, another metric, or of what is not shown, nothing is said.
+    // The chart has no verdict of another phase, of another metric, or of hidden rows.
     let mut other = find("throughput").spec.clone();
     other.filter = BTreeMap::from([("phase".to_owned(), Choice::One(Scalar::Text("load".to_owned())))]);
     let sample = find("throughput");
@@ -289,11 +289,11 @@ fn what_is_left_out_is_said() {
 
 #[test]
 fn cells_that_differ_are_never_pooled() {
-    // Bars over bits without a series: the filters are told apart all the same.
+    // Bars over bits without a series: the filters are still distinguished.
     let (_folder, mut sample) = sample("memory");
     let before = texts(&draw(&sample).svg());
     assert!(["standard", "blocked", "ribbon"].iter().all(|label| before.contains(&(*label).to_owned())));
-    // Asked for by label, which holds both values, there is nothing left to tell apart.
+    // A series by label contains both values, so no other column has to distinguish rows.
     sample.spec.series = Some("label".to_owned());
     assert!(texts(&draw(&sample).svg()).contains(&"ribbon, 12".to_owned()));
     // With one filter kept there is one series and no legend.
@@ -312,7 +312,7 @@ fn the_last_phase_counts_unless_another_is_asked_for() {
     let load = Choice::One(Scalar::Text("load".to_owned()));
     sample.spec.filter = BTreeMap::from([("phase".to_owned(), load)]);
     assert!(texts(&draw(&sample).svg()).iter().any(|text| text.starts_with("load phase")));
-    // As series, both phases stand beside each other.
+    // As series, both phases are next to each other.
     sample.spec.filter.clear();
     sample.spec.series = Some("phase".to_owned());
     let both = texts(&draw(&sample).svg());
@@ -447,7 +447,7 @@ fn whiskers_show_the_interval_that_the_caption_names() {
     assert!(text.contains("whiskers: range, least to largest"), "{text}");
     let (text, half) = bars("whiskers = \"iqr\"");
     assert!(text.contains("whiskers: interquartile range"), "{text}");
-    // Eight values: the 95 % interval of the median leaves out none of them, the quartiles two on each side.
+    // Eight values: the 95 % confidence interval of the median leaves out none of them, the quartiles two on each side.
     let (ci, all, half) = (ends(&numbers), ends(&all), ends(&half));
     assert!(ci == all && half.0 > all.0 && half.1 < all.1, "{ci:?} {all:?} {half:?}");
 }
@@ -541,7 +541,7 @@ fn ratios_are_those_of_rounds_with_the_interval_of_the_verdict() {
     );
     assert_eq!(numbers.lines().filter(|line| line.starts_with("rounds,")).count(), 3 * 8);
 
-    // Without verdicts all cells are compared with the first, and the chart says so.
+    // Without verdicts, all configurations are compared with the first, and the chart states it.
     std::fs::remove_file(sample.folder.verdicts()).unwrap();
     assert_eq!(draw(&sample).notes(), ["no verdict on these numbers: intervals are those of the median"]);
     sample.spec.y = None;
@@ -570,7 +570,7 @@ fn no_two_of_eight_series_share_a_colour() {
     let (_folder, samples) = samples();
     let sample = samples.iter().find(|sample| sample.name == "line-8-series").unwrap();
     let labels: Vec<(String, bool)> = (0..8).map(|at| (format!("variant-{at}"), false)).collect();
-    // In a catalog of many, places are eight apart.
+    // In a large catalog, places are eight apart.
     let mut known: Vec<(String, bool)> = Vec::new();
     for label in labels {
         known.push(label);

@@ -1,4 +1,4 @@
-//! What a computation is given: an element of `with`.
+//! The arguments of a computation: an element of `with`.
 
 use std::collections::BTreeMap;
 

@@ -15,7 +15,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// As files and pages write it.
+    /// Name of the bound in files and on pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::AtLeast => "at least",
@@ -24,7 +24,7 @@ impl Bound {
     }
 }
 
-/// What stands before a number that bounds: `at most `.
+/// Prefix of a number that is a bound: `at most `.
 pub(crate) fn bounding(bound: Option<Bound>) -> String {
     bound.map_or_else(String::new, |bound| format!("{} ", bound.name()))
 }

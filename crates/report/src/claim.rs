@@ -1,4 +1,4 @@
-//! The numbers of a document: `claims.csv`, one a row.
+//! The claims of a document: `claims.csv`, one number per row.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -12,35 +12,35 @@ use crate::texts::same;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name: `cs265-001`.
+    /// Identifier of the claim: `cs265-001`.
     pub id: String,
     /// The section that states it.
     pub section: String,
-    /// The figure or table that has it; empty for prose, `table` for one without a number.
+    /// The figure or table with the number; empty for prose, `table` for a table without a number.
     pub figure: String,
-    /// What it is about: a variant, or a row of a table.
+    /// The subject of the claim: a variant, or a row of a table.
     pub subject: String,
-    /// What was measured.
+    /// The measured quantity.
     pub metric: String,
-    /// The circumstances, as far as the document says.
+    /// The parameters of the measurement, as far as the document states them.
     #[serde(deserialize_with = "params")]
     pub params: BTreeMap<String, String>,
     /// The number, in `unit`.
     pub value: f64,
     /// The unit of `value`; one metric has one unit everywhere.
     pub unit: String,
-    /// Whether it is a number or one end of a range.
+    /// Whether the number is exact, approximate, a bound or one end of a range.
     #[serde(rename = "bound")]
     pub standing: Standing,
 }
 
-/// How a document states a number.
+/// The way in which a document states a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Standing {
-    /// Of a table.
+    /// Exact: from a table.
     #[serde(rename = "exact")]
     Exact,
-    /// Of prose.
+    /// Approximate: from prose.
     #[serde(rename = "about")]
     About,
     /// "More than".
@@ -49,7 +49,7 @@ pub enum Standing {
     /// "No more than".
     #[serde(rename = "at most")]
     AtMost,
-    /// "Up to": what the largest of several reaches.
+    /// "Up to": the largest of several values.
     #[serde(rename = "up to")]
     UpTo,
     /// The lower end of a range, of which another claim is the upper one.
@@ -61,7 +61,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// What the other end of a range is.
+    /// The standing of the other end of a range; `None` where the claim is no end of one.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -72,7 +72,7 @@ impl Standing {
 }
 
 impl Claim {
-    /// A number that stands for a claim where a document has none of its own.
+    /// A number in place of a claim, where the document has none of its own.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -87,13 +87,13 @@ impl Claim {
         }
     }
 
-    /// Whether a parameter of the claim is this, as a text or as a number.
+    /// Whether parameter `param` of the claim has this value, as a text or as a number.
     pub fn has(&self, param: &str, value: &str) -> bool {
         self.params.get(param).is_some_and(|own| same(own, value))
     }
 }
 
-/// All numbers of a document, in its order.
+/// All claims of a document, in its order.
 #[derive(Clone, Debug, Default)]
 pub struct Claims {
     claims: Vec<Claim>,
@@ -104,7 +104,7 @@ impl Claims {
     /// Reads `claims.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read; a row that is no claim, or whose name or metric contradicts another one.
+    /// A file that cannot be read; a row that is not a valid claim, or whose name or metric contradicts another row.
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let whole = |message: String| ClaimsError::File { path: path.to_owned(), message };
         let mut reader = csv::Reader::from_path(path).map_err(|error| whole(error.to_string()))?;
@@ -148,12 +148,12 @@ impl Claims {
         Ok(())
     }
 
-    /// The claim of this name.
+    /// The claim with this name.
     pub fn get(&self, id: &str) -> Option<&Claim> {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// The claim that is the other end of the range that a claim is one end of.
+    /// The claim at the other end of the range that `claim` is one end of.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {
@@ -163,13 +163,13 @@ impl Claims {
         self.claims.iter().find(|other| other.standing == standing && said(other) == own)
     }
 
-    /// All of them.
+    /// All claims.
     pub fn all(&self) -> &[Claim] {
         &self.claims
     }
 }
 
-/// `key=value;…` as pairs.
+/// Parses `key=value;…` into pairs.
 fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error> {
     let text = String::deserialize(deserializer)?;
     let mut params = BTreeMap::new();
@@ -184,7 +184,7 @@ fn params<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<
     Ok(params)
 }
 
-/// What the reader says of a row, with the name of the column.
+/// The error message of the CSV reader for a row, with the name of the column.
 fn said(error: &csv::Error, header: &csv::StringRecord) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => {

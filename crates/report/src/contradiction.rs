@@ -1,4 +1,4 @@
-//! Where a document contradicts itself, or what must be: `contradictions.toml`.
+//! Contradictions of a document with itself, with arithmetic or with theory: `contradictions.toml`.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ pub enum ContradictionKind {
 }
 
 impl ContradictionKind {
-    /// As pages write it.
+    /// Name of the kind on pages.
     pub fn name(self) -> &'static str {
         match self {
             Self::Impossible => "impossible",
@@ -93,39 +93,39 @@ pub enum Claimed {
     Claim(String),
 }
 
-/// A side with what the computation gives.
+/// A side of a contradiction with the result of its computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// What is claimed, of what.
+    /// The statement that is checked, and its subject.
     pub side: String,
-    /// The number that is claimed, as a claim.
+    /// The claimed number, as a claim.
     pub claim: Claim,
-    /// What the computation gives.
+    /// The result of the computation.
     pub computed: f64,
-    /// What the result bounds.
+    /// The side on which the result bounds the claim.
     pub bound: Option<Bound>,
-    /// Whether the side agrees with it.
+    /// Whether the side agrees with the result.
     pub holds: bool,
 }
 
-/// What a contradiction comes to.
+/// The result of checking a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
-    /// No side agrees with what is computed.
+    /// No side agrees with the computation.
     Refuted,
-    /// Some sides agree with what is computed, and the others do not.
+    /// Some sides agree with the computation, and the others do not.
     Decided,
-    /// Every side agrees with what is computed.
+    /// Every side agrees with the computation.
     Stands,
     /// No computation settles it.
     Open,
 }
 
 impl Ruling {
-    /// All of them.
+    /// All rulings.
     pub const ALL: [Self; 4] = [Self::Refuted, Self::Decided, Self::Stands, Self::Open];
 
-    /// As pages and files write it.
+    /// Name of the ruling on pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Refuted => "refuted",
@@ -136,25 +136,25 @@ impl Ruling {
     }
 }
 
-/// A contradiction, settled as far as a computation can.
+/// A contradiction with its checked sides and its ruling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
-    /// The document, by its folder.
+    /// The folder name of the document.
     pub document: String,
     /// The contradiction.
     pub contradiction: Contradiction,
-    /// Its sides.
+    /// The sides of the contradiction, each with the result of its computation.
     pub checked: Vec<Checked>,
-    /// What follows.
+    /// The ruling that follows from the sides.
     pub ruling: Ruling,
 }
 
 impl Contradiction {
-    /// Holds the sides to what is computed.
+    /// Checks the sides against their computations.
     ///
     /// # Errors
-    /// A contradiction that neither has sides nor says why not, or has both; a side whose claim or computation there is
-    /// not, or that gives a computation what it cannot use: in a sentence.
+    /// A message for a contradiction that neither has sides nor says why not, or has both; for a side whose claim or
+    /// computation does not exist, or whose arguments the computation rejects.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!("{}: give either checks, or say in open why there is none", self.id));
@@ -189,13 +189,13 @@ impl Check {
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        // A side need not reach its bound to hold.
+        // A side holds even where it stays away from its bound.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// The number that is claimed, as a claim.
+    /// The claimed number, as a claim.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no {id}")),

@@ -1,10 +1,10 @@
-//! What can be wrong with claims, said so that their keeper knows what to do.
+//! Errors in files of claims, worded so that the maintainer of the file can fix them.
 
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Claims that cannot be read, or that their tables do not fit.
+/// An error in claims: a file that cannot be read, or a row that contradicts the tables.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ClaimsError {
@@ -13,17 +13,17 @@ pub enum ClaimsError {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// A claim that cannot be right.
+    /// A row that is not a valid claim.
     #[error("{}:{line}: {message}", path.display())]
     Row {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The features of the systems, and where each is reached: `features.csv`.
+//! The features of the documented systems, and where this repository has each: `features.csv`.
 
 use std::path::Path;
 
@@ -6,41 +6,41 @@ use serde::Deserialize;
 
 use crate::ClaimsError;
 
-/// A feature of a system.
+/// A feature of a documented system.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
-    /// The document, by its folder.
+    /// The folder name of the document.
     pub system: String,
-    /// What it is.
+    /// The name of the feature.
     pub feature: String,
-    /// The sections of the document that have it.
+    /// The sections of the document that describe the feature.
     pub section: String,
-    /// Whether it is reached.
+    /// Whether the feature can be used here.
     pub reachable: Reach,
-    /// Where; several places stand with `; ` between them.
+    /// The place of the feature; several places are separated by `; `.
     pub path: String,
-    /// What is different, or what it would take.
+    /// The difference from the document, or the work that is missing.
     pub note: String,
 }
 
-/// Whether a feature is reached.
+/// Whether this repository has a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
-    /// As the document has it.
+    /// Available as the document describes it.
     Yes,
-    /// In part, or another way.
+    /// Available in part, or in another way.
     Partly,
-    /// Not.
+    /// Not available.
     No,
 }
 
 impl Reach {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Yes, Self::Partly, Self::No];
 
-    /// As the file writes it.
+    /// Name of the value in the file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -54,7 +54,7 @@ impl Feature {
     /// Reads `features.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read, or a row that is no feature.
+    /// A file that cannot be read, or a row that is not a valid feature.
     pub fn read(path: &Path) -> Result<Vec<Self>, ClaimsError> {
         let file =
             |error: csv::Error| ClaimsError::File { path: path.to_owned(), message: error.to_string() };
@@ -62,7 +62,7 @@ impl Feature {
         reader.deserialize().map(|row| row.map_err(file)).collect()
     }
 
-    /// The places where it is reached.
+    /// The places of the feature.
     pub fn places(&self) -> impl Iterator<Item = &str> {
         self.path.split("; ").map(str::trim).filter(|place| !place.is_empty())
     }

@@ -1,103 +1,103 @@
-//! All that the pages say: systems, their figures, and what answers each.
+//! The contents of the pages: systems, their figures, and the answers to each figure.
 
 use std::collections::BTreeMap;
 
 use crate::{Claim, FigureSource, Finding, Judgement};
 
-/// A claim with what it came to.
+/// A claim with its judgement.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
     pub claim: Claim,
-    /// What it came to.
+    /// The judgement of the claim.
     pub judgement: Judgement,
 }
 
-/// A chart, ready to be shown.
+/// A chart, rendered as SVG.
 #[derive(Clone, Debug)]
 pub struct Picture {
-    /// The name of its file, without ending.
+    /// The file name without extension.
     pub name: String,
-    /// What it shows, for those who cannot see it.
+    /// The text alternative of the chart.
     pub title: String,
     /// The chart.
     pub svg: String,
-    /// The chart as narrow as a phone.
+    /// The chart at the width of a phone.
     pub phone: String,
 }
 
-/// The run that an answer stands on.
+/// The run that an answer is based on.
 #[derive(Clone, Debug, Default)]
 pub struct RunNote {
     /// The name of the experiment.
     pub experiment: String,
     /// The run.
     pub run_id: String,
-    /// Whether it was a quick one: smaller than meant.
+    /// Whether the run was a quick one, which is smaller than the full run.
     pub is_quick: bool,
-    /// Trials of each cell.
+    /// Trials per configuration.
     pub trials: u64,
     /// `timed` or `counted`.
     pub mode: String,
-    /// The processor, as far as it is known.
+    /// The model of the CPU, if known.
     pub cpu: Option<String>,
-    /// The cores that it could use.
+    /// The number of cores available to the run.
     pub cores: Option<u64>,
-    /// The other engines that ran beside our own tree.
+    /// The other engines of the run.
     pub engines: Vec<EngineNote>,
-    /// What was not run, each with why.
+    /// The parts that were not run, each with the reason.
     pub left_out: Vec<String>,
-    /// What a reader of the numbers should know.
+    /// The warnings of the run about its numbers.
     pub warnings: Vec<String>,
 }
 
 /// Another engine of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EngineNote {
-    /// What it is called in the results.
+    /// The name of the engine in the results.
     pub name: String,
-    /// Its version, as it tells it itself.
+    /// The version that the engine reports.
     pub version: Option<String>,
-    /// The file of the shared library, where it is one.
+    /// The file of the shared library, if the engine is one.
     pub library: Option<String>,
-    /// The terms of the design that could not be made equal.
+    /// The design parameters in which the engine differs from ours.
     pub unequal: Vec<String>,
 }
 
-/// What one file says of one figure.
+/// The answer of one file to one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The figure.
     pub source: FigureSource,
-    /// The file, as this repository names it.
+    /// The file, as a path in this repository.
     pub file: String,
-    /// What the experiment asks; nothing where all is computed.
+    /// The question of the experiment; `None` where all claims are computed.
     pub question: Option<String>,
-    /// The run; nothing where there is none.
+    /// The run; `None` where the experiment has not run.
     pub run: Option<RunNote>,
-    /// What the run itself found, in a sentence.
+    /// The finding of the run itself, in a sentence.
     pub outcome: Option<String>,
-    /// Its charts.
+    /// The charts of the experiment.
     pub charts: Vec<Picture>,
-    /// The claims that it answers.
+    /// The claims that the file answers, with their judgements.
     pub judged: Vec<Judged>,
 }
 
-/// A figure, and all that answers it.
+/// A figure with all its answers.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// Its name.
+    /// The name of the figure.
     pub name: String,
-    /// What the files say of it.
+    /// The answers, one per file.
     pub answers: Vec<Answer>,
 }
 
 /// A document, figure by figure.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// The document, by its folder.
+    /// The folder name of the document.
     pub document: String,
-    /// Its figures, in the order of their names.
+    /// The figures of the document, sorted by name.
     pub figures: Vec<Figure>,
 }
 
@@ -109,7 +109,7 @@ pub struct FindingCounts {
 }
 
 impl FindingCounts {
-    /// Counts findings.
+    /// Counts the findings of some claims.
     pub fn of<'a>(judged: impl IntoIterator<Item = &'a Judged>) -> Self {
         let mut tally = Self::default();
         for Judged { judgement, .. } in judged {
@@ -119,27 +119,27 @@ impl FindingCounts {
         tally
     }
 
-    /// How many of those that are reproduced nothing was measured for.
+    /// The number of claims that are reproduced by computation only, without a measurement.
     pub fn by_arithmetic(&self) -> usize {
         self.by_arithmetic
     }
 
-    /// How many came to this.
+    /// The number of claims with this finding.
     pub fn count(&self, finding: Finding) -> usize {
         self.counts[finding as usize]
     }
 
-    /// How many there are.
+    /// The number of all claims.
     pub fn total(&self) -> usize {
         self.counts.iter().sum()
     }
 
-    /// How many were looked at.
+    /// The number of claims that were tested.
     pub fn tested(&self) -> usize {
         self.total() - self.count(Finding::NotTestable)
     }
 
-    /// What most of those came to that were looked at; the better finding where as many came to each.
+    /// The most frequent finding of the tested claims; the better finding in a tie.
     pub fn prevailing(&self) -> Finding {
         let tested = Finding::ALL.into_iter().filter(|finding| *finding != Finding::NotTestable);
         let most = tested.rev().max_by_key(|finding| self.count(*finding));
@@ -148,29 +148,29 @@ impl FindingCounts {
 }
 
 impl Figure {
-    /// All claims about it, in the order of the files.
+    /// All claims about the figure, in the order of the files.
     pub fn judged(&self) -> impl Iterator<Item = &Judged> {
         self.answers.iter().flat_map(|answer| &answer.judged)
     }
 
-    /// What the claims about it came to.
+    /// The findings of the claims about the figure, counted.
     pub fn tally(&self) -> FindingCounts {
         FindingCounts::of(self.judged())
     }
 
-    /// What it shows.
+    /// The title of the figure.
     pub fn title(&self) -> &str {
         self.answers.first().map_or("", |answer| &answer.source.title)
     }
 }
 
 impl System {
-    /// What its claims came to.
+    /// The findings of the system's claims, counted.
     pub fn tally(&self) -> FindingCounts {
         FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
-    /// All its claims, in the order of their names.
+    /// All claims of the system with their figures, sorted by the claims' identifiers.
     pub fn judged(&self) -> Vec<(&Figure, &Judged)> {
         let figures = self.figures.iter();
         let mut all: Vec<(&Figure, &Judged)> =
@@ -180,7 +180,7 @@ impl System {
     }
 }
 
-/// Puts answers together by system, in the order in which systems come, and by figure.
+/// Groups answers by system, in order of first appearance, and by figure.
 pub fn assemble(answers: Vec<Answer>) -> Vec<System> {
     let mut documents: Vec<String> = Vec::new();
     let mut figures: BTreeMap<(String, String), Vec<Answer>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The forms of a comparison: what a measurement and its other side come to.
+//! The forms of a comparison: how a measurement and its other side combine to one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
@@ -10,7 +10,7 @@ use crate::Compare;
 pub(crate) struct Measured {
     /// The median over trials.
     pub(crate) value: f64,
-    /// An interval on it, where trials are enough for one.
+    /// The confidence interval of the median; `None` with too few trials.
     pub(crate) interval: Option<Interval>,
 }
 
@@ -22,7 +22,7 @@ impl Measured {
 }
 
 impl Compare {
-    /// What `m` and that of the other side, `r`, come to; nothing where it is a matter of more than two numbers.
+    /// The number in this form for measurement `m` and other side `r`; `None` where a form needs more than two numbers.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -38,7 +38,7 @@ impl Compare {
         }
     }
 
-    /// What it comes to where both sides are the same; nothing where there is no such number.
+    /// The number in this form for equal sides; `None` where none exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -48,8 +48,8 @@ impl Compare {
         }
     }
 
-    /// The trials of a measurement and of its other side in this form, paired by trial. The measurement alone is
-    /// compared with 1.
+    /// The trials of a measurement and of its other side in this form, paired by trial. A measurement without another
+    /// side is compared with 1.
     pub(crate) fn measured(self, better: Better, own: &Sample, other: Option<&Sample>) -> Option<Measured> {
         let ones = Sample::new("", own.blocks.iter().map(|(trial, _)| (*trial, 1.0)));
         let other = other.unwrap_or(&ones);
@@ -58,7 +58,7 @@ impl Compare {
         let pairs =
             own.blocks.iter().filter_map(|(trial, m)| Some((*trial, self.apply(better, *m, of(*trial)?)?)));
         let value = Sample::new("", pairs).median().filter(|value| value.is_finite())?;
-        // All forms but the difference are functions of the ratio that rise or fall throughout.
+        // All forms except the difference are monotonic functions of the ratio.
         let ends = |found: Interval| {
             let [one, other] = [found.low, found.high].map(|ratio| self.apply(better, ratio, 1.0));
             let (one, other) = (one?, other?);
@@ -70,8 +70,8 @@ impl Compare {
     }
 }
 
-/// Where a curve reaches `value`: on the straight line between the first two neighbours on different sides of it, with
-/// the curve's values as logarithms where they have some.
+/// The `x` at which a curve reaches `value`, interpolated linearly between the first two neighbours on different sides
+/// of it. Values above 0 are interpolated by their logarithms.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -87,7 +87,7 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// The smallest `x` from which on one curve is ahead of another by a share of it, at all values that both have.
+/// The smallest `x` from which on one curve leads another by the share `by`, at all `x` that both curves have.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

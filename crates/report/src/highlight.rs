@@ -1,4 +1,4 @@
-//! What readers ask first: a few questions, each with the claims that answer it.
+//! The first questions of readers, each with the claims that answer it.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,22 +19,22 @@ pub struct Highlight {
     pub beside: Vec<Theory>,
 }
 
-/// A question with what its claims came to.
+/// A question with its judged claims.
 #[derive(Clone, Debug)]
 pub struct Highlighted {
-    /// What people argue about.
+    /// The disputed question.
     pub question: String,
-    /// The claims: document, figure, and what each came to.
+    /// The claims, each with its document, its figure and its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// What theory says besides.
+    /// Results of theory for another design under the same name.
     pub beside: Vec<Expected>,
 }
 
 impl Highlight {
-    /// Looks the claims up, and computes what stands beside them.
+    /// Looks the claims up, and computes the accompanying theory.
     ///
     /// # Errors
-    /// Names a claim that there is not; theory that cannot be computed, or has no unit.
+    /// A claim that does not exist; theory that cannot be computed, or that has no unit.
     pub fn look_up(self, systems: &[System]) -> Result<Highlighted, String> {
         let find = |id: &String| {
             systems.iter().find_map(|system| {
@@ -54,7 +54,7 @@ impl Highlight {
     }
 }
 
-/// What theory says besides, of no claim.
+/// The result of an accompanying theory, which belongs to no claim.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());

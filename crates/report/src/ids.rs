@@ -9,7 +9,7 @@ use serde::Deserialize;
 pub struct Ids(Vec<String>);
 
 impl Ids {
-    /// The names.
+    /// The names of the claims.
     pub fn all(&self) -> &[String] {
         &self.0
     }
@@ -35,7 +35,7 @@ impl TryFrom<String> for Ids {
     }
 }
 
-/// A name in its parts: `cs265` and 20, of three digits.
+/// A name split into its parts: `cs265` and 20, with three digits.
 struct Id<'a> {
     document: &'a str,
     number: u32,

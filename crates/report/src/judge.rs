@@ -1,4 +1,4 @@
-//! Judging a claim: what it says, what was measured, what must be, and which of five verdicts follows.
+//! The judging of a claim: one of five verdicts from the claim, the measurement and the theory.
 
 use results::{Better, Table};
 
@@ -11,21 +11,21 @@ use crate::text::beside;
 use crate::weigh::{Weighed, slack};
 use crate::{At, Bound, Claim, Claims, Compare, Expected, Facts, Quantity, Rule, Standing, Theory, Way};
 
-/// What there is to judge with.
+/// The evidence that a claim is judged with.
 #[derive(Clone, Copy)]
 pub struct Evidence<'a> {
-    /// The rows of the experiment, or why it did not run.
+    /// The rows of the experiment, or the reason why it did not run.
     pub runs: Result<&'a Table, &'a str>,
-    /// The cores of the machine that it ran on.
+    /// The cores of the machine of the run.
     pub cores: Option<u64>,
-    /// What the program and the experiment know.
+    /// The facts about the program and the experiment.
     pub facts: &'a dyn Facts,
 }
 
-/// Judges the claim at `place` among the names of a rule.
+/// Judges the claim at index `place` among the names of a rule.
 ///
 /// # Panics
-/// If the rule was not held to the claims: [`Sheet::check_against`](crate::Sheet::check_against).
+/// If the rule was not checked against the claims: [`Sheet::check_against`](crate::Sheet::check_against).
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
     let case = Case { rule, place, claim, claims, evidence };
@@ -40,12 +40,12 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Holds a claim to the computation of a rule, wherever the claim stands.
+/// Judges a claim by the computation of a rule, even if the claim is not one of the rule's own.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
 
-/// One claim with all that decides over it.
+/// A claim with everything that decides its verdict.
 struct Case<'a> {
     rule: &'a Rule,
     place: usize,
@@ -54,7 +54,7 @@ struct Case<'a> {
     evidence: &'a Evidence<'a>,
 }
 
-/// A claim beside its measurement, in the same form.
+/// A claim and its measurement in the same form.
 struct Beside {
     claimed: f64,
     measured: Measured,
@@ -91,7 +91,7 @@ impl Case<'_> {
             finding,
             ..untested
         };
-        // What came out needs no defence; what did not, says so in numbers.
+        // A reproduced claim needs no defence; any other finding states the numbers.
         let reason = match finding {
             Finding::DirectionOnly | Finding::NotReproduced => {
                 beside(self.claim, &judged, weighed.band(), &why)
@@ -119,26 +119,26 @@ impl Case<'_> {
                 let (finding, derived) = self.held_to(theory, force);
                 let reason = self.rule.reason.clone().unwrap_or_else(|| derived.to_owned());
                 let bound = self.rule.bound;
-                // The reason has the derivation.
+                // The reason contains the derivation.
                 let theory = Expected { value: Some(theory), bound, unit: None, says: String::new() };
                 Judgement { theory: Some(theory), finding, reason, ..shown }
             }
         }
     }
 
-    /// What theory says beside the measurement; where it cannot be computed for this claim, why.
+    /// The expectation of theory for the claim; where it cannot be computed for this claim, the reason.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
     }
 
-    /// What a computation is about.
+    /// The claim and the facts that a computation reads.
     fn about(&self) -> About<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// What follows from a computation, and why: a claim is what it must be, or as it can be. A bound that is kept, and
-    /// not nearly reached, shows no more than that.
+    /// The finding of a computation, and the reason: whether the claim has to be, or can be, as the document says. A
+    /// bound that the claim keeps by a wide margin supports the direction only.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -169,17 +169,17 @@ impl Case<'_> {
         }
     }
 
-    /// The claim, with all that says how near a measurement must be.
+    /// The claim with the tolerances for its measurement.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
-        // The other end in the form of the claim, which is a ratio where it is one.
+        // The other end is converted to the form of the claim, which may be a ratio.
         let form = self.other_claim().map_or(1.0, |other| 1.0 / other.value);
         let other_end = self.claims.other_end(self.claim).map(|other| other.value * form);
         let (standing, tolerance) = (self.claim.standing, self.rule.tolerance);
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// The claim and its measurement in one form, or why there is no measurement.
+    /// The claim and its measurement in one form, or the reason why no measurement exists.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
@@ -208,7 +208,7 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// The size that a measurement is of where that is not the document's, and that of the other side.
+    /// The sizes of the measurement and of the other side, where they differ from the document's.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -220,7 +220,7 @@ impl Case<'_> {
         })
     }
 
-    /// The number of each trial in the form of the claim, at a place of the sweep.
+    /// The number of each trial in the form of the claim, at one point of the sweep.
     fn compared(
         &self,
         runs: &Table,
@@ -242,8 +242,8 @@ impl Case<'_> {
             .ok_or_else(|| "the two sides have no trial in common, or one of them is 0".to_owned())
     }
 
-    /// The farthest in the claimed direction that a measurement comes anywhere in the sweep. Places at which only one
-    /// side ran are left out.
+    /// The largest value in the claimed direction that a measurement reaches at any point of the sweep. Points at which
+    /// only one side ran are left out.
     fn farthest(
         &self,
         runs: &Table,
@@ -270,7 +270,7 @@ impl Case<'_> {
             .ok_or_else(|| "not run: the sweep has no place".to_owned())
     }
 
-    /// Where a curve crosses a value, or where a subject leads; the factor of two crossings.
+    /// The point where a curve crosses a value, or where a subject leads; for two crossings, their factor.
     fn crossed(
         &self,
         runs: &Table,
@@ -297,7 +297,7 @@ impl Case<'_> {
         found.map(Measured::plain).ok_or_else(|| "no crossing among the values that ran".to_owned())
     }
 
-    /// The place of the measurement among those of all claims of the rule.
+    /// The rank of the measurement among the measurements of all claims of the rule.
     fn rank(&self, runs: &Table, quantity: &Quantity) -> Result<Measured, String> {
         let median = |claim: &Claim| {
             let (scale, _) = scales(self.rule, claim);
@@ -310,7 +310,7 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// The place of a number in ascending order, from 1; of those that are alike the claim's own, if it is one.
+    /// The rank of a number in ascending order, from 1. Among ties, it is the rank of the claim if that is one of them.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -319,7 +319,7 @@ impl Case<'_> {
         claimed.clamp(first, last)
     }
 
-    /// The claim in the form in which it is compared.
+    /// The claimed number in the form of the comparison.
     fn claimed(&self) -> Result<f64, String> {
         match self.rule.compare {
             Some(Compare::Ratio) if self.rule.way() == Way::Run => {
@@ -338,13 +338,13 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Whether claim and other side are looked up in the same place.
+    /// Whether the claim and the other side are looked up in the same rows.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// The claim that stands for the other side of a ratio: the one that is named, or that is looked up there.
+    /// The claim for the other side of a ratio: the claim named by the rule, or the claim that is looked up there.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -6,27 +6,27 @@ use measure::Interval;
 
 use crate::{Compare, Expected};
 
-/// What a claim comes to.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Finding {
     /// Measured, or computed, within the tolerance.
     Reproduced,
-    /// Better and worse are as claimed, by how much is not.
+    /// The direction is as claimed, but the size is not.
     DirectionOnly,
-    /// Measured otherwise.
+    /// The measurement or the computation contradicts the claim.
     NotReproduced,
-    /// Beyond a bound that is shown with its derivation, or not what the document's own quantities come to by arithmetic.
+    /// Beyond a bound whose derivation is shown, or at odds with the arithmetic of the document's own quantities.
     Impossible,
-    /// Not looked at, and why.
+    /// Not tested, with the reason.
     NotTestable,
 }
 
 impl Finding {
-    /// All of them.
+    /// All findings.
     pub const ALL: [Self; 5] =
         [Self::Reproduced, Self::DirectionOnly, Self::NotReproduced, Self::Impossible, Self::NotTestable];
 
-    /// As pages and files write it.
+    /// Name of the finding on pages and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
@@ -44,37 +44,37 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A claim, judged.
+/// A judged claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// The claim's name.
+    /// The identifier of the claim.
     pub id: String,
-    /// How it was compared; nothing where it was only computed, or not at all.
+    /// The form of the comparison; `None` for a claim that was only computed, or not tested.
     pub compare: Option<Compare>,
-    /// The claim in the form that it was compared in: a ratio of two claims, or its own value.
+    /// The claim in the form of the comparison: a ratio of two claims, or its own value.
     pub claimed: f64,
-    /// The measurement in the same form, median over trials.
+    /// The measurement in the same form, as the median over trials.
     pub measured: Option<f64>,
-    /// A 95 % interval on it, where trials are enough for one.
+    /// The 95 % confidence interval of the measurement; `None` with too few trials.
     pub interval: Option<Interval>,
-    /// The size that it was measured at, where that is not the document's: `1,250,000 against 125,000`.
+    /// The size of the measurement, where it differs from the document's: `1,250,000 against 125,000`.
     pub measured_at: Option<String>,
-    /// What must be, by computation, or what theory expects beside the measurement.
+    /// The computed result, or the expectation of theory that accompanies the measurement.
     pub theory: Option<Expected>,
-    /// What follows.
+    /// The verdict.
     pub finding: Finding,
-    /// Why, in a sentence.
+    /// The reason for the verdict, in a sentence.
     pub reason: String,
 }
 
 impl Judgement {
-    /// Whether the claim is reproduced by a computation alone, mostly on other numbers of the document: it holds, and
-    /// nothing was measured.
+    /// Whether the claim is reproduced by computation only, mostly from other numbers of the document, without a
+    /// measurement.
     pub fn is_by_arithmetic(&self) -> bool {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }
 
-    /// What it came to, as a claim's row says it: `reproduced by arithmetic`.
+    /// The finding as a claim's row prints it: `reproduced by arithmetic`.
     pub(crate) fn said(&self) -> String {
         let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
         format!("{}{how}", self.finding)

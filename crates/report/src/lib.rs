@@ -1,10 +1,10 @@
-//! Claims of published systems, judged by rule against what was measured.
+//! Judges the claims of published systems by rules against measurements.
 //!
-//! A document says how fast its tree is. Its numbers stand in `claims.csv`, each with a name ([`Claims`]); an
-//! experiment says behind its charts which figure it stands for ([`FigureSource`]) and how each claim is looked up,
-//! compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each, and [`pages`] shows them all in a [`Report`],
-//! with the places where a document contradicts itself ([`Contradiction`]) and where its features are reached ([`Feature`]).
-//! `experiments/README.md` has the format.
+//! A document states how fast its tree is. Its numbers are in `claims.csv`, each with a name ([`Claims`]). An
+//! experiment names the figure that it reproduces, after its charts ([`FigureSource`]), and how each claim is looked
+//! up, compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each, and [`pages`] shows all of them in a
+//! [`Report`], with the places where a document contradicts itself ([`Contradiction`]) and where its features are
+//! reached ([`Feature`]). `experiments/README.md` describes the format.
 
 mod argument;
 mod bound;

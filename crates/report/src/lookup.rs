@@ -1,26 +1,26 @@
-//! Where a claim is looked up: the columns and values that its rows agree with, and those of the other side.
+//! The lookup of a claim: the columns and values that select its rows, and those of the other side.
 
 use std::collections::BTreeMap;
 
 use crate::texts::same;
 use crate::{Claim, Cores, Other, ParamColumn, Rule, Scale, Texts};
 
-/// The kind of operation that stands for all.
+/// The value of the column `operation` for all operations together.
 const ALL: &str = "all";
 
-/// Columns and the values that rows agree with, any of them where there are several.
+/// Columns with the values that select rows; any of several values matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Lookup {
     columns: BTreeMap<String, Texts>,
 }
 
 impl Lookup {
-    /// Where a rule looks a claim up.
+    /// The lookup of a claim by its rule.
     pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// Where a rule looks the other side of a claim up; nothing where it has none.
+    /// The lookup of the other side of a claim; `None` where the rule has no other side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -51,18 +51,18 @@ impl Lookup {
                     values.iter().find(|(theirs, _)| same(theirs, value)).map(|(_, ours)| ours.clone())
                 }
             };
-            // No value of ours stands for this one of theirs: no row agrees.
+            // No value of ours corresponds to the document's value, so no row matches.
             columns.insert(column.column().to_owned(), texts.unwrap_or_default());
         }
         Self { columns }
     }
 
-    /// The columns with the values that rows agree with.
+    /// The columns with the values that select rows.
     pub(crate) fn columns(&self) -> impl Iterator<Item = (&str, &Texts)> {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// The same at one place of a sweep: columns and their values.
+    /// This lookup at one point of a sweep, given as columns with their values.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -70,7 +70,7 @@ impl Lookup {
         self
     }
 
-    /// The same without a column.
+    /// This lookup without a column.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -78,7 +78,7 @@ impl Lookup {
     }
 }
 
-/// The parameters of a claim with those that differ on the other side.
+/// The parameters of a claim, with the values of the other side where those differ.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -89,7 +89,7 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// What multiplies the measurement of a claim, and that of its other side: a number is about the claim alone, a parameter
+/// The factors for the measurement of a claim and for the other side. A number applies to the claim only; a parameter
 /// has a value on both sides.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
@@ -104,7 +104,7 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// How many cores a claim takes; nothing where the rule does not say.
+/// The number of cores that a claim needs; `None` where the rule does not state it.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

@@ -1,4 +1,4 @@
-//! What a run itself found, in a plain sentence made of its `verdicts.csv`.
+//! The findings of a run, as a plain sentence made of its `verdicts.csv`.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use results::{Metric, Row, verdicts as v};
 
 use crate::text::number;
 
-/// The most comparisons that are told one by one.
+/// The largest number of comparisons that are reported one by one.
 const TOLD_EACH: usize = 3;
 
-/// What the comparisons of a run came to, by the first metric that it compares; nothing where it compares none.
+/// A summary of the comparisons of a run by the first metric compared; `None` for a run without comparisons.
 pub fn outcome(verdicts: &[Row]) -> Option<String> {
     let metric = text(verdicts.first()?, &v::METRIC);
     let all: Vec<&Row> = verdicts.iter().filter(|row| text(row, &v::METRIC) == metric).collect();
@@ -42,7 +42,7 @@ fn compared(row: &Row) -> String {
     told + ", " + &text(row, &v::VERDICT)
 }
 
-/// How many comparisons came to what, and the two that lie farthest apart.
+/// The number of comparisons per outcome, and the two comparisons that lie farthest apart.
 fn summed_up(all: &[&Row]) -> String {
     let count = |verdict: &str| {
         let count = all.iter().filter(|row| text(row, &v::VERDICT) == verdict).count();

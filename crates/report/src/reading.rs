@@ -1,4 +1,4 @@
-//! What was measured where a claim is looked up: one number a trial, or why there is none.
+//! Reads the measurement of a claim from the results: one number per trial, or the reason why none exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use crate::select::ENGINE;
 use crate::text::grouped;
 use crate::{Quantity, Texts};
 
-/// The engine of results that name none.
+/// The engine of results without a column `engine`.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// The number of each trial in the one cell that a lookup finds, times `scale`; several phases are summed.
+/// The number of each trial in the one configuration that a lookup selects, times `scale`; several phases are summed.
 ///
 /// # Errors
-/// No row, several cells, a wrong answer, or a column that was not measured: in words.
+/// No row, several configurations, a wrong answer, or a column that was not measured: as a message.
 pub(crate) fn read(
     table: &Table,
     lookup: &Lookup,
@@ -41,7 +41,7 @@ pub(crate) fn read(
     Ok(Sample::new("", numbers))
 }
 
-/// The points of all cells that a lookup finds, medians over trials, in the order of `x`.
+/// The points of all configurations that a lookup selects, as medians over trials, in ascending order of `x`.
 pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
     let rows = rows(table, lookup)?;
     let mut cells: BTreeMap<Option<u64>, Vec<&Row>> = BTreeMap::new();
@@ -58,10 +58,10 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
     Ok(points)
 }
 
-/// The different values of some columns together, among the rows that a lookup finds.
+/// The distinct combinations of values of some columns, among the rows that a lookup selects.
 ///
 /// # Errors
-/// As [`read`]; a column that the results do not have.
+/// Those of [`read`], and a column that the results do not have.
 pub(crate) fn values(
     table: &Table,
     lookup: &Lookup,
@@ -75,8 +75,8 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// The sizes that the rows of a lookup are of in the columns in which a full run and a smaller one have different ones,
-/// where they are not those of the full run; nothing where all are.
+/// The sizes of the rows that a lookup selects, in the columns whose values differ between a full and a smaller run;
+/// `None` where all are those of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -88,7 +88,7 @@ pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     Some(smaller.collect::<Vec<String>>()).filter(|sizes| !sizes.is_empty())
 }
 
-/// The rows that a lookup finds.
+/// The rows that a lookup selects.
 fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     let mut places = Vec::new();
     for (column, texts) in lookup.columns() {
@@ -115,7 +115,7 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     }
 }
 
-/// Why the run takes one of some rows for impossible; a phase as a whole is doubted, and so are the kinds of its operations.
+/// The reason why the run marks one of these rows as impossible. A doubt about a phase also applies to its operations.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -127,7 +127,7 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// Which of the values that are looked for no row has; all of them where each has one.
+/// The requested values that no row has; all of them where each one has a row.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -145,7 +145,7 @@ fn said(texts: &Texts) -> String {
     texts.all().join(" or ")
 }
 
-/// A column by trial, summed over phases.
+/// The values of a column by trial, summed over phases.
 fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     let mut sums = BTreeMap::new();
     for row in rows {
@@ -158,7 +158,7 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// Why a column has no number: as told, unless it takes hardware counters, which not every machine has.
+/// The reason why a column has no number: the one given, or missing hardware counters for columns that need them.
 fn uncounted(column: &str, told: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(
@@ -170,7 +170,7 @@ fn uncounted(column: &str, told: String) -> String {
     }
 }
 
-/// Which direction of a quantity is better.
+/// The better direction of a quantity.
 pub(crate) fn better(schema: &Schema, quantity: &Quantity) -> Better {
     let of = |name: &str| schema.position(name).map_or(Better::Neither, |at| schema.columns()[at].better());
     match (of(&quantity.column), quantity.over.as_deref().map(of)) {

@@ -1,16 +1,16 @@
-//! All that a report says.
+//! The contents of a report.
 
 use crate::{Feature, Highlighted, Settled, System};
 
-/// All that a report says.
+/// The contents of a report.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// The documents, figure by figure.
+    /// The documented systems, figure by figure.
     pub systems: Vec<System>,
-    /// What readers ask first.
+    /// The first questions of readers, with the claims that answer them.
     pub highlights: Vec<Highlighted>,
-    /// Where the documents contradict themselves, or what must be.
+    /// The places where a document contradicts itself, arithmetic or theory.
     pub contradictions: Vec<Settled>,
-    /// Where the features of the documents are reached.
+    /// The features of the documented systems, and where this repository has them.
     pub features: Vec<Feature>,
 }

@@ -1,4 +1,4 @@
-//! How claims are answered: one `[[claim]]` of an experiment.
+//! The rule that answers some claims: one `[[claim]]` of an experiment.
 
 use std::collections::BTreeMap;
 
@@ -104,18 +104,18 @@ pub struct At {
     pub by: Option<f64>,
 }
 
-/// What decides over a claim.
+/// The way in which a claim is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// A run.
+    /// By a run.
     Run,
-    /// A computation.
+    /// By a computation.
     Computed,
-    /// Nothing can.
+    /// Not at all.
     Untestable,
 }
 
-/// The key at fault, and a sentence.
+/// The key at fault, and the error message.
 type Fault = (&'static str, String);
 
 impl Rule {
@@ -146,7 +146,7 @@ impl Rule {
         "untestable",
     ];
 
-    /// What decides over its claims.
+    /// The way in which the claims are decided.
     pub fn way(&self) -> Way {
         match (&self.untestable, &self.computed) {
             (Some(_), _) => Way::Untestable,
@@ -155,7 +155,7 @@ impl Rule {
         }
     }
 
-    /// The columns of `runs.csv` that it names, each with the key that names it.
+    /// The columns of `runs.csv` that the rule names, each with the key that names it.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -171,7 +171,7 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// The values that it selects in a column, each with the key that names them.
+    /// The values that the rule selects in a column, each with the key that names them.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -193,7 +193,7 @@ impl Rule {
         )
     }
 
-    /// What differs on the other side, where it is given as a table.
+    /// The differences of the other side, where it is given as a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -202,11 +202,10 @@ impl Rule {
         table.into_iter().flatten().map(|(name, texts)| (name.as_str(), texts))
     }
 
-    /// Refuses a table that does not say what it needs to, or says what nothing reads: the key at fault and a
-    /// sentence.
+    /// Rejects a table with a missing key or with a key that is never read.
     ///
     /// # Errors
-    /// As said.
+    /// The key at fault and the error message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         if self.ids.all().is_empty() {
             return Err((
@@ -280,7 +279,7 @@ impl Rule {
         }
     }
 
-    /// Holds the keys of a comparison to what it reads.
+    /// Checks the keys of a comparison against those that it reads.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -315,7 +314,7 @@ impl Rule {
         }
     }
 
-    /// Holds a subject on the other side to those that there are.
+    /// Checks the subject of the other side against the rule's subjects.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -327,7 +326,7 @@ impl Rule {
     }
 }
 
-/// The values of a column by those of a parameter, where they are others.
+/// The values of a column by those of a parameter, where the two differ.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

@@ -1,4 +1,4 @@
-//! Which rows of a run a claim is looked up in, and which it is compared with.
+//! The selection of rows in a run: those of a claim, and those of the other side.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// The columns that it is made of.
+    /// The columns of the quantity.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.column.as_str()).chain(self.over.as_deref())
     }
@@ -61,7 +61,7 @@ pub enum ParamColumn {
 }
 
 impl ParamColumn {
-    /// The column.
+    /// The selected column.
     pub fn column(&self) -> &str {
         match self {
             Self::Same(column) | Self::Translated { column, .. } => column,

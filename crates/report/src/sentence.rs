@@ -1,17 +1,17 @@
-//! One sentence on what the claims about a figure came to, made by rule.
+//! A one-sentence summary of the claims about a figure, made by rule.
 
 use std::collections::BTreeMap;
 
 use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, FindingCounts, Judged};
 
-/// What the runs of a figure found, what came of the claims about it, and which of them is farthest off.
+/// The findings of the runs of a figure, the verdicts on its claims, and the claim farthest from its measurement.
 pub(crate) fn sentence(figure: &Figure) -> String {
     let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
     measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
 }
 
-/// What came of some claims, and which of them is farthest off.
+/// The verdicts on some claims, and the claim farthest from its measurement.
 pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     let tally = FindingCounts::of(all.iter().copied());
     if tally.total() == 0 {
@@ -53,7 +53,7 @@ pub(crate) fn sentence_on(all: &[&Judged]) -> String {
     format!("Of {claims}, {}{far}.", parts.join(", "))
 }
 
-/// Why nothing was looked at: what most claims say.
+/// The most frequent reason why claims were not tested.
 fn untested(all: &[&Judged]) -> String {
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     for judged in all {
@@ -63,7 +63,7 @@ fn untested(all: &[&Judged]) -> String {
     format!("None of its claims can be tested here: {most}.")
 }
 
-/// The claim that lies farthest from its measurement by factor, of those that did not come out.
+/// The claim that lies farthest from its measurement by factor, among those that were not reproduced.
 fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;

@@ -1,8 +1,8 @@
-//! What stands behind an experiment: the figures that it answers, and how.
+//! The sheet of an experiment: the figures that it answers, and the rules for their claims.
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Standing, Way};
 
-/// The figures that a file answers, and how each claim about them is answered.
+/// The figures that a file answers, and the rule for each claim about them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The figures.
@@ -17,12 +17,12 @@ impl Sheet {
         self.sources.is_empty() && self.rules.is_empty()
     }
 
-    /// How many claims it answers in a way.
+    /// The number of claims that are answered in a way.
     pub fn count(&self, way: Way) -> usize {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// The figure that the claims of a rule belong to; the first one where the rule does not say.
+    /// The figure that the claims of a rule belong to; the first figure where the rule names none.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -30,11 +30,10 @@ impl Sheet {
         }
     }
 
-    /// Holds the sources and rules to each other and to what each of them needs: which table, by its name and
-    /// its number from 0, the key at fault, and a sentence.
+    /// Checks the sources and rules for consistency and for missing keys.
     ///
     /// # Errors
-    /// The first fault.
+    /// The first fault: the table by its name and its number from 0, the key, and a message.
     pub fn check(&self) -> Result<(), SheetFault> {
         for (number, source) in self.sources.iter().enumerate() {
             source.check().map_err(|(key, message)| SheetFault { table: "source", number, key, message })?;
@@ -55,10 +54,10 @@ impl Sheet {
         Ok(())
     }
 
-    /// Holds the rules to the claims that they are for.
+    /// Checks the rules against their claims.
     ///
     /// # Errors
-    /// As [`check`](Self::check): a claim that there is not, or that a rule does not fit.
+    /// Those of [`check`](Self::check): a claim that does not exist, or that a rule does not fit.
     pub fn check_against(&self, claims: &Claims) -> Result<(), SheetFault> {
         for (number, rule) in self.rules.iter().enumerate() {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
@@ -75,20 +74,20 @@ impl Sheet {
     }
 }
 
-/// What is wrong with a sheet, and where.
+/// A fault of a sheet, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetFault {
     /// `source` or `claim`.
     pub table: &'static str,
-    /// Which of them, from 0.
+    /// The index of the table, from 0.
     pub number: usize,
     /// The key at fault.
     pub key: &'static str,
-    /// A sentence.
+    /// The error message.
     pub message: String,
 }
 
-/// Refuses a rule that cannot say where a claim is looked up.
+/// Rejects a rule that does not define where a claim is looked up.
 fn fits(rule: &Rule, claim: &Claim) -> Result<(), (&'static str, String)> {
     let id = &claim.id;
     if !rule.metric.is_empty() && !rule.metric.all().contains(&claim.metric) {

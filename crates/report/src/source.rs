@@ -1,4 +1,4 @@
-//! The figure or table of a document that an experiment stands for: `[source]`.
+//! The figure or table of a document that an experiment reproduces: `[source]`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ impl FigureSource {
     /// The keys of the table.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
-    /// Refuses a source that does not say what it is of: the key at fault and a sentence.
+    /// Rejects a source with a missing key: the key at fault and a message.
     ///
     /// # Errors
     /// A document, figure or title that is missing or empty.

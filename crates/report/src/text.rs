@@ -1,4 +1,4 @@
-//! Numbers and claims in words, as all pages write them.
+//! Numbers and claims as text, in the one format of all pages.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{Claim, Compare, Judgement, RunNote, Standing};
 
-/// Digits of a number that count.
+/// Significant digits of a number.
 const DIGITS: i32 = 4;
 
-/// A number with the digits that count: `1,234`, `43.21`, `1.254 M`, `3.94e-13`.
+/// A number with its significant digits: `1,234`, `43.21`, `1.254 M`, `3.94e-13`.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     if !(-4..15).contains(&magnitude) {
@@ -43,15 +43,15 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// What a claim is about: `Eytzinger, entries = 10000`.
+/// The subject of a claim with its parameters: `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// What a claim is about, and the size that its measurement is of where that is another one: `SkipList, inserts =
-/// 10000000 (measured at 1,250,000)`.
+/// The subject of a claim, and the size of its measurement if it differs: `SkipList, inserts = 10000000 (measured at
+/// 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),
@@ -59,7 +59,7 @@ pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// What a claim says, in the document's unit: `at least 2.5 x`.
+/// The claimed number in the document's unit: `at least 2.5 x`.
 pub(crate) fn stated(claim: &Claim) -> String {
     let standing = match claim.standing {
         Standing::Exact => "",
@@ -87,7 +87,7 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// What a claim says, and what that stands for where it is compared in another form.
+/// The claimed number, and its value in the form of the comparison if that is another one.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -98,7 +98,7 @@ pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     }
 }
 
-/// The measurement with its interval; nothing where there is none.
+/// The measurement with its confidence interval; `None` without a measurement.
 pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let mut text = formed(judgement.measured?, judgement.compare, claim);
     if let Some(interval) = judgement.interval.filter(|interval| interval.low < interval.high) {
@@ -107,8 +107,8 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// The measurement beside the claim and all that would have reproduced it, in one form, and what follows: `measured 1.02 ×
-/// (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at all`.
+/// The measurement, the claim and the band that would have reproduced it, in one form, and the conclusion: `measured
+/// 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at all`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };
@@ -126,7 +126,7 @@ pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f6
     format!("measured {}{interval}, claimed {}{enough}: {why}", said(measured), said(judgement.claimed))
 }
 
-/// Which run it was, for words: `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
+/// The description of a run: `quick run 0192f3a1b2c3, timed mode, 6 trials, 2 cores`.
 pub(crate) fn run_of(run: &RunNote) -> String {
     let RunNote { run_id, is_quick, trials, mode, cpu, cores, .. } = run;
     let kind = if *is_quick { "quick run" } else { "run" };
@@ -142,7 +142,8 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// What theory says of a claim: a number, in the form of the claim where it has no unit of its own, and its derivation.
+/// The expectation of theory for a claim: a number with its derivation, in the form of the claim unless it has its own
+/// unit.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

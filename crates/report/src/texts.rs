@@ -1,4 +1,4 @@
-//! One value or several, as a CSV writes them.
+//! One or several values, as a CSV file writes them.
 
 use plot::Choice;
 use schemars::JsonSchema;
@@ -38,7 +38,7 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Whether two cells hold the same: `0.10` is `0.1`, and `1000000` is `1e6`.
+/// Whether two cells have equal values: `0.10` equals `0.1`, and `1000000` equals `1e6`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())

@@ -1,4 +1,4 @@
-//! What theory says of some claims: it stands beside what was measured, and decides nothing.
+//! The expectation of theory for some claims, shown with the measurement; it decides no verdict.
 
 use std::collections::BTreeMap;
 
@@ -25,24 +25,24 @@ pub struct Theory {
     pub says: String,
 }
 
-/// What theory comes to for one claim.
+/// The result of theory for one claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// What is computed; nothing where theory says nothing.
+    /// The computed number; `None` where theory says nothing.
     pub value: Option<f64>,
-    /// What it bounds.
+    /// The side on which the number bounds the claim.
     pub bound: Option<Bound>,
-    /// Its unit, where it is not in the form of the claim.
+    /// The unit, where the number is not in the form of the claim.
     pub unit: Option<String>,
     /// The derivation in short, where the reason of the verdict does not have it; or why theory says nothing.
     pub says: String,
 }
 
 impl Theory {
-    /// Refuses what computes nothing and does not say why, or computes what cannot be.
+    /// Rejects a theory without a computation and without a reason, or with an invalid computation.
     ///
     /// # Errors
-    /// As said, in a sentence.
+    /// The fault, as a message.
     pub fn check(&self) -> Result<(), String> {
         if self.says.trim().is_empty() {
             return Err("theory says how it is derived, or why there is none: says = \"…\"".to_owned());
@@ -54,10 +54,10 @@ impl Theory {
         }
     }
 
-    /// What it comes to for a claim.
+    /// The result of the theory for a claim.
     ///
     /// # Errors
-    /// An argument that is missing for this claim, or that cannot be computed with: in words.
+    /// An argument that is missing for this claim, or that the computation rejects: as a message.
     pub(crate) fn expected(&self, about: About<'_>) -> Result<Expected, String> {
         let value = self.computed.as_ref().map(|name| run(name, &self.with, about)).transpose()?;
         Ok(Expected {
@@ -70,7 +70,7 @@ impl Theory {
 }
 
 impl Expected {
-    /// As pages write it, `at most 2 ×: a derivation`, with numbers in a form: a unit of its own comes before that.
+    /// The text on pages, `at most 2 ×: a derivation`. `formed` writes the number, with its own unit if it has one.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),

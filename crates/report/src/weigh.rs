@@ -1,22 +1,22 @@
-//! The weighing of a claim against its measurement: the band in which a measurement reproduces the claim, and what
-//! follows outside of it.
+//! The comparison of a claim with its measurement: the band in which a measurement reproduces the claim, and the
+//! verdict outside of it.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Standing};
 
-/// A claimed difference of less than this share of what both sides would have alike is none.
+/// A claimed difference of less than this share of the value for equal sides counts as no difference.
 const EVEN: f64 = 0.05;
 
-/// How near to such a claim a measurement lies that reproduces it, whatever the tolerance.
+/// Largest distance of a measurement from such a claim that reproduces it, for any tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
-/// The share of a claimed difference that a measurement has at least which reproduces it, whatever the tolerance.
+/// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
 const SHARE_REPRODUCED: f64 = 0.5;
 
-/// The share of a claimed difference below which a measurement does not even have its direction.
+/// Smallest share of a claimed difference that confirms the direction.
 const SHARE_DIRECTION: f64 = 0.1;
 
-/// A claim in the form of its measurement, with all that says how near the two must be.
+/// A claim in the form of its measurement, with the tolerances for the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weighed {
     pub(crate) compare: Compare,
@@ -28,7 +28,7 @@ pub(crate) struct Weighed {
 }
 
 impl Weighed {
-    /// What follows from a measurement, and why.
+    /// The verdict from a measurement, and the reason.
     pub(crate) fn against(&self, measured: Measured) -> (Finding, String) {
         let percent = 100.0 * self.tolerance();
         let claims_difference = self.neutral().is_some_and(|neutral| self.difference(neutral) != 0.0);
@@ -77,8 +77,8 @@ impl Weighed {
         }
     }
 
-    /// Whether the band meets the interval, which must be no wider than itself: a wide one would meet any, and a band
-    /// without an end would meet a wide one.
+    /// Whether the band meets the confidence interval. The interval must be no wider than the band, because a wide one
+    /// would meet any band, and a band without an end would meet a wide interval.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -92,7 +92,7 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// From where to where a measurement reproduces the claim.
+    /// The lower and upper end of the band in which a measurement reproduces the claim.
     pub(crate) fn band(&self) -> (f64, f64) {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
@@ -109,7 +109,7 @@ impl Weighed {
         }
     }
 
-    /// From where to where the tolerance reaches.
+    /// The lower and upper end of the tolerance.
     fn tolerated(&self) -> (f64, f64) {
         let (least, most) = self.ends();
         let (below, above) = (least - self.slack(least), most + self.slack(most));
@@ -125,36 +125,37 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// The ends of the claim: of a range both, else the claim itself.
+    /// The ends of the claim: both for a range, else the claim itself twice.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
     }
 
-    /// How far from an end a number may lie: the tolerance, and what is lost in arithmetic.
+    /// The allowed distance of a number from an end: the tolerance plus the rounding error of the arithmetic.
     fn slack(&self, end: f64) -> f64 {
         slack(self.compare, self.tolerance(), end)
     }
 
-    /// The tolerance of the rule, or that of a claim that both sides are alike.
+    /// The tolerance of the rule, or that of a claim that both sides are equal.
     fn tolerance(&self) -> f64 {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Whether the claim is that both sides are alike: all of it lies about where they would be. A range that merely reaches
-    /// over that says more, and has its own tolerance. A difference in percent or in units is claimed as one, however small.
+    /// Whether the claim is that both sides are equal, so that all of it lies near that value. A range that merely
+    /// extends over it claims more, and has its own tolerance. A difference in percent or in units is claimed as one,
+    /// however small.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
         [least, most].iter().all(|end| (end / neutral - 1.0).abs() < EVEN)
     }
 
-    /// What both sides would come to if they were alike.
+    /// The value for equal sides.
     fn neutral(&self) -> Option<f64> {
         self.compare.neutral()
     }
 
-    /// Which way the claimed difference goes: -1, 1, or 0 where there is none, or a range has both.
+    /// The direction of the claimed difference: -1, 1, or 0 for no difference or for a range with both directions.
     fn difference(&self, neutral: f64) -> f64 {
         let way = |end: f64| match neutral == 0.0 {
             true if end == 0.0 => 0.0,
@@ -166,13 +167,13 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// How much of the claimed difference a measurement has; less than 0 where it goes the other way.
+    /// The share of the claimed difference that a measurement has; below 0 in the opposite direction.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
         match self.compare == Compare::Amplification || neutral == 0.0 {
             true => (value - neutral) / (nearest - neutral),
-            // A factor that is not above 0 is as far the other way as can be.
+            // A factor of 0 or less lies infinitely far in the opposite direction.
             false if value <= 0.0 || nearest <= 0.0 => (value - neutral) / (nearest - neutral),
             false => (value / neutral).ln() / (nearest / neutral).ln(),
         }
@@ -197,13 +198,13 @@ impl Weighed {
     }
 }
 
-/// How far from a number of a claim another may lie: a share of it, of an amplification a share of what it has beyond 1, and the share itself where the number is 0; half a
-/// place in an order.
+/// The allowed distance from a claimed number: a share of it. For an amplification it is a share of the part above 1;
+/// for the number 0, the share itself; for a rank, half a place.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {
         (Compare::Rank, _) => 0.5,
-        // What is within 5 % of 1 says that nothing is amplified, and lies near 1 by itself.
+        // A claim within 5 % of 1 says that nothing is amplified; its own value is near 1.
         (Compare::Amplification, _) if (end - 1.0).abs() >= EVEN => relative * (end - 1.0).abs(),
         (_, true) => relative,
         (_, false) => relative * end.abs(),

@@ -1,4 +1,4 @@
-//! All that stands in `experiments/`: every claim is answered once, by a rule that fits it.
+//! Tests of all files in `experiments/`: exactly one rule answers each claim, and it fits the claim.
 
 mod common;
 mod settled;
@@ -58,7 +58,7 @@ fn most_contradictions_are_settled_by_computation() {
     }
 }
 
-/// What first principles and the documents' own numbers say where a document says two things, or what cannot be.
+/// Checks the rulings on contradictions against first principles and the numbers of the document itself.
 #[test]
 fn contradictions_are_settled_as_first_principles_say() {
     let all: Vec<Settled> = DOCUMENTS.iter().flat_map(|(document, _)| contradictions(document)).collect();

@@ -1,5 +1,5 @@
-//! Judging all that stands in `experiments/`: what a claim says is reproduced by rows that say the same, and by no
-//! others; what is computed comes out as its rule expects.
+//! Judges all claims in `experiments/`: rows with the claimed number reproduce a claim, and no other rows do. Computed
+//! claims have the verdict that their rule expects.
 
 mod common;
 
@@ -14,7 +14,7 @@ use lsmbench_report::{
 use results::columns::{CELL, HARDWARE, IMPLAUSIBLE, OPERATION, PHASE, SECONDS, TRIAL, WRONG_ANSWERS};
 use results::{Better, Column, Row, Schema, Table, Value};
 
-/// An experiment of which nothing is known but its rows.
+/// Facts of an experiment of which only the rows are known.
 struct Rows;
 
 impl Facts for Rows {
@@ -27,10 +27,10 @@ impl Facts for Rows {
     }
 }
 
-/// The computation that takes a run of the program.
+/// The computation that needs a run of the program.
 const BEYOND: &str = "torture_kill";
 
-/// The measurement of the other side, and of ratios of claims its unit: columns may hold whole numbers.
+/// The measurement of the other side, and the unit for ratios of claims: large, because columns may contain integers.
 const OTHER: f64 = 1e9;
 
 fn rules(way: Way) -> Vec<(Claims, Rule)> {
@@ -86,7 +86,7 @@ fn computations_come_out_as_their_rules_expect() {
     assert_eq!(counts, [49, 4, 14, 32, 5], "as the five verdicts go");
 }
 
-/// What is impossible lies beyond a bound or is not what arithmetic gives, which stands beside it with its derivation.
+/// An impossible claim lies beyond a bound or contradicts arithmetic, and the verdict shows the derivation.
 #[test]
 fn what_is_impossible_shows_its_bound_and_derivation() {
     for (claims, rule) in rules(Way::Computed) {
@@ -163,7 +163,7 @@ fn rows_that_say_what_a_claim_says_reproduce_it_and_no_others_do() {
     assert!(judged_claims > 300, "{judged_claims} are compared with something");
 }
 
-/// The rows that say what a claim of the corpus says.
+/// The judgement of a claim of the corpus on rows with the claimed number.
 fn made_for(id: &str, change: impl Fn(&mut Row)) -> Judgement {
     let of_claim = |(_, rule): &(Claims, Rule)| rule.ids.all().iter().any(|one| one == id);
     let (claims, rule) = rules(Way::Run).into_iter().find(of_claim).unwrap();
@@ -247,7 +247,7 @@ impl Made<'_> {
         self.rule.compare.unwrap()
     }
 
-    /// Whether others are measured by the claim.
+    /// Whether the claim is the base of other measurements.
     fn is_base(&self) -> bool {
         match (&self.rule.to, &self.rule.against) {
             (None, _) => false,
@@ -256,7 +256,7 @@ impl Made<'_> {
         }
     }
 
-    /// How far off, as a share of the claim, its bound and tolerance forbid.
+    /// The relative errors, as shares of the claim, that its bound and tolerance rule out.
     fn beyond(&self) -> Vec<f64> {
         let off = 2.0 * self.rule.tolerance + 0.1;
         match (self.compare(), self.claim.standing) {
@@ -266,7 +266,7 @@ impl Made<'_> {
         }
     }
 
-    /// What a claim is looked up by, written out anew: column and last value.
+    /// The cells that a claim is looked up by, written out independently: column and last value.
     fn cells(&self, claim: &Claim) -> Vec<(String, String)> {
         self.selected(&claim.subject, &|param| claim.params.get(param).cloned())
     }
@@ -335,7 +335,7 @@ impl Made<'_> {
         }
     }
 
-    /// The schema of an experiment that has all columns the rule names.
+    /// The schema of an experiment with all columns that the rule names.
     fn schema(&self) -> Schema {
         let fixed = Schema::runs::<&str>(&[]).unwrap();
         let named: BTreeSet<&str> =
@@ -357,7 +357,7 @@ impl Made<'_> {
         }
     }
 
-    /// The measurement that stands for the claim, `off` by a share of it.
+    /// The measurement that corresponds to the claim, with the relative error `off`.
     fn measurement(&self, schema: &Schema, off: f64) -> f64 {
         let wanted = match self.claim.value {
             0.0 => off,
@@ -378,7 +378,7 @@ impl Made<'_> {
         }
     }
 
-    /// The value of the claim that stands for the other side of a ratio.
+    /// The value of the claim for the other side of a ratio.
     fn other_value(&self) -> f64 {
         if self.compare() != Compare::Ratio {
             return OTHER;
@@ -405,7 +405,7 @@ impl Made<'_> {
                 let most = all.iter().map(|claim| claim.value).fold(1.0, f64::max);
                 let least = all.iter().map(|claim| claim.value).fold(most, f64::min);
                 for claim in all {
-                    // The one that is off goes to the other end of the order.
+                    // The wrong measurement goes to the other end of the order.
                     let value = match claim.id == self.claim.id && off != 0.0 {
                         true if claim.value > least => least / 10.0,
                         true => most * 10.0,
@@ -441,7 +441,7 @@ impl Made<'_> {
         Table::new(schema.clone(), rows.collect())
     }
 
-    /// Two curves, of which the claim's leads from the claimed place on, or from one that is off.
+    /// Two curves, of which the claim's leads from the claimed point on, or from a wrong one.
     fn leading_table(&self, schema: &Schema, off: f64, is_wrong: bool) -> Table {
         let (quantity, at) = (self.rule.column.as_ref().unwrap(), self.rule.at.as_ref().unwrap());
         let place = self.claim.value * (1.0 + off);
@@ -465,7 +465,7 @@ impl Made<'_> {
         let quantity = self.rule.column.as_ref().unwrap();
         match &quantity.over {
             None => set(row, &quantity.column, value),
-            // Both may be whole numbers.
+            // Both may be integers.
             Some(over) => {
                 set(row, &quantity.column, value * 1e9);
                 set(row, over, 1e9)
@@ -488,7 +488,7 @@ fn row(schema: &Schema, cell: u64, trial: u64, cells: &[(String, String)]) -> Ro
     row
 }
 
-/// Sets a column to a number, whole where it holds whole ones.
+/// Sets a column to a number, rounded where the column contains integers.
 fn set<'a>(row: &'a mut Row, column: &str, value: f64) -> &'a mut Row {
     let schema = row.schema().clone();
     match &schema.columns()[schema.find(column).unwrap()] {

@@ -1,4 +1,4 @@
-//! The pages of a report on all documents: they lead nowhere else, and every link on them leads somewhere.
+//! The pages of a report on all documents: they have no external links, and every link on them has a target.
 
 mod common;
 mod settled;
@@ -24,7 +24,7 @@ impl Facts for Nothing {
     }
 }
 
-/// The report of an evening on which nothing ran.
+/// The report of a day on which nothing ran.
 fn report() -> Vec<Page> {
     let mut answers = Vec::new();
     for (document, _) in DOCUMENTS {
@@ -76,7 +76,7 @@ fn report() -> Vec<Page> {
     pages(&Report { systems, highlights, contradictions, features: features.unwrap() })
 }
 
-/// Where a page is dark, the charts on it are; the figures by themselves stay as they are.
+/// On a dark page, the charts are dark; the charts in their own files stay as they are.
 #[test]
 fn charts_have_the_colours_of_their_page() {
     for page in report() {
@@ -89,7 +89,7 @@ fn charts_have_the_colours_of_their_page() {
     }
 }
 
-/// What stands between two texts, everywhere.
+/// The texts between two strings, at all places.
 fn between<'a>(text: &'a str, before: &'a str, after: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }

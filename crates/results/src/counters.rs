@@ -1,5 +1,5 @@
-//! Numbers that a store or the harness counts and that are no column by themselves: the terms of [`formulas`] and of
-//! the closed forms that a row is compared with.
+//! Counters of a store or of the harness that are not columns: the terms of [`formulas`] and of the closed forms that
+//! rows are compared with.
 //!
 //! No file has a column of these names.
 //!
@@ -8,7 +8,7 @@
 use crate::metric::{Better, Kind, Metric, Unit, columns};
 
 columns! {
-    /// All of them.
+    /// All counters.
     COUNTERS
     /// Keys looked up, by single gets and multi-gets.
     GETS = "gets", "gets", Count, Integer, Neither, true;

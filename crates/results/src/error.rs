@@ -1,25 +1,25 @@
-//! What can be wrong with results on disk, said so that the reader knows what to do.
+//! Errors in result files, worded so that the reader can fix them.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Results that cannot be read, written or continued.
+/// An error in reading, writing or continuing results.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ResultsError {
-    /// The file system refused.
+    /// An error of the file system.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried: `open`, `append`.
+        /// The attempted action: `open`, `append`.
         action: &'static str,
-        /// What the file system said.
+        /// The error of the file system.
         source: io::Error,
     },
-    /// There are results already.
+    /// A results file exists already.
     #[error("{} holds results already; continue them with --resume, or write elsewhere with --out DIR", path.display())]
     Exists {
         /// The file.
@@ -31,7 +31,7 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
-    /// The file's columns are not those that are about to be appended.
+    /// The columns of the file differ from those of the rows to append.
     #[error(
         "{}: these are results of another experiment: {difference}; write elsewhere with --out DIR, or remove the file",
         path.display()
@@ -49,20 +49,20 @@ pub enum ResultsError {
         path: PathBuf,
         /// The number of the column, from 1.
         column: usize,
-        /// What is wrong with it.
+        /// The error message.
         message: String,
     },
-    /// A row that cannot be right.
+    /// A row that is not valid.
     #[error("{}:{line}: {message}", path.display())]
     Row {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
-        /// The column, what it holds and what it should hold.
+        /// The column, its content and the expected content.
         message: String,
     },
-    /// A file that is not as it was when its rows were written.
+    /// A file that has changed since its rows were written.
     #[error(
         "{}: {message}: it was changed since it was written; put back a copy of it, or run the experiment again",
         path.display()
@@ -70,15 +70,15 @@ pub enum ResultsError {
     Changed {
         /// The file.
         path: PathBuf,
-        /// What is other than before.
+        /// The difference from the written file.
         message: String,
     },
     /// A column that the table does not have.
     #[error("no column \"{name}\"; {hint}")]
     UnknownColumn {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The closest name, and the swept columns there are.
+        /// The closest name, and the existing swept columns.
         hint: String,
     },
     /// A swept path that cannot be a column.
@@ -86,7 +86,7 @@ pub enum ResultsError {
     SweptPath {
         /// The path.
         path: String,
-        /// Why not.
+        /// The error message.
         message: String,
     },
     /// A cell that cannot be written.
@@ -94,9 +94,9 @@ pub enum ResultsError {
     Cell {
         /// The column.
         column: String,
-        /// What it was given.
+        /// The given text.
         text: String,
-        /// Why not.
+        /// The error message.
         message: &'static str,
     },
     /// A manifest that cannot be read.
@@ -104,7 +104,7 @@ pub enum ResultsError {
     Manifest {
         /// The file.
         path: PathBuf,
-        /// What is wrong, with line and column where there is one.
+        /// The error message, with line and column where known.
         message: String,
     },
     /// A latency log that cannot be read.
@@ -114,7 +114,7 @@ pub enum ResultsError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
 }

@@ -1,25 +1,25 @@
-//! What is known of a column beforehand: the column that holds what theory expects of it, or the best it can be.
+//! Expectations of columns: for a measured column, the column with its theoretical value or its bound.
 
 use crate::columns as c;
 use crate::{Metric, Row};
 
-/// A column, and another one that says what it should be.
+/// A column, and another column with its expected value or its bound.
 #[derive(Debug)]
 pub struct Expectation {
     /// The column that is measured.
     pub of: &'static Metric,
-    /// The column that says what it should be, or can be at best.
+    /// The column with the expected value, or with the bound.
     pub by: &'static Metric,
-    /// The column of what is measured above it, as a part of it.
+    /// The column for the part of the measurement that exceeds the expectation.
     pub residual: Option<&'static Metric>,
-    /// Whether nothing can be better, rather than that it should be so.
+    /// Whether the expectation is a bound, rather than an expected value.
     pub is_bound: bool,
-    /// What a legend calls it.
+    /// The name in the legend of a chart.
     pub name: &'static str,
 }
 
-/// All expectations. Of several bounds of one column the first that has values is the one that charts show; of
-/// several columns with one residual the first that has a value gives it.
+/// All expectations. Charts show the first bound of a column that has values. A residual shared by several columns
+/// comes from the first of them that has a value.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),
@@ -45,12 +45,12 @@ const fn bound(of: &'static Metric, by: &'static Metric, name: &'static str) -> 
 }
 
 impl Expectation {
-    /// What is known of the column of this name.
+    /// The expectations of the column with this name.
     pub fn of(column: &str) -> impl Iterator<Item = &'static Self> {
         EXPECTATIONS.iter().filter(move |expectation| expectation.of.name == column)
     }
 
-    /// Fills in the residuals of a row that has the numbers for them.
+    /// Computes the residuals of a row from its measured and expected values.
     pub fn complete(row: &mut Row) {
         for expectation in EXPECTATIONS {
             let Some(residual) = expectation.residual.filter(|residual| row.get(residual).is_empty()) else {

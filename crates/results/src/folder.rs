@@ -1,4 +1,4 @@
-//! Where everything lies in the results folder of one experiment.
+//! The layout of the results folder of one experiment.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -17,49 +17,48 @@ impl Folder {
         Self { root: root.into() }
     }
 
-    /// The folder itself.
+    /// The path of the folder itself.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// One row per cell, trial, phase and operation.
+    /// The path of `runs.csv`: one row per configuration, trial, phase and operation.
     pub fn runs(&self) -> PathBuf {
         self.root.join("runs.csv")
     }
 
-    /// One row per cell, trial, phase and second.
+    /// The path of `timeline.csv`: one row per configuration, trial, phase and second.
     pub fn timeline(&self) -> PathBuf {
         self.root.join("timeline.csv")
     }
 
-    /// One row per cell, trial, phase and level of the tree.
+    /// The path of `levels.csv`: one row per configuration, trial, phase and level of the tree.
     pub fn levels(&self) -> PathBuf {
         self.root.join("levels.csv")
     }
 
-    /// The baselines of a run again, row by row as in `runs.csv`: what differs between the two is noise.
+    /// The path of `noise.csv`: a second run of the baselines, row by row as in `runs.csv`. The difference is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")
     }
 
-    /// Every candidate against its baseline.
+    /// The path of `verdicts.csv`: every candidate compared with its baseline.
     pub fn verdicts(&self) -> PathBuf {
         self.root.join("verdicts.csv")
     }
 
-    /// Everything that is needed to know what was measured, and to measure it again.
+    /// The path of `manifest.json`: everything needed to identify the measurement and to repeat it.
     pub fn manifest(&self) -> PathBuf {
         self.root.join("manifest.json")
     }
 
-    /// The latency logs.
+    /// The path of the folder of the latency logs.
     pub fn histograms(&self) -> PathBuf {
         self.root.join("histograms")
     }
 
-    /// The latency log of one phase of one group: `histograms/cell-3-trial-0-lookup.hlog`. Characters of the
-    /// phase's name that are not letters, digits, `-` or `_` are written as `%` and their bytes in
-    /// hexadecimal.
+    /// The path of the latency log of one phase of one group: `histograms/cell-3-trial-0-lookup.hlog`. Characters of
+    /// the phase's name that are not letters, digits, `-` or `_` are written as `%` and their bytes in hexadecimal.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

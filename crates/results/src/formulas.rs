@@ -1,11 +1,10 @@
 //! Derived columns, each declared once: a sum of counters over another sum.
 //!
-//! The formulas serve the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine alike. A column is
-//! derived in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no
-//! file has.
+//! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. A column is derived
+//! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
 //!
-//! Two rules hold for all of them. A term that was not measured leaves the column empty, because it is not known to be
-//! 0. A denominator of 0 leaves it empty too, because nothing is not a share of nothing.
+//! Two rules apply to all of them. A term that was not measured leaves the column empty, because an unknown number is
+//! not 0. A denominator of 0 leaves the column empty as well, because the quotient is undefined.
 //!
 //! [`counters`]: crate::counters
 
@@ -14,36 +13,36 @@ use crate::counters as n;
 use crate::levels as l;
 use crate::{Kind, Measurements, Metric, Value};
 
-/// How a derived column follows from other columns and counters of its row.
+/// The formula of a derived column, from other columns and counters of its row.
 #[derive(Debug)]
 pub struct Formula {
-    /// The column.
+    /// The derived column.
     pub column: &'static Metric,
     /// The numerator: the sum of these.
     numerator: &'static [&'static Metric],
-    /// What it is divided by.
+    /// The denominator.
     denominator: Denominator,
-    /// What a numerator of 0 means.
+    /// The meaning of a numerator of 0.
     zero: Zero,
 }
 
-/// What a numerator is divided by.
+/// The denominator of a formula.
 #[derive(Debug)]
 enum Denominator {
     /// The sum of these.
     Sum(&'static [&'static Metric]),
     /// A number of units, as nanoseconds in a second.
     Units(f64),
-    /// Nothing: the column is the numerator, in rows where this counter is not 0.
+    /// No division: the column is the numerator, in rows where this counter is not 0.
     OneWhere(&'static Metric),
 }
 
-/// What a numerator of 0 means.
+/// The meaning of a numerator of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Zero {
     /// The column is 0.
     IsZero,
-    /// The column is empty: an engine that counted none of them does not count them.
+    /// The column is empty, because the engine does not report this counter.
     IsEmpty,
 }
 
@@ -62,11 +61,11 @@ const fn seconds(column: &'static Metric, nanoseconds: &'static [&'static Metric
     Formula { column, numerator: nanoseconds, denominator: Denominator::Units(SECOND), zero: Zero::IsZero }
 }
 
-/// All formulas. Of several formulas of one column the first that gives a value counts. A formula may use a column that
-/// an earlier one derives.
+/// All formulas. If a column has several formulas, the first one with a value applies. A formula may use a column that
+/// an earlier formula derives.
 pub static FORMULAS: &[Formula] = &[
     ratio(&c::OPS_PER_SECOND, &[&c::OPS], &[&c::SECONDS]),
-    // What was written per byte of the user.
+    // Bytes written per byte of user data.
     ratio(&c::WRITE_AMP, &[&c::FLUSH_BYTES, &c::COMPACTION_BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
     ratio(&c::WRITE_AMP, &[&l::BYTES_WRITTEN], &[&c::USER_BYTES_WRITTEN]),
     ratio(
@@ -87,12 +86,12 @@ pub static FORMULAS: &[Formula] = &[
     ),
     ratio(&c::OS_WRITE_AMP, &[&c::OS_WRITE_BYTES], &[&c::USER_BYTES_WRITTEN]),
     ratio(&c::OS_WRITE_AMP_SETTLED, &[&c::OS_WRITE_BYTES_SETTLED], &[&c::USER_BYTES_WRITTEN]),
-    // What is stored per byte that is alive.
+    // Bytes stored per live byte.
     ratio(&c::SPACE_AMP, &[&c::TABLE_BYTES], &[&c::LIVE_BYTES]),
     ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
     // Reads.
     ratio(&c::BLOCKS_PER_GET, &[&n::BLOCKS_SEARCHED], &[&n::GETS]),
-    // An engine that does not say what a block was for says something of gets only where there is nothing else.
+    // An engine that does not report the purpose of a block gives a number for gets only in phases of gets.
     Formula {
         column: &c::BLOCKS_PER_GET,
         numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
@@ -122,14 +121,14 @@ pub static FORMULAS: &[Formula] = &[
     seconds(&c::DEVICE_READ_SECONDS, &[&n::DEVICE_READ_NS]),
     seconds(&c::DEVICE_WRITE_SECONDS, &[&n::DEVICE_WRITE_NS]),
     ratio(&c::DEVICE_NS_PER_OP, &[&n::DEVICE_READ_NS, &n::DEVICE_WRITE_NS], &[&c::OPS]),
-    // What the process took.
+    // Resources of the process.
     ratio(&c::ALLOCATIONS_PER_OP, &[&n::ALLOCATIONS], &[&c::OPS]),
     ratio(&c::INSTRUCTIONS_PER_CYCLE, &[&c::INSTRUCTIONS], &[&c::CPU_CYCLES]),
     ratio(&c::CPU_CACHE_MISS_RATE, &[&c::CPU_CACHE_MISSES], &[&c::CPU_CACHE_REFERENCES]),
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Columns that are another metric after pending flushes and compactions were done, each with that metric.
+/// Settled columns, each with the metric whose value after compaction has finished is in it.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -145,7 +144,7 @@ pub static SETTLED: &[(&Metric, &Metric)] = &[
 ];
 
 impl Formula {
-    /// The value that it gives in a row; empty where a term was not measured or there is nothing to divide by.
+    /// The value in a row; empty where a term was not measured, or the denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
             Kind::Integer => Value::Integer(number as i128),
@@ -166,7 +165,7 @@ impl Formula {
     }
 }
 
-/// Fills in every derived column that `row` has the terms of. A column that has a value keeps it.
+/// Fills in every derived column whose terms are in `row`. A column with a value keeps it.
 pub fn derive(row: &mut Measurements) {
     for formula in FORMULAS {
         if row.get(formula.column).is_empty() {
@@ -175,7 +174,7 @@ pub fn derive(row: &mut Measurements) {
     }
 }
 
-/// Fills in the settled columns of `row` from what was measured when pending flushes and compactions were done.
+/// Fills in the settled columns of `row` from the measurements after compaction has finished.
 pub fn settle(row: &mut Measurements, settled: &Measurements) {
     for (column, of) in SETTLED {
         row.set(column, settled.get(of).clone());
@@ -198,7 +197,7 @@ mod tests {
         row.number(column)
     }
 
-    /// Terms of a derived column, by hand, and what it comes to.
+    /// Terms of a derived column, written by hand, and the expected value.
     type Case = (&'static Metric, &'static [(&'static Metric, u64)], f64);
 
     static CASES: &[Case] = &[
@@ -304,7 +303,7 @@ mod tests {
                 Denominator::Units(_) => {}
             }
             let expected = (formula.zero == Zero::IsZero).then_some(0.0);
-            // A term in both sums cannot be 0 in one of them alone, and a derived one is no term of the row.
+            // A term in both sums cannot be 0 in only one of them, and a derived term is not in the row.
             let is_alone = |term: &&Metric| match &formula.denominator {
                 Denominator::Sum(denominator) => denominator.iter().all(|other| other.name != term.name),
                 _ => true,
@@ -314,7 +313,7 @@ mod tests {
                 assert_eq!(with_zeros(formula.numerator), expected, "{}", column.name);
             }
         }
-        // A part of 0 in a whole that is not 0.
+        // A part of 0 in a whole other than 0.
         assert_eq!(
             derived(&[(&c::BLOCKS_FROM_CACHE, 0), (&c::BLOCKS_READ, 5)], &c::CACHE_HIT_RATE),
             Some(0.0)
@@ -348,7 +347,7 @@ mod tests {
         assert_eq!(row.integer(&c::FLUSH_BYTES_SETTLED), Some(7));
     }
 
-    /// A column of hardware counters is filled where the processor counts, and only there.
+    /// Columns of hardware counters have values only where the CPU provides these counters.
     #[test]
     fn all_columns_of_hardware_counters_follow_from_the_first_five() {
         let counted = [

@@ -1,4 +1,4 @@
-//! The exact numbers of one experiment as text that people review: one number a line, kept in git.
+//! The exact numbers of one experiment as a text file for review and for git: one number per line.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use crate::ResultsError;
 use crate::whole::write_whole;
 use crate::writer::encode;
 
-/// Exact numbers of a `counted` run, and how to measure them again.
+/// The exact numbers of a `counted` run, and the command that measures them again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Golden {
     /// The name of the experiment.
     pub experiment: String,
-    /// What follows `lsmbench check` to measure it again: the file of the experiment and its options.
+    /// The arguments of `lsmbench check` that measure the numbers again: the file of the experiment and its options.
     pub command: Vec<String>,
-    /// The hash of the experiment as it was resolved.
+    /// The hash of the resolved experiment.
     pub config_hash: String,
     /// The numbers, in the order of the experiment's rows.
     pub numbers: Vec<GoldenNumber>,
@@ -24,7 +24,7 @@ pub struct Golden {
 /// One exact number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenNumber {
-    /// The label of the cell.
+    /// The label of the configuration.
     pub label: String,
     /// The name of the phase.
     pub phase: String,
@@ -40,10 +40,10 @@ pub struct GoldenNumber {
 const HEADER: [&str; 5] = ["label", "phase", "operation", "metric", "value"];
 
 impl Golden {
-    /// Writes the file, all at once.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// A file system that refuses.
+    /// An error of the file system.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let command = Value::from(self.command.clone());
         let mut text = Vec::from(format!(
@@ -57,10 +57,10 @@ impl Golden {
         write_whole(path, &text, false)
     }
 
-    /// Reads a file back.
+    /// Reads a file of exact numbers.
     ///
     /// # Errors
-    /// A file that cannot be read, or is none of these.
+    /// A file that cannot be read, or that is not a file of exact numbers.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let text = std::fs::read_to_string(path).map_err(ResultsError::io(path, "read"))?;
         let wrong = |line: usize, message: &str| ResultsError::Row {

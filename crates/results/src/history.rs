@@ -1,4 +1,4 @@
-//! The store of a history: the medians of every run that was added, one number a line, oldest run first.
+//! The store of a history: the medians of every added run, one number per line, oldest run first.
 
 use std::path::Path;
 
@@ -34,12 +34,12 @@ columns! {
     TRIALS = "trials", "trials", Count, Integer, Neither, false;
 }
 
-/// A row of `history.csv`, to be filled.
+/// An empty row of `history.csv`.
 pub fn row() -> Row {
     Row::new(&Schema::fixed(HISTORY))
 }
 
-/// Reads `history.csv`; there is nothing in one that is not there yet.
+/// Reads `history.csv`; a missing file has no rows.
 ///
 /// # Errors
 /// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
@@ -55,10 +55,10 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Writes `history.csv`, all at once: a reader sees the old one or the new one.
+/// Writes `history.csv` atomically: a reader sees the old file or the new one.
 ///
 /// # Errors
-/// Text with a line break or another control character; a file system that refuses.
+/// Text with a line break or another control character; an error of the file system.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(HISTORY), rows)
 }

@@ -1,8 +1,8 @@
-//! The latencies of one phase of one group: HDR histograms in the V2 interval log format that the
-//! `HdrHistogram` tools read, sealed by a checksum.
+//! The latencies of one phase of one group: HDR histograms in the V2 interval log format of the `HdrHistogram` tools,
+//! followed by a checksum.
 //!
-//! A log holds one interval per tag: the kind of operation (`get`, `all`) for service times, and
-//! `get:response` for response times of an open loop. Values are nanoseconds.
+//! A log contains one interval per tag: the kind of operation (`get`, `all`) for service times, and `get:response` for
+//! response times of an open loop. Values are nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 use crate::ResultsError;
 use crate::whole::write_whole;
 
-/// What stands before the checksum on the last line. The name of the file is in it, so that a log that has
-/// changed places with another is found out.
+/// Text before the checksum on the last line. The checksum includes the name of the file, so that two logs with swapped
+/// names are detected.
 const SEAL: &str = "#[XXH3-64 of the file's name and the bytes above: ";
 
-/// What earlier versions wrote there, whose checksum was of the bytes alone.
+/// The seal of earlier versions, whose checksum covered the bytes only.
 const EARLIER_SEAL: &str = "#[XXH3-64 of the bytes above: ";
 
 /// Histograms by tag.
 #[derive(Clone, Debug, Default)]
 pub struct LatencyLog {
-    /// Each tag with its histogram, in the order in which they were added.
+    /// Each tag with its histogram, in insertion order.
     pub histograms: Vec<(String, Histogram<u64>)>,
 }
 
@@ -44,10 +44,10 @@ impl LatencyLog {
         self.histograms.push((tag.into(), histogram));
     }
 
-    /// Writes the log of a phase that took `duration`, all at once: the file is whole or not there.
+    /// Writes the log of a phase that took `duration`, atomically.
     ///
     /// # Errors
-    /// A tag with a comma, a space or a line break; a file system that refuses. Missing folders are created.
+    /// A tag with a comma, a space or a line break; an error of the file system. Missing folders are created.
     pub fn write(&self, path: &Path, duration: Duration) -> Result<(), ResultsError> {
         let mut bytes = self.encode(path, duration)?;
         let seal = format!("{SEAL}{:016x}]\n", sealed(path, &bytes));
@@ -80,7 +80,7 @@ impl LatencyLog {
         Ok(bytes)
     }
 
-    /// Reads a log back.
+    /// Reads a log.
     ///
     /// # Errors
     /// A file that cannot be read, or whose bytes do not match its checksum.
@@ -115,8 +115,8 @@ impl LatencyLog {
     }
 }
 
-/// The bytes above the checksum, if it is theirs. What is decoded afterwards was written by this module, so
-/// no length in it can ask for more memory than a histogram takes.
+/// The bytes above the checksum, after a check of it. The checksum proves that this module wrote them, so no length in
+/// them can allocate more memory than a histogram takes.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;
@@ -133,7 +133,7 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     }
 }
 
-/// The checksum of a log's bytes under the name of its file.
+/// The checksum of a log's bytes and the name of its file.
 fn sealed(path: &Path, bytes: &[u8]) -> u64 {
     let name = path.file_name().unwrap_or_default();
     xxh3_64_with_seed(bytes, xxh3_64(name.as_encoded_bytes()))
@@ -196,7 +196,7 @@ mod tests {
         assert!(LatencyLog::decode(&path, &bytes).is_ok());
         let error = LatencyLog::decode(&other, &bytes).unwrap_err().to_string();
         assert!(error.contains("that of another measurement"), "{error}");
-        // Those of earlier versions have no name in their checksum.
+        // The checksum of earlier versions does not include the name.
         let body = unseal(&path, &bytes).unwrap();
         let earlier = [body, format!("{EARLIER_SEAL}{:016x}]\n", xxh3_64(body)).as_bytes()].concat();
         assert!(LatencyLog::decode(&other, &earlier).is_ok());

@@ -1,4 +1,4 @@
-//! The columns of `levels.csv`: what each level of the tree holds and takes, phase by phase.
+//! The columns of `levels.csv`: size and I/O of each level of the tree, phase by phase.
 
 use crate::columns::{
     FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,

@@ -1,9 +1,8 @@
-//! The one schema of results: what every column means, and how rows, timelines, latency logs and
-//! manifests are written and read back.
+//! Defines the schema of results: the meaning of every column, and how rows, timelines, latency logs and manifests are
+//! written and read.
 //!
-//! Everything that writes, reads, checks, compares or draws results walks the one list in [`columns`]:
-//! the CSV header, the axes of charts with their units and arrows, the verdicts' sense of better, and
-//! `docs/reference/columns.md`.
+//! All code that writes, reads, checks, compares or draws results uses the one list in [`columns`]: the CSV header, the
+//! axes of charts with their units and arrows, the better direction of a verdict, and `docs/reference/columns.md`.
 
 pub mod columns;
 pub mod counters;

@@ -1,7 +1,6 @@
-//! What must be known of a run beyond its numbers, so that they can be judged and measured again.
+//! The manifest of a run: everything beyond its numbers that is needed to judge and repeat them.
 //!
-//! The manifest is plain data: whoever runs the experiment fills it in. What could not be found out is
-//! `null`.
+//! The manifest is plain data, filled in by the code that runs the experiment. Unknown values are `null`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -317,28 +316,28 @@ pub struct SeamCost {
     pub call_ns: f64,
 }
 
-/// The one field that every layout has.
+/// The one field that every version of the manifest has.
 #[derive(Deserialize)]
 struct Version {
     version: u64,
 }
 
 impl Manifest {
-    /// Writes the manifest, all at once: a reader sees the old one or the new one.
+    /// Writes the manifest atomically: a reader sees the old file or the new one.
     ///
     /// # Errors
-    /// A file system that refuses.
+    /// An error of the file system.
     pub fn write(&self, path: &Path) -> Result<(), ResultsError> {
         let text = serde_json::to_string_pretty(self);
         let text = text.map_err(|error| ResultsError::io(path, "encode")(error.into()))?;
         write_whole(path, seal(&text).as_bytes(), true)
     }
 
-    /// Reads a manifest back.
+    /// Reads a manifest.
     ///
     /// # Errors
-    /// A file that cannot be read, is no manifest, is of a newer version, or does not match its checksum where
-    /// it has one.
+    /// A file that cannot be read, that is not a manifest, that has a newer version, or that does not match its
+    /// checksum if it has one.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -347,7 +346,7 @@ impl Manifest {
         let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
         let text = str::from_utf8(bytes).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
         let text = unseal(text).map_err(|message| wrong(message.to_owned()))?;
-        // The version first: a newer layout would only give confusing errors about its fields.
+        // The version is read first, because a newer layout would only give confusing errors about its fields.
         let Version { version } =
             serde_json::from_str(&text).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
         if version != MANIFEST_VERSION {
@@ -359,10 +358,10 @@ impl Manifest {
         serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is damaged: {error}")))
     }
 
-    /// Holds the rows of a folder to what is known of them.
+    /// Checks the rows of a folder against their seals.
     ///
     /// # Errors
-    /// Rows that are missing, or others than those that were written.
+    /// Rows that are missing or changed.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
         for (seal, path) in [
             (&self.runs, folder.runs()),
@@ -376,21 +375,21 @@ impl Manifest {
     }
 }
 
-/// The end of a manifest with its checksum.
+/// The last lines of a manifest, with its checksum.
 fn ending(body: &str) -> String {
     format!("{SEAL}{:016x}\"\n}}\n", xxh3_64(body.as_bytes()))
 }
 
-/// What stands before the checksum.
+/// The text before the checksum.
 const SEAL: &str = ",\n  \"checksum\": \"";
 
-/// An object of JSON with a checksum of all before it as its last field.
+/// Appends a checksum of all preceding bytes to a JSON object, as its last field.
 fn seal(text: &str) -> String {
     let body = text.trim_end().trim_end_matches('}').trim_end();
     format!("{body}{}", ending(body))
 }
 
-/// The object without its checksum, where it has one; earlier versions wrote none.
+/// The object without its checksum. Earlier versions wrote no checksum.
 fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let Some((body, end)) = text.rsplit_once(SEAL) else { return Ok(text.into()) };
     let expected = ending(body);

@@ -1,4 +1,4 @@
-//! The values of one row before it has an experiment, a configuration and a trial: what the process of a trial reports.
+//! The values of one row before it has an experiment, a configuration and a trial: the report of a trial process.
 
 use std::fmt;
 
@@ -8,10 +8,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::reference::known;
 use crate::{Metric, Value};
 
-/// The measured values of one row, keyed by metric. A value that was not measured is not in it.
+/// The measured values of one row, keyed by metric. Values that were not measured are absent.
 ///
-/// It serialises as a map from the names of columns to values. A name that no file has a column of is an error when it
-/// is read back.
+/// It serialises as a map from the names of columns to values. Reading rejects a name that is not a column of any file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
@@ -19,7 +18,7 @@ impl Measurements {
     /// Sets the value of a metric and replaces an earlier one. An empty value changes nothing.
     ///
     /// # Panics
-    /// If the metric holds another kind of value. That is a mistake in the code that measures.
+    /// If the metric has another kind of value. That is a mistake in the measuring code.
     pub fn set(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
         let value = metric.hold(&value.into());
         if value.is_empty() {
@@ -32,7 +31,7 @@ impl Measurements {
         self
     }
 
-    /// Sets the value of a metric where there is one.
+    /// Sets the value of a metric unless it is `None`.
     pub fn set_some(&mut self, metric: &'static Metric, value: Option<impl Into<Value>>) -> &mut Self {
         match value {
             Some(value) => self.set(metric, value),
@@ -45,31 +44,31 @@ impl Measurements {
         self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
     }
 
-    /// The number that was measured of a metric.
+    /// The measured number of a metric.
     pub fn number(&self, metric: &Metric) -> Option<f64> {
         self.get(metric).number()
     }
 
-    /// The whole number that was measured of a metric.
+    /// The measured integer of a metric.
     pub fn integer(&self, metric: &Metric) -> Option<u64> {
         self.get(metric).integer()
     }
 
-    /// Takes over all values of `other`, which replace those of the same metric.
+    /// Adds all values of `other`, which replace those of the same metric.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);
         }
     }
 
-    /// Leaves the values of `columns` only.
+    /// Removes all values except those of `columns`.
     pub fn retain(&mut self, columns: &[&[Metric]]) {
         self.0.retain(|(metric, _)| {
             columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))
         });
     }
 
-    /// Every metric with its value, in the order in which they were set first.
+    /// Every metric with its value, in the order of insertion.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Metric, &Value)> {
         self.0.iter().map(|(metric, value)| (*metric, value))
     }

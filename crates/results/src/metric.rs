@@ -1,22 +1,22 @@
-//! What one column is: its unit, its type, which direction is better, and its definition.
+//! The definition of a column: its unit, its type and its better direction.
 
 use std::fmt;
 
 use crate::Value;
 
-/// Which direction of a metric a user wants.
+/// The better direction of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     /// More is better.
     Higher,
     /// Less is better.
     Lower,
-    /// Neither: it describes the run.
+    /// Neither: the metric describes the run.
     Neither,
 }
 
 impl Better {
-    /// What stands beside an axis: `higher is better`; nothing where there is no better.
+    /// The note next to an axis: `higher is better`; `None` without a better direction.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),
@@ -36,12 +36,12 @@ impl fmt::Display for Better {
     }
 }
 
-/// What a column's numbers count.
+/// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// No unit: a name, or a number of something that the title says.
+    /// No unit: a name, or a number whose title names the counted objects.
     Plain,
-    /// A number of things.
+    /// A count.
     Count,
     /// Bytes; shown in KiB, MiB, GiB.
     Bytes,
@@ -53,14 +53,14 @@ pub enum Unit {
     OperationsPerSecond,
     /// Millions of bytes per second; shown in MB/s, GB/s.
     MegabytesPerSecond,
-    /// A part of a whole, 0 to 1.
+    /// A fraction of a whole, 0 to 1.
     Share,
-    /// How many times one quantity is in another.
+    /// The quotient of two quantities.
     Ratio,
 }
 
 impl Unit {
-    /// The unit as documentation writes it; empty for plain numbers.
+    /// The unit in documentation; empty for plain numbers.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -76,19 +76,19 @@ impl Unit {
     }
 }
 
-/// What a column's cells may hold; every cell may also be empty.
+/// The type of a column's cells; every cell may also be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Text on one line.
     Text,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// A finite number.
     Number,
 }
 
 impl Kind {
-    /// What a reader expected: `a whole number`.
+    /// The description in error messages: `a whole number`.
     pub fn expected(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -98,34 +98,34 @@ impl Kind {
     }
 }
 
-/// One column: the line from which the CSV header, the axis of a chart, the direction of a verdict and the
-/// documentation are all made.
+/// A column: the definition from which the CSV header, the axis of a chart, the direction of a verdict and the
+/// documentation are generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// The name of the column.
     pub name: &'static str,
-    /// What an axis calls it, without the unit.
+    /// The title on an axis, without the unit.
     pub title: &'static str,
-    /// Its unit.
+    /// The unit of the column.
     pub unit: Unit,
-    /// What its cells hold.
+    /// The type of the column's cells.
     pub kind: Kind,
-    /// Which direction is better.
+    /// The better direction.
     pub better: Better,
-    /// Whether two runs in `counted` mode must agree on it to the last digit, on any machine.
+    /// Whether two runs in `counted` mode must agree in it to the last digit, on any machine.
     pub exact: bool,
-    /// What it means, in full sentences.
+    /// The definition, in full sentences.
     pub(crate) definition: &'static str,
 }
 
 impl Metric {
-    /// What it means, in full sentences.
+    /// The definition, in full sentences.
     pub fn definition(&self) -> &'static str {
         self.definition.trim_ascii_start()
     }
 
-    /// The value as a cell of this column holds it: a whole number becomes a number where the column holds numbers.
-    /// `None` where the column cannot hold it.
+    /// Converts a value to the type of this column: an integer becomes a number in a column of numbers. `None` for a
+    /// value of another type.
     pub(crate) fn accept(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {
             (_, Value::Empty) => Some(Value::Empty),
@@ -137,10 +137,10 @@ impl Metric {
         }
     }
 
-    /// The value as a cell of this column holds it.
+    /// Converts a value to the type of this column.
     ///
     /// # Panics
-    /// If the column cannot hold it.
+    /// If the value has another type.
     pub(crate) fn hold(&self, value: &Value) -> Value {
         let wrong = || format!("column \"{}\" holds {}, not {value:?}", self.name, self.kind.expected());
         self.accept(value.clone()).unwrap_or_else(|| panic!("{}", wrong()))

@@ -1,4 +1,4 @@
-//! Whether a run measures time or counts alone.
+//! The mode of a run: timed, or counters only.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ pub struct ConfigPath<'a> {
     parts: Vec<&'a str>,
 }
 
-/// The part of a configuration that a path leads into.
+/// The part of a configuration that a path refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Root {
     /// The engine.
@@ -29,7 +29,7 @@ pub enum Root {
     Phase,
     /// The parameters of a component under test.
     Component,
-    /// Any other part, as the keys of the workload.
+    /// Any other part, such as the keys of the workload.
     Other,
 }
 
@@ -39,12 +39,12 @@ impl<'a> ConfigPath<'a> {
         Self { text: path, parts: path.split('.').collect() }
     }
 
-    /// The path of the choice on an axis of the design.
+    /// The path of the selected variant on an axis of the design.
     pub fn of_axis(axis: &str) -> String {
         format!("{DESIGN}.{axis}")
     }
 
-    /// The part of a configuration that the path leads into.
+    /// The part of a configuration that the path refers to.
     pub fn root(&self) -> Root {
         match self.parts[0] {
             ENGINE => Root::Engine,
@@ -55,12 +55,12 @@ impl<'a> ConfigPath<'a> {
         }
     }
 
-    /// All parts. There is at least one.
+    /// All parts, at least one.
     pub fn parts(&self) -> &[&'a str] {
         &self.parts
     }
 
-    /// The parts after the first one.
+    /// All parts except the first.
     pub fn below(&self) -> &[&'a str] {
         &self.parts[1..]
     }
@@ -75,7 +75,7 @@ impl<'a> ConfigPath<'a> {
         self.below().first().copied().filter(|_| self.root() == Root::Phase)
     }
 
-    /// The path without the words that a reader does not need: without `design` or `component`. Phases keep their names.
+    /// The path without a leading `design` or `component`. Phases keep their names.
     pub fn short(&self) -> &'a str {
         let below = self.text.split_once('.').map(|(_, below)| below);
         below.filter(|_| matches!(self.root(), Root::Design | Root::Component)).unwrap_or(self.text)

@@ -1,4 +1,4 @@
-//! The columns of all files of results: the one of a name, and their reference as Markdown.
+//! The columns of all result files: look-up by name, and the reference as Markdown.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Metric};
 use crate::verdicts::VERDICTS;
 
-/// The measured column of this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
+/// The measured column with this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
 pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
-/// The column of this name, in whatever file: one that says which measurement a row is of, or a measured one.
+/// The column with this name in any result file: an identifying column, or a measured one.
 pub(crate) fn known(name: &str) -> Option<&'static Metric> {
     IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
 }

@@ -1,18 +1,18 @@
-//! One line of a table.
+//! A row of a table, and the group of rows that it belongs to.
 
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// What is measured in one go and appended in one write: one cell in one trial.
+/// The group of rows that are measured together and appended in one write: one configuration in one trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
-    /// The number of the cell.
+    /// The number of the configuration.
     pub cell: u64,
     /// The number of the trial.
     pub trial: u64,
 }
 
-/// A cell for every column; all empty at first.
+/// A row with one cell per column, all empty at first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     schema: Schema,
@@ -32,8 +32,8 @@ impl Row {
     /// Sets a column of the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// If the row's file has no such column, or the column holds another kind of value. Both are mistakes in
-    /// the code that measures, not in what it measured.
+    /// If the row's file has no such column, or the column has another type. Both are mistakes in the measuring code,
+    /// not in its results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
@@ -41,16 +41,16 @@ impl Row {
         self
     }
 
-    /// Sets the columns that were measured.
+    /// Sets the measured columns.
     ///
     /// # Panics
-    /// As [`set`](Self::set).
+    /// Those of [`set`](Self::set).
     pub fn fill(&mut self, measurements: &Measurements) -> &mut Self {
         measurements.iter().for_each(|(metric, value)| _ = self.set(metric, value.clone()));
         self
     }
 
-    /// Sets the value of a swept path. The text says the type: see [`Value::infer`].
+    /// Sets the value of a swept path. The type follows from the text: see [`Value::infer`].
     ///
     /// # Errors
     /// If the path is not swept.
@@ -60,7 +60,7 @@ impl Row {
         Ok(self)
     }
 
-    /// The cell of a column of the list; empty where the file has no such column.
+    /// The cell of a column; empty where the file has no such column.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.schema.position(metric.name).map_or(&Value::Empty, |at| &self.cells[at])
     }
@@ -70,12 +70,12 @@ impl Row {
         &self.cells
     }
 
-    /// The columns the cells stand under.
+    /// The columns of the cells.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Which cell and trial it is of; nothing if either is empty.
+    /// The configuration and trial of the row; `None` if either is empty.
     pub fn group(&self) -> Option<Group> {
         Some(Group { cell: self.get(&CELL).integer()?, trial: self.get(&TRIAL).integer()? })
     }

@@ -1,4 +1,4 @@
-//! The columns of one file: identity, swept paths, metrics.
+//! The columns of one file: identifying columns, swept paths, metrics.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub enum Column {
 }
 
 impl Column {
-    /// The name in the header.
+    /// The name of the column in the header.
     pub fn name(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.name,
@@ -27,7 +27,7 @@ impl Column {
         }
     }
 
-    /// What an axis calls it: the metric's title, or the path without its first word `design` or `component`.
+    /// The title on an axis: the metric's title, or the path without its first word `design` or `component`.
     pub fn title(&self) -> &str {
         match self {
             Self::Fixed(metric) => metric.title,
@@ -35,7 +35,7 @@ impl Column {
         }
     }
 
-    /// Its unit; swept values carry theirs in their text.
+    /// The unit; swept values include theirs in their text.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Fixed(metric) => metric.unit,
@@ -43,7 +43,7 @@ impl Column {
         }
     }
 
-    /// Which direction is better.
+    /// The better direction.
     pub fn better(&self) -> Better {
         match self {
             Self::Fixed(metric) => metric.better,
@@ -51,7 +51,7 @@ impl Column {
         }
     }
 
-    /// Whether two runs in `counted` mode must agree on it to the last digit, on any machine.
+    /// Whether two runs in `counted` mode must agree in it to the last digit, on any machine.
     pub fn exact(&self) -> bool {
         match self {
             Self::Fixed(metric) => metric.exact,
@@ -59,7 +59,7 @@ impl Column {
         }
     }
 
-    /// Reads one cell.
+    /// Parses one cell.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
@@ -70,7 +70,7 @@ impl Column {
     }
 }
 
-/// The columns of one file, in order. Copies share them.
+/// The columns of one file, in order. Clones share them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schema {
     columns: Arc<[Column]>,
@@ -81,7 +81,7 @@ impl Schema {
     /// The columns of `runs.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// A path that stands twice, is empty, is the name of another column, or holds a control character.
+    /// A path that occurs twice, is empty, is the name of another column, or contains a control character.
     pub fn runs<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, METRICS)
     }
@@ -89,7 +89,7 @@ impl Schema {
     /// The columns of `timeline.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// As [`runs`](Self::runs).
+    /// Those of [`runs`](Self::runs).
     pub fn timeline<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, TIMELINE_METRICS)
     }
@@ -97,12 +97,12 @@ impl Schema {
     /// The columns of `levels.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// As [`runs`](Self::runs).
+    /// Those of [`runs`](Self::runs).
     pub fn levels<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of a file that has always the same ones, as `verdicts.csv`.
+    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
@@ -137,13 +137,12 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns may be missing (an older version did not have them), but those that
-    /// are there stand in order.
+    /// Reads a header. Measured columns of a newer version may be missing, but the existing ones are in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
-        // The first column tells which file it is; no swept path has the name of one.
+        // The first column identifies the file, because no swept path has its name.
         let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
         let metrics = of_file.unwrap_or(METRICS);
         let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
@@ -175,15 +174,15 @@ impl Schema {
         self.columns[IDENTITY.len()..][..self.swept].iter().map(Column::name)
     }
 
-    /// Where the column of this name stands.
+    /// The index of the column with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name() == name)
     }
 
-    /// Where the column of this name stands.
+    /// The index of the column with this name.
     ///
     /// # Errors
-    /// Names the closest column and the swept ones.
+    /// An unknown name; the message has the closest column and the swept ones.
     pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
         self.position(name).ok_or_else(|| {
             let names = || self.columns.iter().map(Column::name);
@@ -204,12 +203,12 @@ impl Schema {
         })
     }
 
-    /// The header line, without its end.
+    /// The header line, without the line break.
     pub(crate) fn header(&self) -> Vec<&str> {
         self.columns.iter().map(Column::name).collect()
     }
 
-    /// The first difference to another schema, in words.
+    /// The first difference from another schema, as a message.
     pub(crate) fn difference(&self, theirs: &Self) -> Option<String> {
         let (ours, theirs) = (self.header(), theirs.header());
         let at = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at))?;
@@ -218,7 +217,7 @@ impl Schema {
     }
 }
 
-/// Holds the first columns of a header to those that belong there.
+/// Checks that a header begins with the expected columns.
 fn begins_with(path: &Path, header: &[&str], expected: &[Metric]) -> Result<(), ResultsError> {
     for (at, metric) in expected.iter().enumerate() {
         let found = match header.get(at) {

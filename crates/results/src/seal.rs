@@ -1,5 +1,5 @@
-//! What is known of a file's rows beside the file: how many bytes they take, and their checksum. A digit that
-//! has changed, a line that is gone and one that stands there twice are rows like any other; only this tells.
+//! Seals of files: the number of bytes of a file's rows, and their checksum, kept in the manifest. Only a seal detects
+//! a changed digit, a missing line or a duplicate line, because such rows are valid otherwise.
 
 use std::fs;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub struct Seal {
 }
 
 impl Seal {
-    /// Holds a file to what is known of it.
+    /// Checks a file against its seal.
     ///
     /// # Errors
-    /// A file that cannot be read, has fewer bytes, or has others.
+    /// A file that cannot be read, that has fewer bytes, or that has other bytes.
     pub fn check(&self, path: &Path) -> Result<(), ResultsError> {
         let bytes = fs::read(path).map_err(ResultsError::io(path, "read"))?;
         let changed = |message: String| ResultsError::Changed { path: path.to_owned(), message };
@@ -51,7 +51,7 @@ pub(crate) struct Sealing {
 }
 
 impl Sealing {
-    /// Takes in bytes that were appended.
+    /// Adds appended bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.hash.update(bytes);
         self.bytes += bytes.len() as u64;

@@ -1,4 +1,4 @@
-//! A table read back: every cell checked, a torn end cut and reported, rows to filter and group.
+//! A table of results: checks every cell, cuts off and reports a torn end, filters and groups rows.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
@@ -17,19 +17,19 @@ pub struct Table {
     torn: Option<Torn>,
 }
 
-/// A last line without an end: the run was killed while it wrote. It is not among the rows.
+/// An incomplete last line, because the run was killed while it wrote. It is not among the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The line, from 1.
     pub line: u64,
-    /// How many bytes of it there are.
+    /// The length of the line in bytes.
     pub bytes: usize,
 }
 
-/// Rows that agree on some columns.
+/// Rows with equal values in some columns.
 #[derive(Clone, Debug)]
 pub struct RowGroup<'a> {
-    /// What they agree on, in the order asked for.
+    /// The values, in the order of the requested columns.
     pub key: Vec<Value>,
     /// The rows, in the order of the table.
     pub rows: Vec<&'a Row>,
@@ -39,8 +39,8 @@ impl Table {
     /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a
-    /// cell of the wrong type. Errors name file, line, column and what was expected.
+    /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a cell of
+    /// the wrong type. Errors name file, line, column and the expected content.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
@@ -55,47 +55,47 @@ impl Table {
         Ok(Self { path: path.to_owned(), schema, rows, torn })
     }
 
-    /// A table of rows that were never on disk.
+    /// A table of rows that are not in a file.
     pub fn new(schema: Schema, rows: Vec<Row>) -> Self {
         Self { path: PathBuf::new(), schema, rows, torn: None }
     }
 
-    /// Where it was read from.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its columns.
+    /// The columns of the table.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Its rows, in order.
+    /// The rows, in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// The torn last line, if there was one.
+    /// The torn last line, if one exists.
     pub fn torn(&self) -> Option<Torn> {
         self.torn
     }
 
-    /// The column of this name.
+    /// The column with this name.
     ///
     /// # Errors
-    /// Names the closest column.
+    /// An unknown name; the message has the closest column.
     pub fn column(&self, name: &str) -> Result<&Column, ResultsError> {
         Ok(&self.schema.columns()[self.schema.find(name)?])
     }
 
-    /// The rows for which `keep` holds.
+    /// The rows for which `keep` returns true.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         let rows = self.rows.iter().filter(|row| keep(row)).cloned().collect();
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// The rows whose column holds this value, as the CSV writes it.
+    /// The rows whose column has this value, as the CSV writes it.
     ///
     /// # Errors
     /// If there is no such column.
@@ -104,7 +104,7 @@ impl Table {
         Ok(self.filter(|row| row.cells()[at].to_string() == value))
     }
 
-    /// The different values of a column, in the order of their first rows.
+    /// The distinct values of a column, in the order of their first rows.
     ///
     /// # Errors
     /// If there is no such column.
@@ -119,7 +119,7 @@ impl Table {
     pub fn group_by(&self, columns: &[&str]) -> Result<Vec<RowGroup<'_>>, ResultsError> {
         let at = columns.iter().map(|name| self.schema.find(name)).collect::<Result<Vec<_>, _>>()?;
         let mut groups: Vec<RowGroup<'_>> = Vec::new();
-        // The key as text stands for the values, which are not all hashable.
+        // The keys of the map are texts, because not all values are hashable.
         let mut places = HashMap::new();
         for row in &self.rows {
             let key: Vec<String> = at.iter().map(|at| row.cells()[*at].to_string()).collect();
@@ -145,10 +145,10 @@ impl Table {
     }
 }
 
-/// What a file holds: its columns, its rows with their lines, its torn end.
+/// The contents of a file: its columns, its rows with their line numbers, its torn end.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
-/// The rows of a file with their lines, in the columns that its header names, and its torn end.
+/// Reads the rows of a file with their line numbers, in the columns of its header, and its torn end.
 pub(crate) fn read_rows(
     path: &Path,
     read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,
@@ -176,7 +176,7 @@ pub(crate) fn read_rows(
     Ok((schema, rows, torn))
 }
 
-/// The complete lines, and the torn one behind them.
+/// The complete lines, and the torn line after them.
 fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>), ResultsError> {
     let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let lines_before = |at: usize| bytes[..at].split(|byte| *byte == b'\n').count() as u64 - 1;
@@ -189,7 +189,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     Ok((text, torn))
 }
 
-/// What tells a row from all others of its file.
+/// The cells that identify a row within its file.
 fn identity(row: &Row) -> Vec<String> {
     let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name, LEVEL.name];
     let positions = columns.iter().filter_map(|name| row.schema().position(name));
@@ -198,7 +198,7 @@ fn identity(row: &Row) -> Vec<String> {
 
 fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>, String> {
     let columns = schema.columns();
-    // No cell is written with a line break, so one inside a cell is a quote that damage has opened.
+    // No cell is written with a line break, so a line break inside a cell shows that a corruption has opened a quote.
     if record.iter().any(|text| text.contains(['\n', '\r'])) {
         return Err("a quote is opened and not closed on this line".to_owned());
     }

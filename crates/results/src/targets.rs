@@ -1,4 +1,4 @@
-//! Where results will be written, looked at before the work is done that leads to them.
+//! Checks of output paths, before the work whose results go there.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{Access, access};
 use types::{Outcome, Problem};
 
-/// Refuses a link in the place of a file that is about to be written.
+/// Rejects a symbolic link in place of an output file.
 pub fn refuse_link(path: &Path) -> Outcome<()> {
     match path.symlink_metadata() {
         Ok(found) if found.is_symlink() => Err(Problem::new(format!(
@@ -17,7 +17,7 @@ pub fn refuse_link(path: &Path) -> Outcome<()> {
     }
 }
 
-/// Refuses a folder that cannot be made or written to, as far as can be told without trying.
+/// Rejects a folder that cannot be created or written, as far as this is known without trying.
 pub fn check_folder(folder: &Path) -> Outcome<()> {
     let exists = |above: &&Path| above.symlink_metadata().is_ok() || above.as_os_str().is_empty();
     let existing = folder.ancestors().find(exists).filter(|above| !above.as_os_str().is_empty());
@@ -32,7 +32,7 @@ pub fn check_folder(folder: &Path) -> Outcome<()> {
     })
 }
 
-/// Refuses a file that cannot be made anew in its folder, or in whose place something else stands.
+/// Rejects a file that cannot be created in its folder, or whose path is a folder or a symbolic link.
 pub fn check_file(path: &Path) -> Outcome<()> {
     refuse_link(path)?;
     if path.is_dir() {
@@ -42,7 +42,7 @@ pub fn check_file(path: &Path) -> Outcome<()> {
     check_folder(path.parent().unwrap_or(Path::new("")))
 }
 
-/// Refuses a name of an experiment that is none of a folder in the output folder.
+/// Rejects a name of an experiment that is not the name of a folder in the output folder.
 pub fn check_name(experiment: &str) -> Outcome<()> {
     let is_folder = !matches!(experiment, "" | "." | "..") && !experiment.contains('/');
     if is_folder && !experiment.chars().any(char::is_control) {
@@ -53,7 +53,7 @@ pub fn check_name(experiment: &str) -> Outcome<()> {
     )))
 }
 
-/// Creates a folder and the folders above it.
+/// Creates a folder and its parents.
 pub fn create_folder(folder: &Path) -> Outcome<()> {
     std::fs::create_dir_all(folder)
         .map_err(|error| Problem::doing(format!("create {}", folder.display()), error))

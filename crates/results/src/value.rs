@@ -1,4 +1,4 @@
-//! What one cell of a table holds.
+//! The value of one cell of a table.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metric::Kind;
 
-/// A cell. Empty means: not measured.
+/// The value of a cell. Empty means not measured.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
     /// Not measured.
@@ -16,15 +16,15 @@ pub enum Value {
     Empty,
     /// Text on one line.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i128),
     /// A finite number.
     Number(f64),
 }
 
 impl Value {
-    /// A cell of a swept column, whose type is in the text itself: `8` is a whole number, `0.5` a number,
-    /// `4MiB` and `blocked(bits_per_key=12)` are text.
+    /// Infers the value of a swept column from its text: `8` is an integer, `0.5` a number, `4MiB` and
+    /// `blocked(bits_per_key=12)` are text.
     pub fn infer(text: &str) -> Self {
         if text.is_empty() {
             return Self::Empty;
@@ -41,7 +41,7 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// A cell of a column of this kind; nothing if the text is no such thing.
+    /// Parses a cell of a column of this kind; `None` for text of another kind.
     pub(crate) fn parse(text: &str, kind: Kind) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
@@ -53,7 +53,7 @@ impl Value {
         }
     }
 
-    /// The number it holds, whole or not.
+    /// The value as a number, integer or not.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -62,7 +62,7 @@ impl Value {
         }
     }
 
-    /// The whole number it holds, where it is not negative and fits.
+    /// The value as an integer, if it is not negative and fits.
     pub fn integer(&self) -> Option<u64> {
         match self {
             Self::Integer(number) => u64::try_from(*number).ok(),
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The text it holds.
+    /// The value as text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// Whether nothing was measured.
+    /// Whether the cell is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::Empty
     }
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// As the CSV holds it: reading gives the same value back, to the last bit of a number.
+/// The CSV text: reading it gives the same value, to the last bit of a number.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -116,7 +116,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// As JSON has it: a number, a string, or null.
+/// The JSON value: a number, a string, or null.
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -206,7 +206,7 @@ impl From<i64> for Value {
     }
 }
 
-/// A quotient that has no value, such as a hit rate without accesses, was not measured: it is empty.
+/// A quotient without a value, such as a hit rate without accesses, is empty because it was not measured.
 impl From<f64> for Value {
     fn from(number: f64) -> Self {
         if number.is_finite() { Self::Number(number) } else { Self::Empty }

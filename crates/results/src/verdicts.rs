@@ -1,5 +1,4 @@
-//! The columns of `verdicts.csv`, and its writer: what follows from the rows of a run, in a form that programs
-//! can read.
+//! The columns of `verdicts.csv`, and its writer: the conclusions from the rows of a run, in a form for programs.
 
 use std::path::Path;
 
@@ -71,23 +70,24 @@ columns! {
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
 
-/// What the doubt of a candidate begins with that cannot be compared with its baseline, such as a filter of twice the bits.
+/// The start of a doubt about a candidate that cannot be compared with its baseline, such as a filter of twice the
+/// bits.
 pub const NO_RIVAL: &str = "no rival";
 
-/// A row of `verdicts.csv`, to be filled.
+/// An empty row of `verdicts.csv`.
 pub fn row() -> Row {
     Row::new(&Schema::fixed(VERDICTS))
 }
 
-/// Writes `verdicts.csv`, all at once: a reader sees the old one or the new one.
+/// Writes `verdicts.csv` atomically: a reader sees the old file or the new one.
 ///
 /// # Errors
-/// Text with a line break or another control character; a file system that refuses.
+/// Text with a line break or another control character; an error of the file system.
 pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(VERDICTS), rows)
 }
 
-/// Reads `verdicts.csv`; nothing where there is none.
+/// Reads `verdicts.csv`; a missing file has no rows.
 ///
 /// # Errors
 /// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all.
+//! Atomic writes of files.
 
 use std::fs::Permissions;
 use std::io::Write;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 use crate::ResultsError;
 
-/// Writes `bytes` beside `path`, to the device if the file must outlive a power failure, and puts the new
-/// file in the old one's place.
+/// Writes `bytes` to a temporary file next to `path` and renames it to `path`. The bytes are synced first if the file
+/// must survive a power failure.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8], durable: bool) -> Result<(), ResultsError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()

@@ -1,4 +1,4 @@
-//! Appends rows as measurements end, so that a killed run loses at most the one in hand.
+//! Appends rows as soon as they are measured, so that a killed run loses at most the current measurement.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,24 +9,24 @@ use crate::seal::Sealing;
 use crate::whole::write_whole;
 use crate::{Group, ResultsError, Row, Schema, Seal, Table, Torn, Value};
 
-/// The writer of one CSV file; no other process may write it meanwhile.
+/// The writer of one CSV file, which it locks against other processes.
 #[derive(Debug)]
 pub struct RowWriter {
     path: PathBuf,
     file: File,
     schema: Schema,
-    /// All that is in the file.
+    /// The seal of the file's content.
     sealing: Sealing,
 }
 
-/// What a resumed run starts from.
+/// The state that a resumed run starts from.
 #[derive(Debug)]
 pub struct Resumed {
-    /// The rows that stay.
+    /// The remaining rows.
     pub table: Table,
-    /// How many rows of unfinished measurements were taken out.
+    /// The number of removed rows of unfinished measurements.
     pub dropped_rows: usize,
-    /// The torn last line that was taken out.
+    /// The removed torn last line.
     pub torn: Option<Torn>,
 }
 
@@ -34,7 +34,7 @@ impl RowWriter {
     /// Starts a new file with its header.
     ///
     /// # Errors
-    /// If there is a file already, or the file system refuses.
+    /// An existing file; an error of the file system.
     pub fn create(path: &Path, schema: &Schema) -> Result<Self, ResultsError> {
         let file = OpenOptions::new().write(true).create_new(true).open(path);
         let file = file.map_err(|source| match source.kind() {
@@ -46,11 +46,11 @@ impl RowWriter {
         Ok(writer)
     }
 
-    /// Continues a file: keeps the rows of finished groups, takes out all others and a torn last line.
-    /// A file that is missing, or torn within its header, is started anew.
+    /// Continues a file: keeps the rows of finished groups, and removes all others and a torn last line. A file that is
+    /// missing, or torn within its header, is started again.
     ///
     /// # Errors
-    /// A file whose header differs or that is damaged before its end; a file system that refuses. Nothing is
+    /// A file with another header, or with a corruption before its end; an error of the file system. The file is not
     /// changed then.
     pub fn resume(
         path: &Path,
@@ -71,11 +71,11 @@ impl RowWriter {
         let table = before.filter(|row| row.group().is_some_and(|group| finished.contains(&group)));
         let dropped_rows = before.rows().len() - table.rows().len();
         if before.rows().starts_with(table.rows()) {
-            // What a kill leaves behind stands at the end: the lines before it are not touched.
+            // Remains of a kill are at the end; the lines before it are not touched.
             let length = length_of_lines(path, table.rows().len() + 1)?;
             writer.file.set_len(length).map_err(ResultsError::io(path, "cut"))?;
         } else {
-            // The lock is on the old file and is held until the new one stands in its place.
+            // The lock is on the old file and is held until the new one has replaced it.
             replace(path, schema, table.rows())?;
             writer = Self::open(path, schema)?;
         }
@@ -91,7 +91,7 @@ impl RowWriter {
 
     fn locked(path: &Path, file: File, schema: &Schema) -> Result<Self, ResultsError> {
         match file.try_lock() {
-            // A file system without locks is no reason not to write.
+            // Writing continues on a file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => {
                 let sealing = Sealing::default();
                 Ok(Self { path: path.to_owned(), file, schema: schema.clone(), sealing })
@@ -103,8 +103,8 @@ impl RowWriter {
     /// Appends the rows of one finished group in one write.
     ///
     /// # Errors
-    /// A row of another file; text with a line break or another control character; a file system that
-    /// refuses, in which case the file is cut back to what it was.
+    /// A row of another file; text with a line break or another control character; an error of the file system, after
+    /// which the file is truncated to its previous length.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), ResultsError> {
         let mut bytes = Vec::new();
         for row in rows {
@@ -113,11 +113,11 @@ impl RowWriter {
         self.write(&bytes)
     }
 
-    /// What is to be known of the file beside it. Its rows are on the device then, so that what is missing of
-    /// them later was taken by damage and not by a power failure.
+    /// The seal of the file. Its rows are synced first, so that a later loss of rows is a corruption and not a power
+    /// failure.
     ///
     /// # Errors
-    /// A file system that refuses.
+    /// An error of the file system.
     pub fn seal(&mut self) -> Result<Seal, ResultsError> {
         self.file.sync_data().map_err(ResultsError::io(&self.path, "sync"))?;
         Ok(self.sealing.seal())
@@ -126,7 +126,7 @@ impl RowWriter {
     fn write(&mut self, bytes: &[u8]) -> Result<(), ResultsError> {
         let before = self.file.stream_position().map_err(ResultsError::io(&self.path, "append"))?;
         self.file.write_all(bytes).map_err(|source| {
-            // Half a group would look finished to nobody, but a clean file is the better thing to leave.
+            // Half a group would not count as finished, but a clean file is better.
             let _ = self.file.set_len(before);
             let _ = self.file.seek(SeekFrom::Start(before));
             ResultsError::Io { path: self.path.clone(), action: "append", source }
@@ -136,7 +136,8 @@ impl RowWriter {
     }
 }
 
-/// Whether there is nothing to continue: no file, or a part of the header. Such a part is removed.
+/// Whether the file has to be started from the beginning: it is missing, or has a part of the header. Such a part is
+/// removed.
 fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     match std::fs::read(path) {
         Ok(bytes) if bytes.len() < header.len() && header.starts_with(&bytes) => {
@@ -149,14 +150,14 @@ fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     }
 }
 
-/// The bytes that the first so many lines take; all of them if there are no more.
+/// The length in bytes of the first `lines` lines; of all lines if there are fewer.
 fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     let bytes = std::fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1);
     Ok(ends.take(lines).last().unwrap_or(0))
 }
 
-/// Writes the file anew beside the old one and puts it in its place.
+/// Writes a new file next to the old one and replaces the old one with it.
 pub(crate) fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
     let mut bytes = encode(schema.header().into_iter().map(str::to_owned));
     for row in rows {
@@ -183,7 +184,7 @@ fn encode_row(path: &Path, schema: &Schema, row: &Row) -> Result<Vec<u8>, Result
     Ok(encode(row.cells().iter().map(Value::to_string)))
 }
 
-/// One line of CSV with its end.
+/// One line of CSV with its line break.
 pub(crate) fn encode(cells: impl Iterator<Item = String>) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(cells).expect("writing to memory does not fail");

@@ -1,4 +1,4 @@
-//! What a run writes, it reads back; what a kill or damage leaves behind is recovered or named.
+//! Tests of result files: written rows are read back, and remains of kills or corruption are recovered or reported.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -159,7 +159,7 @@ fn another_experiment_s_results_are_not_touched() {
     let error = RowWriter::resume(&path, &other, &BTreeSet::new()).unwrap_err().to_string();
     assert!(error.contains("column 10 is \"design.bloom\" there and \"design.fence\" here"), "{error}");
     let mut damaged = whole.clone();
-    // A cell that runs on into the next.
+    // A cell that extends into the next one.
     let middle = damaged.len() / 2;
     let at = middle + damaged[middle..].iter().position(|byte| *byte == b',').unwrap();
     damaged[at] = b'"';
@@ -217,7 +217,7 @@ fn a_seal_tells_every_change_of_what_was_written() {
         seal.check(&path).map_err(|error| error.to_string())
     };
     check(&whole).unwrap();
-    // What a run that was killed left behind them is none of the seal's business.
+    // The seal does not cover remains of a killed run at the end.
     check(&[&whole[..], b"bloom,1,torn"].concat()).unwrap();
     let text = String::from_utf8(whole.clone()).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -12,10 +12,10 @@ use types::{Outcome, Problem};
 use super::memory_limit::MemoryLimit;
 use crate::interrupt;
 
-/// The hidden subcommand of a trial's process.
+/// The hidden subcommand of a trial process.
 pub const TRIAL_COMMAND: &str = "trial-process";
 
-/// The time within which an interruption ends a run, at any step of the trial.
+/// The period of checks for an interruption during a trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
 /// Runs a trial in a new process of this program. `None` where the user interrupted the run. `line` prints the output
@@ -61,18 +61,19 @@ pub(super) fn run_trial(
     }
 }
 
-/// Whether a line is a message for this process. A message is a JSON object; any other line comes from a library of
+/// Whether a line is a message for this process. A message is a JSON object; any other line comes from the library of
 /// an engine.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
 }
 
-/// A running process; it ends with this value.
+/// A running process, which is killed when this value is dropped.
 struct Process {
     child: Child,
     /// The lines of its standard output.
     lines: Receiver<String>,
-    /// Its standard input: when this end is closed, as by the death of this process, it ends itself.
+    /// The write end of the process's standard input. The process exits when it is closed, also by the death of this
+    /// process.
     _lifeline: ChildStdin,
 }
 
@@ -89,10 +90,10 @@ impl Process {
         let (sender, lines) = channel();
         std::thread::spawn(move || {
             let lines = BufReader::new(out).lines().map_while(Result::ok);
-            // A receiver that is gone wants no more of them.
+            // A closed receiver needs no more lines.
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
-        // It has allocated nothing yet, because it waits for its specification.
+        // The process has allocated no memory yet, because it waits for its specification.
         if let Some(limit) = limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }
@@ -110,7 +111,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended before.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -124,7 +125,7 @@ mod tests {
     fn what_a_library_prints_is_no_message() {
         let message = serde_json::to_string(&Message::Failed("{".to_owned())).unwrap();
         assert!(is_message(&message), "{message}");
-        // SpeedB 2.7 says so where it is asked for statistics.
+        // SpeedB 2.7 prints this line when statistics are requested.
         assert!(!is_message("StatisticsData.size=56640"));
     }
 }

@@ -1,12 +1,12 @@
-//! The output of a run. This crate writes to no stream itself, except for the bar on a terminal.
+//! The output of a run. Only the bar on a terminal is written to a stream by this crate itself.
 
 use types::Outcome;
 
 /// The functions that print the output of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Console {
-    /// Prints a line about the progress, as to standard error.
+    /// Prints a progress line, for example to standard error.
     pub line: fn(&str),
-    /// Prints the results, as to standard output.
+    /// Prints the results, for example to standard output.
     pub print: fn(&str) -> Outcome<()>,
 }

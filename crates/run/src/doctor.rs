@@ -16,7 +16,7 @@ use super::environment;
 /// The share of CPUs that other programs may use.
 const MOST_LOAD: f64 = 0.25;
 
-/// The share of a device that must be free: full flash slows down.
+/// The share of a device that must be free, because full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
 /// The factor by which a second write to free memory may be faster than the first one. CPU caches alone give this much.
@@ -59,7 +59,7 @@ pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     CHECKS.iter().map(|check| check(&subject)).collect()
 }
 
-/// A finding. It has advice where it is a concern.
+/// A finding, with advice if it is a concern.
 fn finding(check: &str, value: impl Into<Option<String>>, advice: Option<&str>) -> MachineFinding {
     MachineFinding { check: check.to_owned(), value: value.into(), advice: advice.map(str::to_owned) }
 }

@@ -11,7 +11,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     if engine.reads_whole_design() {
         return None;
     }
-    // A configuration without its engine was skipped. An engine that disappears later has no identity.
+    // A configuration without an installed engine was skipped. An engine that disappears later has no identity.
     let Identity { version, library, doubts } = engine.identify().unwrap_or_default();
     Some(EngineInfo {
         name: engine_label(&cell.engine),

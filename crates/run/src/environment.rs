@@ -1,11 +1,11 @@
-//! The machine of a run, as the manifest describes it.
+//! The description of the machine in the manifest of a run.
 
 use std::path::Path;
 
 use measure::probe;
 use results::MachineInfo;
 
-/// This machine, and the file system that `folder` is on.
+/// This machine, and the file system of `folder`.
 pub fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {
@@ -29,7 +29,7 @@ pub(super) fn load_average() -> Option<[f64; 3]> {
     Some([loads.next()?, loads.next()?, loads.next()?])
 }
 
-/// The time, as RFC 3339 writes it.
+/// The current time in RFC 3339 format.
 pub(super) fn now() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }
@@ -51,7 +51,7 @@ pub(super) fn hypervisor() -> bool {
     })
 }
 
-/// The type of the file system that holds `folder`, and its device.
+/// The type and the device of the file system of `folder`.
 fn mount_of(folder: &Path) -> Option<(String, String)> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists())?;
     let folder =

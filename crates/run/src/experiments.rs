@@ -1,4 +1,4 @@
-//! Running whole experiments: interleaved trials, resuming, charts, and the verdict.
+//! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -27,37 +27,36 @@ use super::{engine_info, environment, manifest, memory_limit};
 /// The options of a run from the command line.
 #[derive(Clone, Debug)]
 pub struct RunOptions {
-    /// Where results go: a folder per experiment inside.
+    /// The output folder, with one folder per experiment inside.
     pub out: PathBuf,
-    /// Where charts go: a folder per experiment inside.
+    /// The folder of charts, with one folder per experiment inside.
     pub plots: PathBuf,
-    /// Finish an interrupted run.
+    /// Whether to finish an interrupted run.
     pub resume: bool,
-    /// Run timed experiments although this is a debug build.
+    /// Whether to run timed experiments in a debug build.
     pub allow_debug: bool,
-    /// Print a line for every trial, not only for every round.
+    /// Whether to print a line for every trial, not only for every round.
     pub verbose: bool,
     /// The changes to the experiments.
     pub overrides: Overrides,
-    /// Where the run prints.
+    /// The functions that print the output.
     pub console: Console,
     /// The description of this program in the manifest.
     pub build: BuildInfo,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Everything was done and every answer was right.
+    /// All trials ran, and every answer was right.
     Done,
-    /// Some answer was wrong.
+    /// At least one answer was wrong.
     WrongAnswers,
-    /// The user interrupted it.
+    /// The user interrupted the run.
     Interrupted,
 }
 
-/// Runs experiments, one after the other. Everything that can be wrong with any of them is found before the
-/// first one starts.
+/// Runs experiments one after the other. All of them are checked before the first one starts.
 pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let experiments: Vec<Experiment> =
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
@@ -82,7 +81,7 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     Ok(ending)
 }
 
-/// One experiment, ready to run.
+/// An experiment that is ready to run.
 struct Run<'a> {
     experiment: &'a Experiment,
     facts: ExperimentFacts<'a>,
@@ -91,38 +90,38 @@ struct Run<'a> {
     schema: Schema,
     timeline_schema: Schema,
     levels_schema: Schema,
-    /// Per cell.
+    /// The estimated cost of a trial, per configuration.
     estimates: Vec<Estimate>,
 }
 
-/// The files that grow as trials end.
+/// The files to which trials append.
 struct Books {
     manifest: Manifest,
     runs: RowWriter,
     timeline: RowWriter,
     levels: RowWriter,
-    /// Rows of baselines that run twice.
+    /// The rows of baselines that run twice.
     noise: RowWriter,
     /// The stores that trials start from.
     fixtures: Fixtures,
-    /// The trials that an earlier run did.
+    /// The finished trials of an earlier run.
     finished: BTreeSet<Group>,
-    /// Likewise, of baselines that run twice.
+    /// The finished second trials of baselines in an earlier run.
     finished_noise: BTreeSet<Group>,
 }
 
-/// One trial in the order of the run.
+/// A trial in the order of the run.
 #[derive(Clone, Copy)]
 struct Turn {
-    /// The place of the cell.
+    /// The index of the configuration.
     cell: usize,
     group: Group,
-    /// Whether it is a baseline's second run of the block.
+    /// Whether this is the second trial of a baseline in the round.
     again: bool,
 }
 
 impl Books {
-    /// Writes the manifest at `path`, with the checksums of the rows so far.
+    /// Writes the manifest to `path`, with the checksums of all rows so far.
     fn seal(&mut self, path: &Path) -> Outcome<()> {
         self.manifest.runs = Some(self.runs.seal()?);
         self.manifest.timeline = Some(self.timeline.seal()?);
@@ -131,7 +130,7 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Notes which phases of a cell gave implausible numbers; those that did not before, in words.
+    /// Records the phases of a configuration with implausible numbers. Returns a message for each new one.
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -181,7 +180,7 @@ impl<'a> Run<'a> {
         Ok(run)
     }
 
-    /// Resuming needs the same experiment, and results that can be read.
+    /// Checks that the run to resume has the same experiment and readable results.
     fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
         if earlier.config_hash != self.experiment.config_hash() {
@@ -295,7 +294,7 @@ impl<'a> Run<'a> {
         Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
     }
 
-    /// Runs the trials that are not done yet.
+    /// Runs the remaining trials.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
         let Experiment { name, cells, task, .. } = self.experiment;
         let turns = self.turns(books);
@@ -354,8 +353,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// The trials that are not done yet, in order: blocks of all cells, each baseline twice in a block where noise
-    /// is measured.
+    /// The remaining trials, in order: rounds of all configurations, with each baseline twice per round where noise is
+    /// measured.
     fn turns(&self, books: &Books) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -373,7 +372,8 @@ impl<'a> Run<'a> {
         turns.filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Whether so many blocks, which are done, narrow every interval as far as the experiment asks.
+    /// Whether the finished rounds, `blocks` of them, make every confidence interval as narrow as the experiment
+    /// requires.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
         Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
@@ -385,7 +385,7 @@ impl<'a> Run<'a> {
         Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
     }
 
-    /// The fixture that the trials of a cell start from. The manifest says which one.
+    /// The fixture of the trials of a configuration, which is recorded in the manifest.
     fn fixture(&self, cell: &Cell, turn: &Turn, books: &mut Books) -> Outcome<Found> {
         let spec = self.spec(cell, turn, &self.home.data());
         let found = books.fixtures.of(self.experiment, cell, &spec)?;
@@ -410,7 +410,7 @@ impl<'a> Run<'a> {
         run_trial(&spec, self.options.console.line, progress)
     }
 
-    /// The specification of a trial, in a folder of data.
+    /// The specification of a trial with its data folder.
     fn spec(&self, cell: &Cell, turn: &Turn, data: &Path) -> TrialSpec {
         let trials = &self.experiment.trials;
         TrialSpec {
@@ -435,7 +435,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes the rows of a trial, and says which of them exceed a bound where no trial before it did.
+    /// Writes the rows of a trial, and reports those that exceed a bound for the first time.
     fn store(
         &self,
         cell: &Cell,
@@ -465,7 +465,7 @@ impl<'a> Run<'a> {
             }
             books.manifest.write(&self.home.folder().manifest())?;
         }
-        // The rows that say "this trial is done" are written last.
+        // The rows that mark the trial as finished are written last.
         books.timeline.append(&rows(&self.timeline_schema, &report.timeline)?)?;
         books.levels.append(&rows(&self.levels_schema, &report.levels)?)?;
         books.runs.append(&runs)?;
@@ -496,7 +496,7 @@ impl<'a> Run<'a> {
         Ok(row)
     }
 
-    /// Charts, then the verdict.
+    /// Draws the charts, then prints the verdict.
     fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
@@ -533,7 +533,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether the first of these trials is the last one of its round, without the cells that failed.
+/// Whether the first of these trials is the last one of its round, without the failed configurations.
 fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)
@@ -577,7 +577,7 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     Err(Problem::at(path, Some(1), message))
 }
 
-/// The files of a folder on one line: `results/x/  (runs.csv, manifest.json)`.
+/// A folder with its files on one line: `results/x/  (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     let names: Vec<_> =
         files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();

@@ -36,7 +36,7 @@ const VERSION: u64 = 2;
 /// A digest of the sources that decide the bytes of a store. Empty in builds outside of the workspace.
 const SOURCES: &str = env!("LSMBENCH_STORE_SOURCES");
 
-/// The crates of these sources.
+/// The crates whose sources are in the digest.
 const SOURCE_CRATES: &str = env!("LSMBENCH_STORE_CRATES");
 
 /// The file that describes a fixture.
@@ -45,39 +45,39 @@ const RECORD: &str = "fixture.json";
 /// The tree's folder in a fixture.
 const TREE: &str = "tree";
 
-/// The end of the name of a fixture that is not complete.
+/// The extension of an incomplete fixture.
 pub(super) const BEGUN: &str = "begun";
 
 /// The keys of a design that do not change the bytes on storage.
 const IN_MEMORY_ONLY: [&str; 3] = ["cache", "culling", "memory"];
 
-/// How often a fixture that another run builds is looked at.
+/// The period of checks for a fixture that another run builds.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// The bytes that are hashed at a time.
+/// The number of bytes that are hashed at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// `fixture.json`.
+/// The contents of `fixture.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Record {
     version: u64,
     /// The text that was hashed: everything that decides the bytes of the fixture.
     key: String,
-    /// When it was built, RFC 3339.
+    /// The build time, RFC 3339.
     pub(super) built: String,
-    /// How long that took.
+    /// The duration of the build, in seconds.
     seconds: f64,
-    /// Who had it made: experiment, cell and phases, for people.
+    /// The origin of the fixture, for people: experiment, configuration and phases.
     #[serde(default)]
     pub(super) made_by: String,
-    /// For each phase, the operations that each thread did.
+    /// The number of operations per phase and thread.
     done: Vec<Vec<u64>>,
     files: Vec<FixtureFile>,
 }
 
 impl Record {
-    /// Whether runs of the program with this [identity](program_identity) may start from it.
+    /// Whether runs of the program with this [identity](program_identity) may start from this fixture.
     pub(super) fn is_of(&self, program: &str) -> bool {
         self.version == VERSION && self.key.contains(&format!("\n{program}\n"))
     }
@@ -86,7 +86,7 @@ impl Record {
 /// Reads the description of a fixture.
 ///
 /// # Errors
-/// The file cannot be read or parsed; a sentence.
+/// The file cannot be read or parsed; the error is a message.
 pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
     let text = fs::read_to_string(folder.join(RECORD));
     let text = text.map_err(|error| format!("{RECORD} cannot be read: {error}"))?;
@@ -98,27 +98,28 @@ pub(super) fn read_record(folder: &Path) -> Result<Record, String> {
 pub(super) struct Fixture {
     folder: PathBuf,
     record: Record,
-    /// Its entry in the manifest.
+    /// The entry of the fixture in the manifest.
     pub(super) info: FixtureInfo,
 }
 
-/// The fixtures of a run, made ready when they are first needed.
+/// The fixtures of a run, prepared when they are first needed.
 pub(super) struct Fixtures {
-    /// Where they lie.
+    /// The folder of the fixtures.
     root: PathBuf,
-    /// By their hashes; `None` of a store that answered wrongly.
+    /// The fixtures by hash; `None` for a store with a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program, from when it is first needed.
+    /// The [identity](program_identity) of this program, computed when it is first needed.
     program: Option<String>,
     /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
-    /// Prints a line about the progress.
+    /// Prints a progress line.
     line: fn(&str),
 }
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// The experiment has none, or the store answered wrongly while it was built: its trials do all phases.
+    /// No fixture: the experiment has none, or the store gave a wrong answer while it was built. Its trials run all
+    /// phases.
     None,
     /// The fixture.
     Fixture(Box<Fixture>),
@@ -132,8 +133,8 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// The fixture that the trials of a configuration start from. It is built if it does not exist. `spec` is the
-    /// specification of a trial, and names the folder of the build.
+    /// The fixture of the trials of a configuration. It is built if it does not exist. `spec` is the specification of a
+    /// trial, and names the folder of the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
         if phases == 0 {
@@ -163,7 +164,7 @@ impl Fixtures {
         Ok(found.map_or(Found::None, |fixture| Found::Fixture(Box::new(fixture))))
     }
 
-    /// Keeps others from removing fixtures, from now on; whether the user let it come to that.
+    /// Takes the shared lock that keeps other processes from removing fixtures. Returns false after an interruption.
     fn hold(&mut self) -> Outcome<bool> {
         if self.held.is_none() {
             create_folder(&self.root)?;
@@ -211,7 +212,7 @@ fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     }
 }
 
-/// Where a fixture lies or will lie.
+/// The place of a fixture, whether or not it exists.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -222,13 +223,13 @@ struct Site {
 /// The result of a build.
 enum Built {
     Fixture(Box<Fixture>),
-    /// The store answered wrongly.
+    /// The store gave a wrong answer.
     Wrong,
     Interrupted,
 }
 
 impl Site {
-    /// The fixture that is there, if every byte of it is as it was.
+    /// The existing fixture, after a check of every byte.
     fn verify(&self) -> Outcome<Fixture> {
         let changed = |reason: String| {
             let folder = self.folder.display();
@@ -250,7 +251,7 @@ impl Site {
         Ok(self.fixture(record))
     }
 
-    /// Does the phases on a new store, checks its answers, and keeps it.
+    /// Runs the phases on a new store, checks its answers, and keeps the store.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -290,13 +291,13 @@ impl Site {
         let place = data.path().join(RECORD);
         fs::write(&place, text)
             .map_err(|error| Problem::doing(format!("write {}", place.display()), error))?;
-        // The folder has its name when it is whole, and not before.
+        // The folder is renamed only when it is complete.
         fs::rename(data.path(), &self.folder)
             .map_err(|error| Problem::doing(format!("keep the fixture {}", self.folder.display()), error))?;
         Ok(Built::Fixture(Box::new(self.fixture(record))))
     }
 
-    /// `load, churn`: the phases whose work is in it.
+    /// The names of the phases in the fixture: `load, churn`.
     fn phase_names(&self, cell: &Cell) -> String {
         cell.task.phases()[..self.phases].join(", ")
     }
@@ -324,7 +325,7 @@ impl Fixture {
                 let dropped = let_go_of(&from);
                 dropped.map_err(|error| Problem::doing(format!("read {}", from.display()), error))?;
             }
-            // A file system without links has copies.
+            // On a file system without hard links, files are copied.
             let linked = is_table(&file.name) && fs::hard_link(&from, &to).is_ok();
             if !linked {
                 let copied = fs::copy(&from, &to);
@@ -354,16 +355,16 @@ fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<Fi
         match attempt(&file) {
             Err(TryLockError::WouldBlock) if interrupt::is_requested() => return None,
             Err(TryLockError::WouldBlock) => std::thread::sleep(LOOK_UP_PERIOD),
-            // A file system without locks is no reason not to run.
+            // Runs continue on a file system without locks.
             Ok(()) | Err(TryLockError::Error(_)) => return Some(file),
         }
     }
 }
 
-/// Keeps runs from taking fixtures of an output folder, as long as the file is open; nothing where there are none.
+/// Locks the fixtures of an output folder against runs, as long as the file is open; `None` without fixtures.
 ///
 /// # Errors
-/// If a run may still take one; names who holds them.
+/// A run is using a fixture; the message names the holder of the lock.
 pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     let root = out.join(FIXTURES);
     if !root.is_dir() {
@@ -380,11 +381,11 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that write
-/// stores, or of the whole program. An edit of any other crate keeps the first, and so the fixtures.
+/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that
+/// write stores, or of the whole program. An edit of any other crate changes neither the first nor the fixtures.
 ///
-/// The digest covers all that writes only where every variant is of a crate whose sources it contains. A program with
-/// variants of other crates is identified by its bytes, since their sources may change under one version.
+/// The digest is sufficient only where every variant is of a crate whose sources it contains. A program with variants
+/// of other crates is identified by its bytes, because their sources may change under one version.
 ///
 /// # Errors
 /// The program cannot be read.
@@ -408,7 +409,7 @@ fn is_of_sources(axis: &dyn Axis) -> bool {
     axis.variants().iter().all(|variant| SOURCE_CRATES.split(' ').any(|name| name == variant.origin.package))
 }
 
-/// The files of a folder by their names, each with its length and hash.
+/// The files of a folder by name, each with its length and hash.
 fn files_in(folder: &Path) -> Outcome<Vec<FixtureFile>> {
     let reading = |error| Problem::doing(format!("read {}", folder.display()), error);
     let mut files = Vec::new();

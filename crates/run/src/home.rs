@@ -1,5 +1,5 @@
-//! The results folder of a run: looked at before anything is changed, held by one run at a time, earlier
-//! results moved aside.
+//! The results folder of a run: checked before any change, locked by one run at a time. Earlier results are moved
+//! aside.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -11,27 +11,27 @@ use results::{Folder, Manifest};
 use storage::Held;
 use types::{Outcome, Problem};
 
-/// Names of folders in the output folder that are no experiment's.
+/// Names in the output folder that an experiment must not have.
 const RESERVED: [&str; 5] = ["baseline", "charts", "report", EARLIER, FIXTURES];
 
 /// The folder of fixtures in the output folder.
 pub(super) const FIXTURES: &str = "fixtures";
 
-/// Where earlier results go.
+/// The folder of earlier results.
 const EARLIER: &str = "earlier";
 
-/// How often and how long apart a folder is tried to be removed: the process of a trial whose parent was killed
-/// may be about to end.
+/// The largest number of attempts to remove a folder. The trial process of a killed parent may be about to end, so the
+/// first attempts may fail.
 const REMOVALS: usize = 20;
 const REMOVAL_PERIOD: Duration = Duration::from_millis(100);
 
-/// The folder of one experiment's results.
+/// The results folder of one experiment.
 pub(super) struct Home {
     experiment: String,
     folder: Folder,
-    /// The output folder that it lies in.
+    /// The output folder that contains this folder.
     out: PathBuf,
-    /// Keeps other runs out.
+    /// The lock against other runs.
     lock: Option<File>,
     /// The manifest of an earlier run.
     earlier: Option<Manifest>,
@@ -41,7 +41,7 @@ impl Home {
     /// Examines the folder of the results of an experiment in `out`, and changes nothing.
     ///
     /// # Errors
-    /// The folder holds other files, or another run writes to it.
+    /// The folder contains other files, or another run writes to it.
     pub(super) fn inspect(experiment: &str, out: &Path) -> Outcome<Self> {
         check_name(experiment)?;
         if RESERVED.contains(&experiment) {
@@ -70,7 +70,7 @@ impl Home {
         Ok(home)
     }
 
-    /// Rejects links in the folder, because a run would write to their targets.
+    /// Rejects symbolic links in the folder, because a run would write to their targets.
     fn refuse_links(&self) -> Outcome<()> {
         let entries = self.folder.root().read_dir().into_iter().flatten().flatten();
         entries.map(|entry| entry.path()).try_for_each(|path| refuse_link(&path))
@@ -93,7 +93,7 @@ impl Home {
         Ok(manifest)
     }
 
-    /// The files of the folder.
+    /// The paths in the folder.
     pub(super) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -113,19 +113,18 @@ impl Home {
         if self.lock.is_none() {
             self.lock = Some(lock(root)?);
         }
-        // Files of a run that was killed.
+        // Remains of a killed run.
         remove_begun(root);
         remove_begun(&self.folder.histograms());
         remove_folder(&self.data())
     }
 
-    /// Where trees live while their trials run.
+    /// The folder of the data of running trials.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.root().join("data")
     }
 
-    /// Moves the results of an earlier run out of the way; nothing is thrown away but the trees of a trial that
-    /// was killed.
+    /// Moves the results of an earlier run to another folder. Only the data of a killed trial is deleted.
     fn set_aside(&mut self, line: fn(&str)) -> Outcome<()> {
         remove_folder(&self.data())?;
         let started =
@@ -139,30 +138,30 @@ impl Home {
         let target = numbered.into_iter().find(|target| !target.exists()).expect("some number is free");
         std::fs::rename(self.folder.root(), &target)
             .map_err(|error| Problem::doing(format!("move {} aside", self.folder.root().display()), error))?;
-        // The lock went with the folder.
+        // The lock was moved with the folder.
         self.lock = None;
         line(&format!("{}: earlier results are now in {}", self.experiment, target.display()));
         Ok(())
     }
 }
 
-/// The start of the names of files that are not complete. A complete file is renamed.
+/// The prefix of the names of incomplete files. A complete file is renamed.
 const BEGUN: &[u8] = b".tmp";
 
 fn is_begun(entry: &DirEntry) -> bool {
     entry.file_name().as_encoded_bytes().starts_with(BEGUN)
 }
 
-/// Removes the files of a folder that were never put in their places.
+/// Removes the incomplete files of a folder.
 fn remove_begun(folder: &Path) {
     let entries = folder.read_dir().into_iter().flatten().flatten();
     for entry in entries.filter(is_begun) {
-        // A file that stays does no harm.
+        // A remaining file does no harm.
         let _ = std::fs::remove_file(entry.path());
     }
 }
 
-/// Locks a folder against other runs, as long as the file is open.
+/// Locks a folder against other runs while the file is open.
 fn lock(folder: &Path) -> Outcome<File> {
     let file =
         File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))?;
@@ -172,12 +171,12 @@ fn lock(folder: &Path) -> Outcome<File> {
             folder.display(),
             Held::by(&file).user()
         ))),
-        // A file system without locks is no reason not to run.
+        // Runs continue on a file system without locks.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
 
-/// The folder of one trial's data, removed with everything in it when the trial is over.
+/// The data folder of one trial, removed with its contents when the trial is over.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {
@@ -199,7 +198,7 @@ impl Drop for DataFolder {
     }
 }
 
-/// Removes a folder, if it is there.
+/// Removes a folder if it exists.
 pub(super) fn remove_folder(folder: &Path) -> Outcome<()> {
     for again in (0..REMOVALS).rev() {
         match std::fs::remove_dir_all(folder) {

@@ -1,5 +1,5 @@
-//! Ctrl-C, a terminal that hangs up, and termination: noted once, obeyed at the next occasion. Whichever it was, the
-//! exit code is that of Ctrl-C, 130.
+//! Ctrl-C, hang-up of the terminal, and termination: recorded once and handled at the next check. The exit code is
+//! always that of Ctrl-C, 130.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
@@ -10,22 +10,22 @@ use rustix::io::Errno;
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// How soon a reader that waits looks up.
+/// The period of checks for an interruption in a waiting reader.
 const LOOK_UP_PERIOD: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Takes over Ctrl-C, hang-up and termination.
+/// Installs the handler of Ctrl-C, hang-up and termination.
 pub fn install() {
-    // Without the handler the process just ends, which loses no more than the cell in hand.
+    // Without the handler the process ends at once, which loses no more than the current configuration.
     let _ = ctrlc::set_handler(|| REQUESTED.store(true, Ordering::Release));
 }
 
-/// Whether the user wants the program to end.
+/// Whether the user has interrupted the program.
 pub fn is_requested() -> bool {
     REQUESTED.load(Ordering::Acquire)
 }
 
-/// A reader that is at its end when the user wants the program to end, even while it waits for more. It must not
-/// hold back bytes that it has read: it waits for those that are still to come.
+/// A reader that reports end of file after an interruption, even while it waits for data. The wrapped reader must not
+/// buffer, because this one waits for data at the file descriptor.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

@@ -10,29 +10,29 @@ use types::{Outcome, Problem};
 use super::fixture::{BEGUN, read_record};
 use super::home::{FIXTURES, remove_folder};
 
-/// A fixture in an output folder, or the remains of a build that was killed.
+/// A fixture in an output folder, or the remains of a killed build.
 pub struct Kept {
-    /// Its name.
+    /// The name of the fixture.
     pub hash: String,
     folder: PathBuf,
-    /// The bytes that it takes on the file system.
+    /// The size on the file system, in bytes.
     pub bytes: u64,
-    /// When it was built, RFC 3339; nothing of one that was never whole.
+    /// The build time, RFC 3339; `None` for a fixture that was never complete.
     pub built: Option<String>,
-    /// Whether a run builds it now.
+    /// Whether a run is building it.
     pub is_in_work: bool,
-    /// Whether a run of this program may take it.
+    /// Whether runs of this program may use it.
     pub is_current: bool,
-    /// Who had it made: experiment, cell and phases; empty where it does not say.
+    /// The origin of the fixture: experiment, configuration and phases; empty if not recorded.
     pub made_by: String,
-    /// The experiments whose results began from it.
+    /// The experiments whose results started from it.
     pub experiments: Vec<String>,
 }
 
-/// The fixtures in an output folder, by their names, for the program of this [identity](super::program_identity).
+/// The fixtures in an output folder, by name, for the program with this [identity](super::program_identity).
 ///
 /// # Errors
-/// If the folder cannot be read.
+/// The folder cannot be read.
 pub fn kept(out: &Path, program: &str) -> Outcome<Vec<Kept>> {
     let root = out.join(FIXTURES);
     let manifests = manifests(out)?;
@@ -74,19 +74,19 @@ impl Kept {
     /// The file system does not allow it.
     pub fn remove(&self) -> Outcome<()> {
         remove_folder(&self.folder)?;
-        // A run that waits for the lock then finds no fixture, and builds it.
+        // A run that waits for the lock finds no fixture then, and builds it.
         let _ = std::fs::remove_file(self.folder.with_extension("lock"));
         Ok(())
     }
 }
 
-/// Whether somebody holds the lock of a fixture.
+/// Whether another process holds the lock of a fixture.
 fn is_locked(path: &Path) -> bool {
     let found = File::open(path).ok().map(|file| file.try_lock_shared());
     matches!(found, Some(Err(TryLockError::WouldBlock)))
 }
 
-/// The manifests of the experiments in an output folder, as far as they can be read.
+/// The readable manifests of the experiments in an output folder.
 fn manifests(out: &Path) -> Outcome<Vec<Manifest>> {
     let entries = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let files = entries.flatten().map(|entry| Folder::new(entry.path()).manifest());

@@ -20,7 +20,7 @@ use super::{doctor, engine_info, environment};
 /// The warning of a quick run.
 pub const QUICK: &str = "quick run (reduced size); rerun without --quick before drawing conclusions";
 
-/// The manifest of a run by a program of this `build` that begins now and writes to `out`.
+/// The manifest of a new run by a program of this `build` with results in `out`.
 pub(super) fn begin(
     experiment: &Experiment,
     overrides: &Overrides,
@@ -86,7 +86,7 @@ fn doubts(machine: &MachineInfo) -> Vec<String> {
     concerns.collect()
 }
 
-/// The manifest of a run that goes on now.
+/// The manifest of a resumed run.
 pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &BuildInfo) -> Manifest {
     let by = if manifest.build == *build { "" } else { ", by another build" };
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
@@ -94,7 +94,7 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest
 }
 
-/// Writes the entries that may change when a run is resumed, as the number of trials and the charts.
+/// Writes the entries that may change when a run is resumed, such as the number of trials and the charts.
 fn describe(manifest: &mut Manifest, experiment: &Experiment) {
     manifest.question.clone_from(&experiment.question);
     manifest.resolved = experiment.resolved();
@@ -113,7 +113,7 @@ fn catalogs() -> impl Iterator<Item = &'static dyn Axis> {
     catalogs_of_stores().chain(others)
 }
 
-/// The variants that the run uses, in the order of the catalogs, each once with the crate that it comes from.
+/// The variants that the run uses, in the order of the catalogs, each once with its crate.
 fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     let mut used: BTreeSet<(&str, String)> = experiment.cells.iter().flat_map(used_by).collect();
     used.extend(experiment.charts.iter().map(|chart| (plot::KINDS.name(), chart.kind.kind().to_owned())));
@@ -133,7 +133,7 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// The catalogs and kinds of a cell: its engine or subject, the choices of its design, and those of its work.
+/// The catalogs and kinds of a configuration: its engine or subject, and the choices of its design and its work.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -157,7 +157,7 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
             add(&subject::SUBJECTS, Some(&Value::from(component.kind())));
             let parameters = component.to_toml();
             let parameters = parameters.get(subject::COMPONENT).and_then(Value::as_table);
-            // No two of these catalogs have a kind in common.
+            // No two of these catalogs have a common kind.
             for value in parameters.into_iter().flat_map(Table::values) {
                 add(&workload::KEYS, Some(value));
                 add(&workload::FORMATS, Some(value));
@@ -168,7 +168,7 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// The kind of a choice in TOML: that of its table, or the name of a label.
+/// The kind of a choice in TOML: the kind of its table, or the name of a label.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

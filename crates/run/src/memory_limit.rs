@@ -1,4 +1,4 @@
-//! A limit on the memory of trials, page cache included: a memory cgroup of their own, version 1 or 2.
+//! A limit on the memory of trials, including page cache: a separate memory cgroup, version 1 or 2.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,13 +6,13 @@ use std::{fs, io};
 use types::quantity::format_bytes;
 use types::{Outcome, Problem};
 
-/// A memory cgroup that holds the process of one trial; it goes with this value.
+/// A memory cgroup for the process of one trial, removed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     folder: PathBuf,
 }
 
-/// The folder in which cgroups are created, and the name of the file of their limit.
+/// The folder for new cgroups, and the name of the file with their limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     folder: PathBuf,
@@ -20,7 +20,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Makes a cgroup of `bytes` for the processes that will be [put into](Self::hold) it.
+    /// Creates a cgroup of `bytes` for the processes that are [moved into](Self::hold) it.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -29,7 +29,7 @@ impl MemoryLimit {
             move |error: io::Error| refusal(bytes, &format!("cannot {action}: {error}"))
         };
         match fs::create_dir(&folder) {
-            // It belongs to an earlier trial, whose process may just be ending.
+            // The cgroup belongs to an earlier trial, whose process may just be ending.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             made => made.map_err(doing("make"))?,
         }
@@ -38,7 +38,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Moves a process into the cgroup. Memory that it allocates from now on is counted.
+    /// Moves a process into the cgroup, which counts the memory that the process allocates from then on.
     pub(super) fn hold(&self, process: u32) -> Outcome<()> {
         let file = self.folder.join("cgroup.procs");
         fs::write(&file, process.to_string())
@@ -48,7 +48,7 @@ impl MemoryLimit {
 
 impl Drop for MemoryLimit {
     fn drop(&mut self) {
-        // It is empty once its process has ended. A cgroup that stays does no harm.
+        // The cgroup is empty once its process has ended. A remaining cgroup does no harm.
         let _ = fs::remove_dir(&self.folder);
     }
 }
@@ -74,10 +74,10 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "there is none that this process is in".to_owned())
     }
 
-    /// Where a process may make cgroups, by its `cgroup` and `mountinfo` in `/proc`.
+    /// The place in which a process may create cgroups, from its `cgroup` and `mountinfo` in `/proc`.
     ///
-    /// Of version 1 that is the process' own one. In version 2 one that holds processes has no others with limits
-    /// in it, so it is the one above.
+    /// In version 1 this is the cgroup of the process. In version 2 a cgroup with processes cannot have children with
+    /// limits, so it is the parent of that cgroup.
     fn find(groups: &str, mounts: &str) -> Option<Self> {
         let of_version_1 = || {
             let own = groups.lines().find_map(|line| {
@@ -127,7 +127,7 @@ mod tests {
         let place = Place::find(groups, MOUNTS_1).unwrap();
         let expected = Path::new("/sys/fs/cgroup/memory/a/b");
         assert_eq!((place.folder.as_path(), place.limit), (expected, "memory.limit_in_bytes"));
-        // A container sees its own group as the root of the mount.
+        // A container sees its own cgroup as the root of the mount.
         let mounts = "28 22 0:25 /docker/x /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         let place = Place::find("4:memory:/docker/x/y\n", mounts).unwrap();
         assert_eq!(place.folder, Path::new("/sys/fs/cgroup/memory/y"));

@@ -1,4 +1,4 @@
-//! A whole run of an experiment by some build of this program, as users start it.
+//! Runs of an experiment by any build of this program, in a separate process.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,12 @@ use verdict::Runner;
 
 use crate::interrupt;
 
-/// How soon an interruption is passed on.
+/// The period of checks for an interruption.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(20);
 
-/// Builds of this program, run as users start them.
+/// Builds of this program that are run in separate processes.
 pub struct Programs {
-    /// Prints a line about the progress.
+    /// Prints a progress line.
     pub line: fn(&str),
 }
 
@@ -34,10 +34,10 @@ impl Runner for Programs {
     }
 }
 
-/// Runs one experiment into an empty folder and returns the folder of its results.
+/// Runs one experiment into an empty folder, and returns the folder of its results.
 ///
 /// # Errors
-/// The program cannot be started, or it fails; with its last line.
+/// The program cannot be started, or it fails; the message has its last line of output.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;
@@ -60,7 +60,7 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     let found = out.read_dir().map_err(|error| Problem::doing(format!("read {}", out.display()), error))?;
     let mut folders = found.filter_map(|entry| Some(Folder::new(entry.ok()?.path())));
     let folder = folders.find(|folder| folder.manifest().is_file());
-    // A wrong answer, exit code 1, is a result, and stands in the rows.
+    // A wrong answer, exit code 1, is a result and is in the rows.
     folder.filter(|_| matches!(status.code(), Some(0 | 1))).ok_or_else(|| {
         let said = std::fs::read_to_string(&told).unwrap_or_default();
         let last = said.lines().last().unwrap_or("nothing was said").trim_start_matches("error: ");
@@ -68,7 +68,7 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     })
 }
 
-/// Waits until a run is over. An interruption is passed on: the run ends in order.
+/// Waits for the end of a run. An interruption is passed on, and the run then ends in order.
 fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     let mut is_told = false;
     loop {
@@ -86,7 +86,7 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     }
 }
 
-/// This program.
+/// The path of this program.
 fn this_program() -> Outcome<PathBuf> {
     std::env::current_exe().map_err(|error| Problem::doing("find this program", error))
 }

@@ -1,4 +1,4 @@
-//! The progress of a run with the time that is left: one bar on a terminal, one line per round of trials elsewhere.
+//! The progress of a run with the remaining time: one bar on a terminal, one line per round of trials elsewhere.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -15,23 +15,23 @@ const POSITIONS_PER_SECOND: f64 = 1000.0;
 /// Without a terminal, a round that takes longer than this prints a line in between.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
-/// The progress of one experiment. Trials count by their estimated seconds, and the pace of those that are done corrects
-/// the estimate of the others.
+/// The progress of one experiment. Trials are weighted by their estimated seconds, and the pace of the finished trials
+/// corrects the estimate of the others.
 pub(super) struct Progress {
     /// The bar. `None` where standard error is not a terminal.
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
-    /// The number of trials of this run, and of those that are done.
+    /// The number of all and of finished trials of this run.
     trials: usize,
     trials_done: usize,
-    /// The estimated seconds of all trials, and of those that are done.
+    /// The estimated seconds of all and of finished trials.
     seconds: f64,
     seconds_done: f64,
-    /// The time that the trials took that are done.
+    /// The elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
-    /// When the last line was printed.
+    /// The time of the last printed line.
     printed: Instant,
     /// Whether every trial prints a line.
     verbose: bool,
@@ -39,14 +39,14 @@ pub(super) struct Progress {
     line: fn(&str),
 }
 
-/// The trial that runs.
+/// The running trial.
 #[derive(Default)]
 struct RunningTrial {
     /// The label of its configuration.
     label: String,
     /// The number of its round, from 1.
     round: u64,
-    /// Its phases, each with its estimated seconds.
+    /// The phases of the trial, each with its estimated seconds.
     phases: Vec<(String, f64)>,
     started: Option<Instant>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Extent {
 }
 
 impl Progress {
-    /// The progress of a run that begins now. With `verbose`, every trial prints a line.
+    /// The progress of a new run. With `verbose`, every trial prints a line.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
         let Extent { rounds, trials, seconds } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -91,13 +91,13 @@ impl Progress {
         }
     }
 
-    /// A trial of a round, numbered from 1, begins.
+    /// Starts a trial of a round, numbered from 1.
     pub(super) fn begin(&mut self, label: String, round: u64, phases: Vec<(String, f64)>) {
         self.trial = RunningTrial { label, round, phases, started: Some(Instant::now()) };
         self.draw(0.0, "");
     }
 
-    /// The running trial has come to a step.
+    /// Records a step of the running trial.
     pub(super) fn update(&self, step: Step) {
         let Some((name, seconds)) = self.trial.phases.get(step.phase) else { return };
         let before: f64 = self.trial.phases[..step.phase].iter().map(|(_, seconds)| seconds).sum();
@@ -105,20 +105,20 @@ impl Progress {
         self.draw(before + seconds * step.share, &format!(", phase {name}{checking}"));
     }
 
-    /// Draws the bar with so many estimated seconds of the running trial done.
+    /// Draws the bar, with `seconds` estimated seconds of the running trial done.
     fn draw(&self, seconds: f64, phase: &str) {
         let Some(bar) = &self.bar else { return };
         bar.set_position(((self.seconds_done + seconds) * POSITIONS_PER_SECOND) as u64);
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// So many trials of so many estimated seconds will not run, because their configuration failed.
+    /// Removes trials that will not run because their configuration failed, with their estimated seconds.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
     }
 
-    /// The running trial has ended. Prints a line where one is due.
+    /// Ends the running trial, and prints a line if one is due.
     pub(super) fn end(&mut self, is_last_of_round: bool) {
         self.trials_done += 1;
         self.seconds_done += self.trial.seconds();
@@ -149,15 +149,15 @@ impl Progress {
         format!("round {} of {rounds}, {trials_done} trials of {trials}, {left} left", self.trial.round)
     }
 
-    /// The seconds that are left, after so many estimated seconds of the running trial: those estimated, at the pace of
-    /// the trials that are done.
+    /// The remaining seconds after `seconds` estimated seconds of the running trial: the estimate, at the pace of the
+    /// finished trials.
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
         left * pace
     }
 
-    /// Prints a line, above the bar where there is one.
+    /// Prints a line, above the bar on a terminal.
     pub(super) fn print(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| (self.line)(text)),
@@ -174,7 +174,7 @@ impl Drop for Progress {
     }
 }
 
-/// A time in the unit that suits it: `18 s`, `12 min`, `2 h 5 min`.
+/// A duration in a suitable unit: `18 s`, `12 min`, `2 h 5 min`.
 fn in_words(seconds: f64) -> String {
     let whole = seconds.ceil() as u64;
     let minutes = whole.div_ceil(60);

@@ -1,6 +1,6 @@
-//! A rehearsal: before the first trial, every engine that checks its options only when it opens a store opens an
-//! empty one for each of its configurations, in a process of its own. An option, a codec or a kind of cache that it
-//! rejects is known before an hour is spent.
+//! Rehearsals. Some engines check their options only when they open a store. Before the first trial, each of them opens
+//! an empty store for every configuration, in a separate process. A rejected option, codec or kind of cache is reported
+//! before an hour is spent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn task() -> Task {
 /// Rehearses an experiment, in a scratch folder in `out`.
 ///
 /// # Errors
-/// Names the configuration whose engine cannot run it, with the message of the engine.
+/// The engine cannot run a configuration; the message names both, with the error of the engine.
 pub(super) fn rehearse(experiment: &Experiment, out: &Path, line: fn(&str)) -> Outcome<()> {
     let mut done = BTreeSet::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).may_reject_options()) {

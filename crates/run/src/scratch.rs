@@ -1,5 +1,5 @@
-//! Folders for temporary files of runs, removed at their end. The folder of a process that was killed is removed when
-//! the next one is created in the same place.
+//! Folders for temporary files of runs, removed at their end. The folder of a killed process is removed when the next
+//! one is created in the same place.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,26 +9,26 @@ use tempfile::TempDir;
 
 use types::{Outcome, Problem};
 
-/// The start of the names of such folders.
+/// The prefix of the names of scratch folders.
 const PREFIX: &str = ".lsmbench-scratch-";
 
-/// A folder that is younger may be one that somebody is about to lock.
+/// The smallest age of an unused folder. A younger one may be about to be locked by another process.
 const LEAST_AGE: Duration = Duration::from_mins(1);
 
-/// A folder that is held as long as this value lives, and goes with it.
+/// A folder that is removed when this value is dropped.
 pub struct Scratch {
     folder: TempDir,
-    /// Shows other processes that the folder is in use.
+    /// The lock that shows other processes that the folder is in use.
     _lock: Option<File>,
 }
 
 impl Scratch {
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Keeps the folder under another name, so that no process removes it. Returns its new path.
+    /// Renames the folder so that no process removes it. Returns its new path.
     pub fn keep(self) -> PathBuf {
         let kept = self.folder.keep();
         let name =
@@ -41,10 +41,10 @@ impl Scratch {
     }
 }
 
-/// A new folder in `folder`, or in that of the system for temporary files; it goes with this value.
+/// Creates a scratch folder in `folder`, or in the temporary folder of the operating system.
 ///
 /// # Errors
-/// If there is no such folder, or nothing can be made in it.
+/// The folder does not exist or is not writable.
 pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let system = std::env::temp_dir();
     let above = folder.unwrap_or(&system);
@@ -63,7 +63,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     Ok(Scratch { folder, _lock: lock })
 }
 
-/// The folders that no process uses any more.
+/// The scratch folders that no process uses.
 fn abandoned(above: &Path) -> Vec<PathBuf> {
     let entries = above.read_dir().into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()));
@@ -75,7 +75,7 @@ fn abandoned(above: &Path) -> Vec<PathBuf> {
     old.map(|entry| entry.path()).filter(|path| locked(path).is_some()).collect()
 }
 
-/// The folder, locked; nothing where another one has it, or where the file system has no locks.
+/// Locks the folder; `None` if another process has the lock, or if the file system has no locks.
 fn locked(folder: &Path) -> Option<File> {
     File::open(folder).ok().filter(|file| file.try_lock().is_ok())
 }

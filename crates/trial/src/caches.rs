@@ -1,4 +1,4 @@
-//! The state of caches when the clock of a phase starts: set as the phase asks for, and measured.
+//! The state of caches at the start of a phase: set as requested, and measured.
 
 use std::io;
 use std::path::Path;
@@ -9,10 +9,10 @@ use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
 
-/// The suffix of the state where the storage bypasses the page cache.
+/// The suffix of the state if the storage bypasses the page cache.
 const PAST_PAGE_CACHE: &str = ", direct";
 
-/// Puts the caches of a store into a state. Nothing of it is measured.
+/// Puts the caches of a store into a state, outside of the measurement.
 pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Result<OpenStore, TargetError> {
     match state {
         CacheState::AsIs => Ok(store),
@@ -27,7 +27,7 @@ pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Resu
     }
 }
 
-/// The state that a phase asks for, as its rows name it.
+/// The requested state in the rows of a phase.
 pub(super) fn name(state: CacheState, design: &Design) -> String {
     let storage = design.choice("storage");
     let is_direct = match storage.kind() {
@@ -37,11 +37,10 @@ pub(super) fn name(state: CacheState, design: &Design) -> String {
     format!("{}{}", state.name(), if is_direct { PAST_PAGE_CACHE } else { "" })
 }
 
-/// The share of the files of a store that the page cache holds. `None` without files, or if the system does not
-/// report it.
+/// The share of a store's files that is in the page cache. `None` without files, or if the kernel does not report it.
 pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     let all = files(directory).ok()?;
-    // A file that is merged away meanwhile has no share in it.
+    // A file that a compaction removes meanwhile does not count.
     all.iter().filter_map(|file| resident(file).ok()).fold(Resident::default(), Resident::and).share()
 }
 

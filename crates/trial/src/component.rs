@@ -1,4 +1,4 @@
-//! One trial of a component under test: run it, and make a row of every phase.
+//! Runs a trial of a component under test, and makes a row of every phase.
 
 use results::columns as c;
 use results::columns::ALL;
@@ -18,7 +18,7 @@ pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -
     Ok(report(bench.into_phases()))
 }
 
-/// The rows. A component that gave one wrong answer gets no number at all.
+/// The rows of the phases. A component with one wrong answer has no numbers at all.
 fn report(phases: Vec<PhaseResult>) -> TrialReport {
     let mut report = TrialReport::default();
     for phase in &phases {

@@ -13,13 +13,13 @@ use super::drive::Drive;
 /// The samplings of latencies at which the cost is always reported, in addition to the sampling of the run.
 const SAMPLINGS: [u64; 2] = [1, 100];
 
-/// Measurements, of which the smallest counts, because disturbances only add time.
+/// The number of measurements, of which the smallest counts, because disturbances only add time.
 const REPEATS: usize = 5;
 
 /// The keys that the measured phase finds.
 const KEYS: u64 = 1_000_000;
 
-/// The workload that the cost is measured with: uniform gets of 16-byte keys, closed loop, one thread.
+/// The workload of the measurement: uniform gets of 16-byte keys, closed loop, one thread.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -32,8 +32,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures it, for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a timeline of
-/// intervals of so many nanoseconds.
+/// Measures the cost for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
+/// timeline of intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -70,7 +70,7 @@ fn phase() -> Arc<PhasePlan> {
     Arc::clone(plan.phases().last().expect("it has phases"))
 }
 
-/// Nanoseconds per operation in all: generation, timing and recording together.
+/// The sum of generation, timing and recording in nanoseconds per operation.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
     let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;

@@ -1,4 +1,4 @@
-//! The timed loop: the threads of a phase, each doing the operations of its stream.
+//! The timed loop: the threads of a phase, each with the operations of its stream.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -22,49 +22,50 @@ const SPIN_NS: u64 = 100_000;
 /// The kinds of operations.
 const KINDS: usize = Kind::ALL.len();
 
-/// How a phase is driven.
+/// The settings of the timed loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drive {
     /// Whether time is measured.
     pub(super) mode: RunMode,
-    /// Every how many operations one is timed.
+    /// The sampling interval of latencies: one in `sampling` operations is timed.
     pub(super) sampling: u64,
-    /// Every how many operations the answer is kept.
+    /// The sampling interval of answers: one in `check` answers is kept.
     pub(super) check: u64,
     /// The length of an interval of the timeline.
     pub(super) interval_ns: u64,
-    /// The rate of operations. It is ignored where time is not measured.
+    /// The rate of operations, ignored where time is not measured.
     pub(super) rate: Rate,
 }
 
 /// The work of the threads of a phase.
 pub(super) struct Driven {
-    /// Per kind of operation.
+    /// The totals per kind of operation.
     pub(super) kinds: Vec<(Kind, KindTotals)>,
-    /// The answers kept, thread by thread.
+    /// The kept answers, by thread.
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
     pub(super) start: Stamp,
-    /// From there to the end of the last operation, in nanoseconds; `None` where time is not measured.
+    /// The time from the first start to the end of the last operation, in nanoseconds; `None` where time is not
+    /// measured.
     pub(super) elapsed_ns: Option<u64>,
-    /// Interval by interval.
+    /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
 }
 
-/// The work of the operations of one kind.
+/// The totals of the operations of one kind.
 #[derive(Clone, Default)]
 pub(super) struct KindTotals {
-    /// Operations done.
+    /// The number of operations.
     pub(super) operations: u64,
-    /// Keys asked for and found.
+    /// The number of requested keys that were found.
     pub(super) found: u64,
-    /// Keys asked for and not found.
+    /// The number of requested keys that were not found.
     pub(super) missing: u64,
-    /// How often the threads that did them asked for memory on the way.
+    /// The number of allocations by the threads during these operations.
     pub(super) allocations: u64,
-    /// Service times.
+    /// The service times.
     pub(super) service: Histogram,
-    /// Response times, in an open loop.
+    /// The response times in an open loop.
     pub(super) response: Histogram,
 }
 
@@ -106,9 +107,9 @@ struct Shared<'a> {
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
     phase: &'a PhasePlan,
-    /// Operations done so far, for the progress bar.
+    /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
-    /// Set by the first thread that fails, so that the others end too.
+    /// Set by the first thread that fails, so that the others end as well.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
@@ -170,7 +171,7 @@ impl Drive {
         Ok(shared.combine(outcomes))
     }
 
-    /// Does the commands of a text replay on `target`.
+    /// Runs the commands of a text replay on `target`.
     pub(super) fn replay(
         self,
         target: &dyn Target,
@@ -192,7 +193,7 @@ impl Drive {
     }
 }
 
-/// The work of one thread.
+/// The results of one thread.
 struct ThreadOutcome {
     kinds: [Option<Box<KindTotals>>; KINDS],
     record: AnswerDigests,
@@ -218,7 +219,7 @@ impl Shared<'_> {
         Driven { kinds, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
     }
 
-    /// One thread: its whole stream, or until the time is up.
+    /// Runs the stream of one thread, to its end or until the time is up.
     fn stream(&self, mut stream: Stream) -> Result<ThreadOutcome, TargetError> {
         let mut worker = Worker::new(self, stream.thread());
         let mut batch = Batch::default();
@@ -229,7 +230,7 @@ impl Shared<'_> {
             warmed?;
             left = self.phase.operations_of(stream.thread()).unwrap_or(u64::MAX);
         }
-        // The first batch is made before the clock runs.
+        // The first batch is generated before the clock runs.
         let mut filled = fill(&mut stream, &mut batch, &mut left);
         self.barrier.wait();
         worker.begin();
@@ -244,7 +245,7 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// One thread's part of the warm-up. Nothing of it is kept but the answers, which are checked as all others.
+    /// Runs one thread's part of the warm-up. Only its answers are kept, and they are checked like all others.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -270,7 +271,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits until all threads have done their part of the warm-up, and discards its measurements in between.
+    /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -280,24 +281,24 @@ impl Shared<'_> {
     }
 }
 
-/// Makes the next batch of a stream, of no more operations than are left; their number.
+/// Generates the next batch of a stream, of at most `left` operations. Returns the size of the batch.
 fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
     *left -= filled as u64;
     filled
 }
 
-/// The loop of one thread, with its records.
+/// The loop of one thread, with its measurements.
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
     performer: Performer<'a>,
     record: AnswerDigests,
-    /// Of the interval that runs; merged into `kinds` when it is over.
+    /// The totals of the current interval, which are merged into `kinds` at its end.
     interval: [Option<Box<KindTotals>>; KINDS],
     kinds: [Option<Box<KindTotals>>; KINDS],
     start: Stamp,
-    /// The end of the last operation whose end is known.
+    /// The end of the last operation with a known end.
     end: Stamp,
     interval_ends: Stamp,
     interval_number: u64,
@@ -334,13 +335,13 @@ impl<'a> Worker<'a> {
         self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
-    /// Forgets all that was done but the answers.
+    /// Discards all measurements except the answers.
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
     }
 
-    /// Does the operations of a batch; `false` when the time is up.
+    /// Runs the operations of a batch; returns `false` when the time is up.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
             let kind = batch.operations()[at].kind;
@@ -352,7 +353,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Does one operation when it is due, and times it if its turn has come.
+    /// Runs one operation when it is due, and times it if it is sampled.
     #[inline]
     fn operate(
         &mut self,
@@ -407,7 +408,7 @@ impl<'a> Worker<'a> {
         self.until_timed == self.shared.drive.sampling - 1
     }
 
-    /// Records the times of the operation that ended just now.
+    /// Records the times of the operation that has just ended.
     #[inline]
     fn note(&mut self, kind: Kind, due: Option<Stamp>, start: Stamp) {
         if self.end >= self.interval_ends {
@@ -421,7 +422,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Closes the interval that was running, and finds the one in which the last operation ended.
+    /// Closes the current interval, and finds the one in which the last operation ended.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;

@@ -1,6 +1,5 @@
-//! The values that theory expects of a phase: of its writes from the policy and the flushes, of its gets from the
-//! number of runs, of the cache from the distribution of the keys. A phase to which a formula does not apply has
-//! none.
+//! The theoretical values of a phase: of its writes from the policy and the flushes, of its gets from the number of
+//! runs, of the cache from the distribution of the keys. A phase to which a formula does not apply has none.
 
 use std::sync::Arc;
 
@@ -15,25 +14,26 @@ use workload::{CacheState, Extent, KEYS, KeyFormat, KeySource, Kind, Mixed, Orde
 use super::measured::Measured;
 use super::space;
 
-/// The most flushes that a policy without a form is simulated for.
+/// The largest number of flushes for which a policy without a closed form is simulated.
 const MOST_SIMULATED: u64 = 20_000;
 
-/// The part by which merges of different keys may change their bytes, for blocks and filters that are filled otherwise.
+/// The relative change of bytes that compactions of different keys may cause, because blocks and filters are filled
+/// differently.
 const MOST_RECODED: f64 = 0.1;
 
-/// The share of blocks that are searched without success up to which the requests of a cache follow the distribution
-/// of the keys.
+/// The largest share of unsuccessfully searched blocks for which the requests of a cache follow the distribution of the
+/// keys.
 const MOST_STRAYS: f64 = 0.05;
 
 /// The expected values of the phases of a trial, one after the other.
 pub(super) struct Forecast {
     design: Design,
     format: Arc<dyn KeyFormat>,
-    /// Whether every run holds keys from all over, as far as is known.
+    /// Whether every run has keys from the whole key range, as far as known.
     overlaps: bool,
     /// The distribution of the last requests to the cache, and its number of keys.
     warm_with: Option<(String, u64)>,
-    /// The blocks that were computed last: they are the same for phases that ask for keys alike.
+    /// The last computed blocks, which are equal for phases with the same distribution of keys.
     blocks: Option<(BlocksKey, Option<Popularity>)>,
 }
 
@@ -41,19 +41,19 @@ pub(super) struct Forecast {
 type BlocksKey = (String, u64, u64);
 
 impl Forecast {
-    /// For a tree of this design that takes keys of this format.
+    /// Creates the forecast for a tree of this design and keys of this format.
     pub(super) fn new(design: Design, format: &Arc<dyn KeyFormat>) -> Self {
         let format = Arc::clone(format);
         Self { design, format, overlaps: true, warm_with: None, blocks: None }
     }
 
-    /// Takes note of a phase that was done before.
+    /// Records a phase that ran before.
     pub(super) fn pass(&mut self, phase: &Phase) {
         self.overlaps &= !self.format.ordered() || adds_anywhere(&phase.work);
     }
 
     /// The expected values of a phase on a store that earlier phases left at `from`. Call it for each phase in order.
-    /// `live` is the number of bytes of live data after the phase, where it is known.
+    /// `live` is the number of live bytes after the phase, if known.
     pub(super) fn of_phase(
         &mut self,
         phase: &Phase,
@@ -85,7 +85,7 @@ impl Forecast {
         cells
     }
 
-    /// The expected values of a phase that only adds keys to an empty store. `None` of any other phase, and of an
+    /// The expected values of a phase that only adds keys to an empty store. `None` for any other phase, and for an
     /// engine that does not report the inputs of the formulas.
     fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
         let Measured { before, settled, .. } = measured;
@@ -97,7 +97,7 @@ impl Forecast {
         if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
-        // A codec that compresses more at deeper levels: bytes change after their flush.
+        // With a codec that compresses more at deeper levels, bytes change after their flush.
         let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
         let kept = written as f64 / read.max(1) as f64;
         if read > 0 && (kept - 1.0).abs() > MOST_RECODED {
@@ -123,7 +123,7 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The expected values of gets that search runs which all may have the key. `None` of any other phase.
+    /// The expected values of gets that search runs which all may have the key. `None` for any other phase.
     fn lookups(&self, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
         let done = |metric| burst.whole.counted(metric, &before.whole);
@@ -146,7 +146,7 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The expected values of a cache whose requests follow the distribution of the keys in the blocks. `None` of any
+    /// The expected values of a cache whose requests follow the distribution of the keys in the blocks. `None` for any
     /// other phase.
     fn cache(&mut self, mixed: &Mixed, keys: u64, measured: &Measured) -> Option<Measurements> {
         let Measured { before, burst, .. } = measured;
@@ -187,21 +187,21 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The mean length of a data block; `None` where blocks in memory are not as long as those in files.
+    /// The mean length of a data block; `None` where blocks in memory differ in length from those in files.
     fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
         let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// The bytes that the cache may hold. `None` where it gets the rest of a budget.
+    /// The capacity of the cache in bytes. `None` where it gets the rest of a budget.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
     }
 }
 
-/// The requests for data blocks of gets that nearly all went to the block of their key.
+/// The requests for data blocks of gets, if nearly all of them went to the block of the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -212,7 +212,7 @@ fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     (requests > 0 && pages == 0 && strays <= MOST_STRAYS * requests as f64).then_some(requests as f64)
 }
 
-/// The runs, the newest first: those of a level are taken as alike, and all filters as the mean one.
+/// The runs, newest first. The runs of a level are assumed to be equal, and all filters to have the mean rate.
 fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     let entries = stats.sum_of_levels(&n::ENTRIES)?.max(1) as f64;
     let mut views = Vec::new();
@@ -224,7 +224,7 @@ fn run_views(stats: &EngineStats, fpr: f64) -> Option<Vec<RunView>> {
     Some(views)
 }
 
-/// Whether work adds keys, and does nothing else.
+/// Whether work only adds keys.
 fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
@@ -233,7 +233,7 @@ fn only_adds(work: &Work) -> bool {
     }
 }
 
-/// Whether the keys that work writes stand anywhere, where keys are ordered by their indexes.
+/// Whether the written keys are spread over the key range, where keys are ordered by their indexes.
 fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,

@@ -1,10 +1,10 @@
-//! Free memory that is mapped when the clock of a phase starts.
+//! Maps free memory before the clock of a phase starts.
 //!
 //! The host of a virtual machine may take back the memory that its guest leaves free, within seconds (free page
 //! reporting). The first write to such a page then waits until the host has found another: 5 to 10 µs, according to
-//! `docs/explanation/performance-model.md`. A page that was used a moment ago takes a tenth. WALs, memtables and SSTables use new
-//! pages, so a load on such a machine measures the host. Memory that was written and freed immediately before is
-//! still mapped.
+//! `docs/explanation/performance-model.md`. A recently used page takes a tenth of that. WALs, memtables and SSTables
+//! use new pages, so a load on such a machine measures the host. Memory that was written and freed immediately before
+//! is still mapped.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -15,18 +15,18 @@ use memmap2::MmapOptions;
 /// The bytes of one write.
 const CHUNK: usize = 1 << 20;
 
-/// The bytes of the smallest page of any system.
+/// The smallest page size of all supported kernels, in bytes.
 const SMALLEST_PAGE: usize = 4096;
 
 /// The bytes that [`cost`] writes: enough to exceed the noise, and a tenth of a second at worst.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` of free memory and frees them, once as small pages, which files use, and once as huge pages,
-/// which a memtable may use: the system takes the two from different lists. The peak of resident memory stays
-/// unchanged. Where the system cannot exclude huge pages from it, only small pages are used.
+/// Writes to `bytes` of free memory and frees them: once as small pages, which files use, and once as huge pages, which
+/// a memtable may use, because the kernel has separate lists of the two. The peak of resident memory stays unchanged.
+/// If the kernel cannot exclude huge pages from it, only small pages are used.
 ///
 /// # Errors
-/// The system has no files in memory, or has less free memory, including page cache that is not in use.
+/// The kernel has no files in memory, or has less free memory, including page cache that is not in use.
 pub(super) fn touch(bytes: u64) -> io::Result<()> {
     if probe::available_memory_bytes().is_some_and(|available| available < bytes) {
         return Err(io::ErrorKind::OutOfMemory.into());
@@ -39,7 +39,7 @@ pub(super) fn touch(bytes: u64) -> io::Result<()> {
     }
 }
 
-/// As [`touch`], by a file in memory.
+/// Touches small pages like [`touch`], through a file in memory.
 fn touch_small_pages(bytes: usize) -> io::Result<()> {
     let file = file_in_memory()?;
     let chunk = vec![1; CHUNK];
@@ -52,10 +52,10 @@ fn touch_small_pages(bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// As [`touch`], by memory of this process that asks for huge pages.
+/// Touches huge pages like [`touch`], through memory of this process with advice for huge pages.
 fn touch_huge_pages(bytes: usize) -> io::Result<()> {
     let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon()?;
-    // Advice that the system does not take leaves small pages.
+    // Without huge pages, the kernel ignores the advice and uses small pages.
     #[cfg(target_os = "linux")]
     let _ = map.advise(memmap2::Advice::HugePage);
     map.iter_mut().step_by(SMALLEST_PAGE).for_each(|byte| *byte = 1);
@@ -73,15 +73,15 @@ fn file_in_memory() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The cost of free memory for this process: of the first bytes, and of the same bytes again.
+/// The cost of free memory for this process: of the first write, and of a second write to the same bytes.
 pub struct Cost {
     /// Bytes per second into pages that were not used recently.
     pub first: f64,
-    /// Bytes per second into pages given up a moment ago.
+    /// Bytes per second into recently freed pages.
     pub again: f64,
 }
 
-/// Measures the cost of free memory. `None` where the system does not allow it.
+/// Measures the cost of free memory. `None` if the kernel does not allow it.
 pub fn cost() -> Option<Cost> {
     let rate = || {
         let begun = Instant::now();

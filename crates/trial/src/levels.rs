@@ -5,8 +5,7 @@ use results::{Measurements, columns as c, formulas, levels as l};
 
 use super::measured::{Measured, identity};
 
-/// The rows of a phase, one per level that holds data or has counters. Empty for an engine that does not report
-/// levels.
+/// The rows of a phase, one per level with data or counters. Empty for an engine that does not report levels.
 pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measurements> {
     let Measured { before, burst, settled, .. } = measured;
     let row = |level: usize| {
@@ -14,7 +13,7 @@ pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measu
         row.set(&l::LEVEL, level);
         row.extend(burst.level_since(level, before)?);
         formulas::settle(&mut row, &settled.level_since(level, before)?);
-        // The bytes that are written to a level are relative to the bytes that the user wrote to all levels.
+        // The bytes written to a level are relative to the user's bytes written to all levels.
         row.set_some(&c::USER_BYTES_WRITTEN, burst.whole.counted(&c::USER_BYTES_WRITTEN, &before.whole));
         formulas::derive(&mut row);
         row.retain(&[c::IDENTITY, l::LEVEL_METRICS]);

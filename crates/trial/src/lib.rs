@@ -1,5 +1,5 @@
-//! One trial of one configuration, in a process of its own: open a store, run the phases, measure, check the answers,
-//! report.
+//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, measures, checks the
+//! answers, reports.
 //!
 //! The parent writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and reads
 //! [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but no

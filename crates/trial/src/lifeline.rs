@@ -1,5 +1,5 @@
-//! The line between a process of this program and the one that started it: standard input, which ends when the
-//! starter closes it, as it does by dying.
+//! The connection of a process of this program to its parent: standard input, which ends when the parent closes it or
+//! dies.
 
 use std::io::{BufRead, Read};
 

@@ -6,52 +6,52 @@ use std::sync::OnceLock;
 
 use measure::Clock;
 
-/// Cores that were slow while they were measured may be this much faster: turbo, or a neighbour that is gone.
+/// The factor by which cores may be faster than measured, for example by turbo or after another program has ended.
 const HEADROOM: f64 = 2.0;
 
-/// The bytes of one copy. Source and target together fit into the first cache of any CPU in use.
+/// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// Copies and steps in one measurement: some ten microseconds, so that most of them meet no interruption.
+/// Copies and steps in one measurement: some ten microseconds, so that most measurements have no interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
-/// Measurements, of which the best counts, because disturbances only slow them down.
+/// The number of measurements, of which the best counts, because disturbances only add time.
 const REPEATS: usize = 200;
 
 /// The limits that no measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Bytes that all memory, or the first caches of all cores, carry per second.
+    /// Bytes per second of all memory, or of the first-level caches of all cores.
     pub bytes_per_second: f64,
-    /// Cycles of one processor per second.
+    /// Cycles per second of one core.
     pub cycles_per_second: f64,
     /// The shortest time between two readings of the clock, in nanoseconds.
     pub clock_ns: f64,
-    /// Where the limits come from.
+    /// The origin of the limits.
     pub derived: Derived,
 }
 
-/// The origin of limits, as text: values beyond them exceed this.
+/// The origin of limits, as text for messages about numbers beyond them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Derived {
-    /// The bytes per second.
+    /// The origin of the limit on bytes per second.
     pub bytes: &'static str,
-    /// The cycles.
+    /// The origin of the limit on cycles.
     pub cycles: &'static str,
-    /// The clock.
+    /// The origin of the limit on the clock.
     pub clock: &'static str,
 }
 
 impl Derived {
-    /// The machines of today.
+    /// The limits of current machines.
     const ANY: Self = Self {
         bytes: "beyond the memory bandwidth of any machine",
         cycles: "beyond the frequency of any CPU",
         clock: "below the resolution of any clock",
     };
 
-    /// From measurements here, with [`HEADROOM`].
+    /// The limits measured on this machine, with [`HEADROOM`].
     const MEASURED: Self = Self {
         bytes: "beyond twice the copy bandwidth of the first-level caches of all cores, as measured on this machine",
         cycles: "beyond twice the cycles of a core, as measured on this machine",
@@ -60,12 +60,12 @@ impl Derived {
 }
 
 impl Limits {
-    /// Limits of any machine in use: twelve channels of DDR5-6400 have 0.6 of these bytes, no CPU has as many cycles,
-    /// and no clock has a finer resolution.
+    /// Limits of any machine in use: twelve channels of DDR5-6400 transfer 0.6 of these bytes, no CPU has as many
+    /// cycles, and no clock has a finer resolution.
     pub const OF_ANY: Self =
         Self { bytes_per_second: 1e12, cycles_per_second: 1e10, clock_ns: 1.0, derived: Derived::ANY };
 
-    /// Of this machine; once per process, in some milliseconds.
+    /// The limits of this machine, measured once per process in some milliseconds.
     pub fn of_this_machine() -> Self {
         static MEASURED: OnceLock<Limits> = OnceLock::new();
         *MEASURED.get_or_init(|| {
@@ -80,7 +80,7 @@ impl Limits {
         })
     }
 
-    /// The tighter ones of both, as far as they were measured at all.
+    /// Combines two sets of limits: each measured one, or else that of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };
@@ -97,7 +97,7 @@ impl Limits {
     }
 }
 
-/// The least time that `work` takes, in nanoseconds.
+/// The shortest time of `work`, in nanoseconds.
 fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     let once = || {
         let start = clock.now();
@@ -107,7 +107,7 @@ fn least_ns(clock: &Clock, mut work: impl FnMut()) -> f64 {
     std::iter::repeat_with(once).take(REPEATS).fold(f64::INFINITY, f64::min)
 }
 
-/// Bytes that one core reads and writes per second within its first cache.
+/// The bytes per second that one core reads and writes within its first-level cache.
 fn copied_bytes_per_second(clock: &Clock) -> f64 {
     let (from, mut to) = (vec![1_u8; COPIED_BYTES], vec![0_u8; COPIED_BYTES]);
     let ns = least_ns(clock, || {
@@ -119,8 +119,8 @@ fn copied_bytes_per_second(clock: &Clock) -> f64 {
     2.0 * (COPIED_BYTES * COPIES) as f64 / ns * 1e9
 }
 
-/// Cycles of one core per second, by a chain of operations of one cycle each, none of which can begin before the one
-/// before has ended (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors a step).
+/// The cycles per second of one core, from a chain of operations of one cycle each, where each depends on the one
+/// before (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors per step).
 fn cycles_per_second(clock: &Clock) -> f64 {
     const CYCLES_PER_STEP: f64 = 6.0;
     let mut x = black_box(1_u64);
@@ -135,7 +135,7 @@ fn cycles_per_second(clock: &Clock) -> f64 {
     CYCLES_PER_STEP * STEPS as f64 / ns * 1e9
 }
 
-/// The least time that two readings, one after the other, are apart, in nanoseconds.
+/// The shortest time between two consecutive readings of the clock, in nanoseconds.
 fn reading_ns(clock: &Clock) -> f64 {
     least_ns(clock, || {})
 }

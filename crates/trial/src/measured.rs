@@ -1,4 +1,4 @@
-//! Everything that was measured of a phase, before it becomes rows.
+//! The measurements of a phase before they become rows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
@@ -9,33 +9,33 @@ use super::timeline::Sample;
 use super::usage::Usage;
 use super::warm_up::Warmed;
 
-/// Everything that was measured of a phase.
+/// The measurements of a phase.
 pub(super) struct Measured {
     pub(super) driven: Driven,
-    /// The store about every interval of the timeline.
+    /// Samples of the store, about one per interval of the timeline.
     pub(super) samples: Vec<Sample>,
     /// The warm-up before the measured part. `None` without one.
     pub(super) warmed: Option<Warmed>,
     /// The store before the phase, after its warm-up.
     pub(super) before: EngineStats,
-    /// The store when the last operation of the phase had ended.
+    /// The store after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The store when flushes and compactions had come to an end.
+    /// The store after flushes and compactions have finished.
     pub(super) settled: EngineStats,
-    /// How long that took.
+    /// The time until flushes and compactions have finished, in nanoseconds.
     pub(super) settle_ns: u64,
-    /// The bytes of its files then, where time is measured.
+    /// The bytes of the store's files after compaction has finished, if time is measured.
     pub(super) disk_bytes: Option<u64>,
-    /// The share of the store's files that the page cache held when the phase began, where it is known.
+    /// The share of the store's files in the page cache at the start of the phase, if known.
     pub(super) page_cache_share: Option<f64>,
-    /// Whether the store's files lie on storage of the operating system.
+    /// Whether the store's files are on storage of the operating system.
     pub(super) is_stored: bool,
-    /// Whether the engine allocates where this program counts it.
+    /// Whether the engine's allocations are counted by this program.
     pub(super) allocates_in_program: bool,
     /// The resources that the process had used before the phase, after its last operation, and after compaction had
     /// finished.
     pub(super) usage: [Usage; 3],
-    /// How fast operations were asked for.
+    /// The requested rate of operations.
     pub(super) rate: Rate,
 }
 
@@ -45,7 +45,7 @@ impl Measured {
         let mut response = measure::Histogram::new();
         self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
         let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
-        // A cell that asks for more than response times runs on an engine that reports it.
+        // A configuration whose search needs more than response times has an engine that reports the levels.
         let level0 = stats.filter_map(|stats| stats.levels.first()?.reading(&c::RUNS));
         Probed {
             p99_ns: response.quantile(0.99).unwrap_or(0),

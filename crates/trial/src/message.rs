@@ -1,4 +1,4 @@
-//! The messages between the parent process and the process of a trial, as JSON lines.
+//! The messages between the parent process and the trial process, as JSON lines.
 
 use std::path::PathBuf;
 
@@ -12,30 +12,30 @@ use super::configuration::Configuration;
 pub struct TrialSpec {
     /// The engine, the design and the task.
     pub configuration: Configuration,
-    /// Where relative paths of the task start.
+    /// The folder of relative paths in the task.
     pub base: PathBuf,
     /// The seed of the operations.
     pub seed: u64,
     /// Whether time is measured.
     pub mode: RunMode,
-    /// Every how many operations one is timed.
+    /// The sampling interval of latencies: one in `sampling` operations is timed.
     pub sampling: u64,
-    /// Every how many operations the answer is kept for checking.
+    /// The sampling interval of answers: one in `check` answers is kept for checking.
     pub check: u64,
-    /// The length of an interval of the timeline.
+    /// The length of an interval of the timeline, in nanoseconds.
     pub interval_ns: u64,
-    /// Where the tree lives, or the files of a component.
+    /// The folder of the tree, or of a component's files.
     pub directory: PathBuf,
-    /// The results folder, for latency logs; nothing where none are wanted.
+    /// The results folder for latency logs; `None` for no logs.
     pub results: Option<PathBuf>,
-    /// The number of the cell.
+    /// The number of the configuration.
     pub cell: u64,
     /// The number of the trial.
     pub trial: u64,
-    /// The most memory that the process may use, where there is a limit.
+    /// The memory limit of the process in bytes; `None` without a limit.
     #[serde(default)]
     pub memory_limit: Option<u64>,
-    /// How much free memory is touched before every phase.
+    /// The bytes of free memory that are touched before every phase.
     #[serde(default)]
     pub warm_memory: Option<u64>,
     /// The step of the fixture. `None` for an experiment without one.
@@ -43,35 +43,35 @@ pub struct TrialSpec {
     pub fixture: Option<FixtureStep>,
 }
 
-/// The work of a trial process on the phases of a fixture.
+/// The step of a trial process with respect to a fixture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixtureStep {
-    /// It does them, and no others: it builds the fixture.
+    /// The process runs only the phases of the fixture, to build it.
     Build {
-        /// How many phases there are.
+        /// The number of phases in the fixture.
         phases: usize,
     },
-    /// It starts from a clone of it.
+    /// The process starts from a clone of the fixture.
     Stands {
-        /// For each phase, the operations that each thread did.
+        /// The number of operations per phase and thread.
         done: Vec<Vec<u64>>,
     },
 }
 
-/// A line that the trial's process writes.
+/// A line of output of the trial process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Message {
-    /// How far the trial is.
+    /// The progress of the trial.
     Progress(Step),
     /// The trial is over.
     Done(TrialReport),
-    /// The trial cannot be done.
+    /// The trial cannot continue, with the reason.
     Failed(String),
 }
 
-/// A line as either side parses it, written as JSON again. `None` where it cannot be parsed.
+/// Parses a line as either side would, and writes it as JSON again. `None` where it cannot be parsed.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();
@@ -82,35 +82,35 @@ pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     )
 }
 
-/// How far a trial is.
+/// The progress of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// The number of the phase.
     pub phase: usize,
-    /// The share of it that is done.
+    /// The finished share of the phase.
     pub share: f64,
-    /// Whether its operations are done and its answers are being checked.
+    /// Whether the operations have ended and the answers are being checked.
     pub checking: bool,
 }
 
 /// The measurements of a trial.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrialReport {
-    /// The rows of `runs.csv`, without the identity of cell and trial.
+    /// The rows of `runs.csv`, without the columns of configuration and trial.
     pub rows: Vec<Measurements>,
-    /// The rows of `timeline.csv`, likewise.
+    /// The rows of `timeline.csv`, without the columns of configuration and trial.
     pub timeline: Vec<Measurements>,
-    /// The rows of `levels.csv`, likewise.
+    /// The rows of `levels.csv`, without the columns of configuration and trial.
     #[serde(default)]
     pub levels: Vec<Measurements>,
-    /// For each phase, the intended and the realised operations.
+    /// The intended and the realised operations of each phase.
     pub streams: Vec<Stream>,
-    /// Wrong answers, described.
+    /// Descriptions of wrong answers.
     pub wrong: Vec<String>,
-    /// For each phase, the operations that each thread did, where it built a fixture.
+    /// The number of operations per phase and thread, if the trial built a fixture.
     #[serde(default)]
     pub done: Vec<Vec<u64>>,
-    /// The version that the engine reports about itself. `None` where it reports none.
+    /// The version that the engine reports; `None` if it reports none.
     #[serde(default)]
     pub engine_version: Option<String>,
 }

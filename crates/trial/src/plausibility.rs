@@ -1,7 +1,7 @@
-//! Implausible numbers: one rule for each bound of theory or physics. A row that exceeds a bound is marked with its
-//! words, reported, and has no verdict.
+//! Marks implausible numbers by one rule for each bound of theory or physics. A row that exceeds a bound is marked with
+//! a message, reported, and has no verdict.
 //!
-//! Bounds are generous: a marked number is wrong, or the bound is. A share of random draws has an allowance for
+//! Bounds are generous: either the marked number or the bound is wrong. A share of random draws has an allowance for
 //! chance.
 
 use results::{Metric, Row, Stream, Unit, Value, columns as c};
@@ -9,7 +9,7 @@ use tree::{Design, axis};
 
 use super::limits::Limits;
 
-/// Standard deviations that chance is allowed.
+/// The standard deviations of the allowance for chance.
 const SIGMAS: f64 = 5.0;
 
 /// The error of the popularity of blocks, as a share of requests, because blocks differ in their number of keys.
@@ -23,23 +23,23 @@ const SLACK: f64 = 0.02;
 struct Facts {
     /// The limits of the machine.
     limits: Limits,
-    /// Whether blocks are stored as they are, and no data goes by rule.
+    /// Whether blocks are stored without compression, and no data expires by rule.
     keeps_bytes: bool,
     /// Whether a part of the design is an ideal bound, which bounds of real parts do not apply to.
     is_oracle: bool,
     /// Whether all filters have the same bits for each key.
     has_even_filters: bool,
-    /// The least share of values in the bytes of entries that were written so far; keys may be stored as nearly
-    /// nothing.
+    /// The smallest share of values in the bytes of all entries written so far; keys may take nearly no bytes in
+    /// storage.
     value_share: Option<f64>,
-    /// Bytes of entries that were written so far, and of the files that flushes made of them.
+    /// The bytes of all entries written so far, and of their files after flushes.
     entered: f64,
     flushed: f64,
     /// The share of the most popular key, by the distribution of the phase.
     hottest: Option<f64>,
 }
 
-/// One bound: the violation as text.
+/// A bound; its check returns the violation as text.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
@@ -81,7 +81,7 @@ impl Default for Facts {
 }
 
 impl Facts {
-    /// Of a cell with this design, on a machine with these limits.
+    /// The facts of a configuration with this design on a machine with these limits.
     fn of(design: &Design, limits: Limits) -> Self {
         let is_first = |name: &str| {
             let variants = axis(name).map(catalog::Axis::variants).unwrap_or_default();
@@ -101,8 +101,8 @@ impl Facts {
         }
     }
 
-    /// Updates the facts for a row of a phase whose most popular key has this share. The rows before it count,
-    /// because their writes do.
+    /// Updates the facts for a row of a phase whose most popular key has the share `hottest`. Earlier rows count as
+    /// well, because their writes do.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -121,18 +121,18 @@ impl Facts {
     }
 }
 
-/// The fewest expected false positives at which a higher measured number is significant: of a hundred, chance adds or
-/// removes ten.
+/// The smallest number of expected false positives at which a higher measured number is significant: of a hundred,
+/// chance adds or removes ten.
 const FEWEST_EXPECTED: f64 = 100.0;
 
-/// Whether so many different keys were asked for that the share of false positives is more than the luck of a few.
+/// Whether enough different keys were requested for a significant share of false positives.
 fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     let expected = row.get(&c::EXPECTED_FPR).number().unwrap_or(0.0);
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Marks the rows of a trial that exceed a bound, and takes the residual out of those where it is chance: the phases of
-/// the marked ones, each with its words.
+/// Marks the rows of a trial that exceed a bound, and removes the residual of rows in which it is chance. Returns the
+/// phases of the marked rows, each with its message.
 pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limits) -> Vec<(String, String)> {
     let mut facts = Facts::of(design, limits);
     let mut marked = Vec::new();
@@ -151,7 +151,7 @@ pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limit
     marked
 }
 
-/// The bounds that a row exceeds, in words; `None` where all is within them.
+/// The bounds that a row exceeds, as text; `None` for a row within all bounds.
 fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     let found = RULES.iter().filter_map(|rule| {
         let words = (rule.check)(row, facts)?;
@@ -161,7 +161,7 @@ fn implausible(row: &Row, facts: &Facts) -> Option<String> {
     (!found.is_empty()).then(|| found.join("; "))
 }
 
-/// Columns of parts lie between none and all.
+/// Shares are between 0 and 1.
 fn share(row: &Row, _: &Facts) -> Option<String> {
     let outside = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -171,7 +171,7 @@ fn share(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} {} is not between 0 and 1", metric.name, shown(row, metric)?))
 }
 
-/// Nothing but a residual is negative, and nothing is infinite.
+/// Only a residual may be negative, and no number is infinite.
 fn sign(row: &Row, _: &Facts) -> Option<String> {
     let wrong = |metric: &&Metric| {
         let value = row.get(metric).number();
@@ -182,7 +182,7 @@ fn sign(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }
 
-/// A larger percentile is no smaller, and waiting only adds to a service time.
+/// A higher percentile is not smaller than a lower one, and response times are not below service times.
 fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     let orders: [&[&Metric]; 4] = [
         &[&c::P50_NS, &c::P90_NS, &c::P99_NS, &c::P999_NS, &c::MAX_NS],
@@ -194,20 +194,20 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
         let both = row.get(pair[0]).number().zip(row.get(pair[1]).number());
         both.is_some_and(|(less, more)| less > more * (1.0 + SLACK))
     };
-    // In component runs the mean is of slices, and there is no longest.
+    // In component runs the mean is of slices, and no maximum exists.
     let pair = orders.iter().flat_map(|order| order.windows(2)).find(exceeds)?;
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// No operation is shorter than the resolution of the clock; slices of many operations are.
+/// No operation is shorter than the resolution of the clock. This does not apply to slices of many operations.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
     Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
-/// An operation that is called individually takes at least one CPU cycle. Entries of one call that makes a memtable
-/// immutable or builds a table are not.
+/// An operation that is called individually takes at least one CPU cycle. This does not apply to entries of one call
+/// that makes a memtable immutable or builds a table.
 fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
@@ -220,8 +220,8 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
 }
 
-/// All bytes pass the memory or a first cache. Bytes that a component returns in place are not moved, so the limit of
-/// any machine applies to them.
+/// All bytes pass the memory or a first-level cache. Bytes that a component returns in place are not moved, so the
+/// limit of any machine applies to them.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
     let written = [
@@ -241,9 +241,9 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
 }
 
-/// In a closed loop threads do one operation after the other: their times fit into the phase.
+/// In a closed loop, threads run one operation after the other, so their times fit into the phase.
 fn busy(row: &Row, _: &Facts) -> Option<String> {
-    // A sampled mean may meet the few stalls; of a short phase it is not known to twice.
+    // A sampled mean may include the few stalls, and the mean of a short phase may be wrong by a factor of two.
     const MOST: f64 = 2.0;
     const LEAST_OPS: f64 = 1000.0;
     if row.get(&c::TARGET_OPS_PER_SECOND).number().is_some() || row.get(&c::LOOP).to_string() != "closed" {
@@ -251,14 +251,14 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
     }
     let number = |metric| row.get(metric).number();
     let (ops, mean) = (number(&c::OPS)?, number(&c::MEAN_NS)?);
-    // Rows of single kinds do not say how many threads there were.
+    // Rows of single kinds do not have the number of threads.
     let (seconds, threads) = (number(&c::SECONDS)?, number(&c::THREADS)?);
     let busy = ops * mean / 1e9;
     (ops >= LEAST_OPS && busy > MOST * seconds * threads)
         .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
 }
 
-/// No more is done than was asked for.
+/// The rate does not exceed the requested one.
 fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     const LEAST_OPS: f64 = 1000.0;
     let number = |metric| row.get(metric).number();
@@ -267,16 +267,16 @@ fn target_rate(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.0} > target {target:.0}"))
 }
 
-/// Belady's rule knows the future of the same requests.
+/// No cache exceeds the hit rate of Belady's rule, which knows the future requests.
 fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
-    // Several threads ask in another order than the one that the rule knows.
+    // The order of requests of several threads differs from the one that the rule knows.
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0);
     let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
     let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
     (rate > best + allowance).then(|| format!("hit rate {rate:.4} > {best:.4}, the best possible"))
 }
 
-/// Of requests that are drawn one by one, no cache hits more than the one that holds the most popular blocks.
+/// For independent requests, no cache has a higher hit rate than one that keeps the most popular blocks.
 fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (rate, best) = (number(&c::CACHE_HIT_RATE)?, number(&c::BEST_STATIC_HIT_RATE)?);
@@ -286,7 +286,7 @@ fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("hit rate {rate:.4} > {best:.4} of the best static set"))
 }
 
-/// A filter passes the absent keys that it expects, within a factor and chance.
+/// A filter passes the expected share of absent keys, within a factor and chance.
 fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     const MOST: f64 = 3.0;
     const LEAST: f64 = 0.1;
@@ -296,12 +296,12 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     if fpr > MOST * expected + chance {
         return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
     }
-    // Where large runs have fewer bits per key than small ones, the mean over runs is not that over probes.
+    // Where large runs have fewer bits per key than small ones, the mean over runs differs from the mean over probes.
     (facts.has_even_filters && fpr + chance < LEAST * expected)
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
-/// How many probes for absent keys say something of their own: a filter answers for one key alike each time.
+/// The number of independent probes for absent keys: repeated probes for one key always have the same result.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -310,7 +310,7 @@ fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     probes.min(different * number(&c::RUNS).max(1.0)).max(1.0)
 }
 
-/// A set of keys that lets a share of 2^−b of all others through takes b bits for each (Carter et al., "Exact and
+/// A set of keys that passes a share of 2^−b of all other keys takes b bits per key (Carter et al., "Exact and
 /// approximate membership testers", STOC 1978).
 fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
@@ -328,10 +328,10 @@ fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     (answers > probes).then(|| format!("{answers} answers to {probes} filter_probes"))
 }
 
-/// Data that was written to an empty tree, each key once, and is not in a memtable, was flushed.
+/// Data was flushed if each key was written once to an empty tree and is not in a memtable.
 fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
-    // There is an expectation where keys were only added.
+    // An expectation exists only where keys were only added.
     let (amp, _) = (number(&c::WRITE_AMP)?, number(&c::EXPECTED_WRITE_AMP)?);
     let (user, waiting) = (number(&c::USER_BYTES_WRITTEN)?, number(&c::MEMTABLE_BYTES).unwrap_or(0.0));
     let flushed = (1.0 - waiting / user).max(0.0) * facts.value_share.unwrap_or(0.0);
@@ -343,7 +343,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
 
 /// A compaction writes at most the entries that it read, and the other parts of files.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
-    // Blocks and filters of other runs are filled otherwise.
+    // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;
     let number = |metric| row.get(metric).number();
     let (read, written) = (number(&c::COMPACTION_BYTES_READ)?, number(&c::COMPACTION_BYTES_WRITTEN)?);
@@ -351,7 +351,7 @@ fn merges(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("compaction_bytes_written {written} > compaction_bytes_read {read}"))
 }
 
-/// Data that is alive is in a table or a memtable.
+/// Live data is in an SSTable or a memtable.
 fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (live, tables) = (number(&c::LIVE_BYTES)?, number(&c::TABLE_BYTES)?);
@@ -365,13 +365,13 @@ fn space_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// A number as the row has it.
+/// A number in the format of the row.
 fn shown(row: &Row, metric: &Metric) -> Option<String> {
     let value = row.get(metric);
     (!value.is_empty()).then(|| value.to_string())
 }
 
-/// `p50_ns 300`.
+/// The name and the number of a metric: `p50_ns 300`.
 fn told(row: &Row, metric: &Metric) -> Option<String> {
     Some(format!("{} {}", metric.name, shown(row, metric)?))
 }
@@ -383,7 +383,7 @@ mod tests {
     use super::*;
     use crate::limits::Derived;
 
-    /// A row that all rules take for possible.
+    /// A row within all bounds.
     const POSSIBLE: &str = "loop=closed ops=10000 seconds=0.1 ops_per_second=100000 mean_ns=9000 p50_ns=8000 \
         p90_ns=9000 p99_ns=20000 p999_ns=90000 max_ns=100000 threads=1 user_bytes_written=1000000 wal_bytes=1100000 \
         flush_bytes=900000 compaction_bytes_read=2000000 compaction_bytes_written=1900000 write_amp=2.8 \
@@ -410,7 +410,7 @@ mod tests {
         Facts { keeps_bytes: true, has_even_filters: true, value_share: Some(0.84), ..Facts::default() }
     }
 
-    /// The names of the rules that a row with these numbers breaks.
+    /// The names of the rules that a row with these numbers violates.
     fn broken(numbers: &str, facts: &Facts) -> Vec<&'static str> {
         let row = row(numbers);
         RULES.iter().filter(|rule| (rule.check)(&row, facts).is_some()).map(|rule| rule.name).collect()
@@ -420,12 +420,12 @@ mod tests {
     fn what_is_possible_is_not_marked() {
         assert_eq!(broken("", &facts()), [""; 0]);
         assert_eq!(implausible(&row(""), &facts()), None);
-        // Empty cells were not measured: nothing can be said.
+        // Empty cells were not measured, so no rule applies to them.
         assert_eq!(implausible(&Row::new(&Schema::runs::<&str>(&[]).unwrap()), &facts()), None);
     }
 
-    /// Numbers beyond any machine are found on any machine. Numbers beyond this machine are found here, and the words
-    /// name whose bound it is.
+    /// Numbers beyond any machine are found on any machine. Numbers beyond this machine are found here, and the message
+    /// names the bound.
     #[test]
     fn measured_limits_are_tighter_and_named() {
         let derived = Derived { bytes: "this one", cycles: "this one", clock: "this one" };
@@ -476,7 +476,7 @@ mod tests {
         assert!(RULES.iter().all(|rule| caught.contains(&rule.name)), "a rule without a canary");
     }
 
-    /// Bounds that hold under conditions are none without them.
+    /// Bounds with conditions do not apply without them.
     #[test]
     fn rules_know_what_they_do_not_bind() {
         let free = [
@@ -486,12 +486,12 @@ mod tests {
             ("table_bytes=500000", Facts { value_share: None, ..facts() }),
             ("table_bytes=500000", Facts { keeps_bytes: false, ..facts() }),
             ("compaction_bytes_written=3000000", Facts { keeps_bytes: false, ..facts() }),
-            // SSTables of two blocks each, as tables of 8 KiB are: flushes wrote as many bytes of other parts as of
+            // SSTables of two blocks each, such as those of 8 KiB: flushes wrote as many bytes of other parts as of
             // entries.
             ("compaction_bytes_written=3000000", Facts { entered: 1e6, flushed: 1.4e6, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.0004 bits_per_key=0", Facts { is_oracle: true, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.02", Facts { has_even_filters: false, ..facts() }),
-            // Half of the probes are for one key, of which a filter is right or wrong for good.
+            // Half of the probes are for one key, for which a filter is always right or always wrong.
             ("fpr=0.15", Facts { hottest: Some(0.5), ..facts() }),
             ("loop=open seconds=0.01", facts()),
             ("cache_hit_rate=0.71 best_hit_rate=0.705 best_static_hit_rate=0.9 threads=4", facts()),
@@ -503,7 +503,7 @@ mod tests {
         }
     }
 
-    /// A call that freezes a memtable of a million entries takes no time for each.
+    /// A call that makes a memtable of a million entries immutable takes no time per entry.
     #[test]
     fn many_entries_of_one_call_are_no_operations() {
         let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
@@ -524,7 +524,7 @@ mod tests {
         );
         assert!(rows[0].get(&c::IMPLAUSIBLE).is_empty());
         assert_eq!(rows[1].get(&c::IMPLAUSIBLE).to_string(), marked[0].1);
-        // The ratio of flushes in earlier phases counts too, because this phase only compacts.
+        // The ratio of flushes in earlier phases counts as well, because this phase only compacts.
         let merged = "compaction_bytes_written=3100000 user_bytes_written=0 flush_bytes=0 flushes=0";
         let mut rows =
             [row("phase=load flush_bytes=1400000 write_amp=3.3"), row(&format!("phase=wait {merged}"))];

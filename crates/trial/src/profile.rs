@@ -6,7 +6,7 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// The realised work of a phase. Of a text replay only the mix is known.
+/// The realised work of a phase. Only the mix is known of a text replay.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
     if phase.text().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
@@ -18,7 +18,7 @@ pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) ->
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 
-/// A profile as the manifest holds it.
+/// Converts a profile to that of the manifest.
 pub(crate) fn as_result(profile: &Profile) -> results::Profile {
     results::Profile {
         operations: profile.operations,

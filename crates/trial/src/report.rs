@@ -1,4 +1,4 @@
-//! The rows of a phase, from its measurements. The formulas of derived columns are in `results::formulas`.
+//! The rows of a phase, computed from its measurements. The formulas of derived columns are in `results::formulas`.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use super::timeline::Sample;
 use super::truth::Checked;
 use super::{levels, steadiness};
 
-/// Everything known of one phase of one trial.
+/// The inputs of the rows of one phase of one trial.
 pub(super) struct PhaseReport<'a> {
     pub(super) phase: &'a Phase,
     pub(super) mode: RunMode,
     /// The requested state of caches.
     pub(super) cache_state: &'a str,
-    /// The most memory that the process may use.
+    /// The memory limit of the process.
     pub(super) memory_limit: Option<u64>,
-    /// How much free memory was touched before the phase.
+    /// The free memory that was touched before the phase.
     pub(super) warm_memory: Option<u64>,
     pub(super) measured: &'a Measured,
     pub(super) checked: &'a Checked,
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase, held back until it is known that no answer of the trial was wrong.
+/// The rows and latencies of a phase, kept until all answers of the trial are known to be right.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,
-    /// Wrong answers.
+    /// The number of wrong answers.
     pub(super) wrong: u64,
     checked: u64,
     is_open: bool,
@@ -43,7 +43,7 @@ pub(super) struct PhaseRows {
     /// The rows of `levels.csv`.
     pub(super) levels: Vec<Measurements>,
     pub(super) latencies: LatencyLog,
-    /// How long the phase took, where time is measured.
+    /// The duration of the phase, if time is measured.
     pub(super) duration: Option<Duration>,
 }
 
@@ -51,7 +51,8 @@ impl PhaseRows {
     /// Adds the result of a search for a rate to the row of all operations.
     pub(super) fn set_found(&mut self, rate: Option<f64>, limit: Option<&'static str>, probes: u64) {
         let all = self.rows.last_mut().expect("there is a row of all operations");
-        // A rate that only the end of the search limits is none of the store's: two that reach it are not alike.
+        // A rate that is limited only by the end of the search is no property of the store, so two such rates are not
+        // equal.
         all.set_some(&c::SUSTAINED_OPS_PER_SECOND, rate.filter(|_| limit.is_some()));
         all.set(&c::RATE_PROBES, probes).set(&c::RATE_LIMIT, limit.unwrap_or("to"));
     }
@@ -63,7 +64,7 @@ impl PhaseRows {
         }
     }
 
-    /// The row of a phase whose store answered wrongly, in this phase or another one: it carries no numbers.
+    /// The row of a phase in a trial with a wrong answer, without numbers.
     pub(super) fn without_numbers(&self) -> Measurements {
         let mut row = identity(&self.name, ALL, self.is_open);
         row.set(&c::CHECKED_ANSWERS, self.checked).set(&c::WRONG_ANSWERS, self.wrong);
@@ -72,7 +73,7 @@ impl PhaseRows {
 }
 
 impl PhaseReport<'_> {
-    /// All that the phase comes to.
+    /// The rows of the phase.
     pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
@@ -96,7 +97,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// Operations due per second, in an open loop.
+    /// The requested operations per second of an open loop.
     fn target_rate(&self) -> Option<f64> {
         match self.measured.rate {
             Rate::Open { per_second } => Some(per_second),
@@ -124,18 +125,18 @@ impl PhaseReport<'_> {
             row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
             row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
         }
-        // Nothing else asks for keys that can be found or missing.
+        // Only kinds of operations that look up keys have these columns.
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
         }
-        // In counted mode, columns do not depend on how a library of Rust allocates.
+        // In counted mode, columns do not depend on the allocations of a Rust library.
         let is_seen = self.mode == RunMode::Timed && self.measured.allocates_in_program;
         if is_seen && allocation::are_counted() {
             row.set(&n::ALLOCATIONS, totals.allocations);
         }
     }
 
-    /// The gets of a phase that does nothing else.
+    /// The gets of a phase that consists of gets only.
     fn gets_alone(&self) -> Option<u64> {
         match self.measured.driven.kinds.as_slice() {
             [(Kind::Get, totals)] => Some(totals.operations),
@@ -163,7 +164,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// The values that the store reports, and those that are known without it.
+    /// Sets the values that the store reports, and those that are known without it.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -189,7 +190,7 @@ impl PhaseReport<'_> {
         }
     }
 
-    /// The bytes that the operating system read and wrote.
+    /// Sets the bytes that the operating system read and wrote.
     fn set_system(&self, row: &mut Measurements) {
         let [before, burst, settled] = self.measured.usage;
         let since = |before: Option<u64>, after: Option<u64>| {
@@ -200,7 +201,7 @@ impl PhaseReport<'_> {
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
-    /// Under which conditions the phase ran, and whether they lasted.
+    /// Sets the conditions of the phase, and whether they lasted.
     fn set_conditions(&self, row: &mut Measurements, clock: &Clock) {
         let Measured { driven, samples, warmed, .. } = self.measured;
         row.set(&c::CACHE_STATE, self.cache_state);
@@ -283,7 +284,7 @@ fn set_service(row: &mut Measurements, service: Option<Summary>) {
     row.set(&c::P99_NS, p99_ns).set(&c::P999_NS, p999_ns).set(&c::MAX_NS, max_ns);
 }
 
-/// The hardware counters. An event that is not counted is empty.
+/// Sets the hardware counters. An event that is not counted is empty.
 fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     let [cycles, instructions, references, misses, branch_misses] = events;
     row.set_some(&c::CPU_CYCLES, cycles).set_some(&c::INSTRUCTIONS, instructions);
@@ -291,7 +292,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row, and leaves the columns of its file.
+/// Fills in the derived columns of a row, and removes all other columns than those of its file.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

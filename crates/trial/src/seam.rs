@@ -5,7 +5,7 @@ use measure::Clock;
 use results::SeamCost;
 use tree::Design;
 
-/// Measurements, of which the smallest counts, because disturbances only add time.
+/// The number of measurements, of which the smallest counts, because disturbances only add time.
 const REPEATS: usize = 15;
 
 /// The seam of a choice on an axis. `None` for a built-in component.
@@ -22,13 +22,13 @@ const SEAMS: [(&str, SeamOf); 4] = [
 /// The hidden subcommand of a process whose policy has no job.
 pub const POLICY_COMMAND: &str = "policy-process";
 
-/// The seam of a compaction policy, with this program at the other end.
+/// The seam of a compaction policy, with this program in the child process.
 fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     let program = std::env::current_exe().ok()?.to_str()?.to_owned();
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// The cost of every seam that one of these designs has; none for designs of built-in components.
+/// The cost of every seam in these designs; empty for designs of built-in components.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();

@@ -1,18 +1,18 @@
-//! The space that theory expects of a tree after compaction: at least that of every key once, at most the old values
-//! that its compaction policy allows.
+//! The expected space of a tree after compaction: at least one version of every key, and at most the old versions that
+//! its compaction policy allows.
 
 use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// Floor and ceiling of `space_amp_settled` for a store with `live` bytes of live data. `None` where tombstones take
-/// space of their own, and of an engine that does not report the content of its levels.
+/// The bounds of `space_amp_settled` for a store with `live` bytes of live data. `None` where tombstones take
+/// additional space, and for an engine that does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     let stored = settled.sum_of_levels(&n::ENTRY_BYTES)?;
     if live == 0 || stored == 0 || settled.sum_of_levels(&n::TOMBSTONES)? > 0 {
         return None;
     }
-    // The bytes on storage per byte of a key or value, with filters, fences and encoding.
+    // The bytes on storage per byte of a key or value, including filters, fences and encoding.
     let encoded = settled.whole.reading(&c::TABLE_BYTES)? as f64 / stored as f64;
     let memtable_bytes = settled.whole.reading(&c::MEMTABLE_BYTES)?;
     let in_tables = 1.0 - (memtable_bytes as f64 / live as f64).min(1.0);
@@ -20,7 +20,7 @@ pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Optio
     bounds.set(&c::LEAST_SPACE_AMP, encoded * in_tables);
     let policy = design.choice("compaction");
     if let Some(most) = theory::most_space_amp(policy) {
-        // Runs of a level 0 that has a number of them to wait for stand above all levels, and may repeat their keys.
+        // Level 0 may keep a number of runs that repeat the keys of all other levels.
         let waits = policy.params().contains_key("level0_runs");
         let level0 = settled.levels.first().and_then(|level| level.reading(&n::ENTRY_BYTES)).unwrap_or(0);
         let waiting = if waits { level0 } else { 0 };

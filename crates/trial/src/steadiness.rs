@@ -1,4 +1,4 @@
-//! Whether a store was steady: the rule of [`SteadyRule`], applied round by round.
+//! The steadiness of a store: the rule of [`SteadyRule`], applied round by round.
 
 use std::ops::Range;
 
@@ -8,24 +8,24 @@ use results::{columns as c, formulas};
 
 use super::timeline::{Interval, Sample};
 
-/// The rounds that a measured phase is cut into.
+/// The number of rounds of a measured phase.
 const ROUNDS: u64 = 5;
 
-/// Sorted runs come one at a time: levels that differ by one are alike.
+/// The tolerance of the number of sorted runs: levels that differ by one run are alike.
 const RUN: f64 = 1.0;
 
-/// The work of a store in one round. An engine that does not report levels has none here.
+/// The state and work of a store in one round. An engine that does not report levels has none here.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
-    /// Bytes of tables written per byte of the user; `None` where nothing was written.
+    /// Bytes of SSTables written per user byte; `None` without writes.
     write_amp: Option<f64>,
-    /// The sorted runs of each level, the mean over the round.
+    /// The mean number of sorted runs per level over the round.
     runs: Vec<f64>,
 }
 
 impl Round {
-    /// A round of so many operations, with the store before it, after it, and in between.
+    /// Creates a round of `operations` from samples of the store at its start, at its end and in between.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);
@@ -39,10 +39,9 @@ impl Round {
     }
 }
 
-/// The values that differed in the last `window` rounds; empty of a steady store. `None` where there are too few
-/// rounds.
+/// The values that differed in the last `window` rounds; empty for a steady store. `None` with too few rounds.
 ///
-/// Write amplification counts where every one of them wrote.
+/// Write amplification counts if all of these rounds had writes.
 pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     let last = &rounds[rounds.len().checked_sub(window)?..];
     let rule = SteadyRule { rounds: window, ..SteadyRule::default() };
@@ -65,7 +64,7 @@ pub(super) fn unsteady(rounds: &[Round], window: usize) -> Option<Vec<String>> {
     Some(found)
 }
 
-/// The values that differed in a measured phase, cut into five equal rounds of whole seconds. `None` where it lasted
+/// The values that differed in a measured phase, cut into five equal rounds of whole seconds. `None` for a phase of
 /// less than five seconds. `ns_since_start` gives the time of a sample.
 pub(super) fn of_phase(
     intervals: &[Interval],

@@ -1,4 +1,4 @@
-//! The work of a phase, interval by interval.
+//! The timeline of a phase: its work per interval.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use engines::EngineStats;
 use measure::{Histogram, Stamp, Summary};
 use parking_lot::Mutex;
 
-/// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet
-/// are held as histograms.
+/// The latencies of the intervals of one phase, over all threads. Only intervals that some thread has not left yet are
+/// kept as histograms.
 pub(super) struct Timeline {
-    /// The length of an interval.
+    /// The length of an interval, in nanoseconds.
     interval_ns: u64,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The intervals that are not over for all threads, by number.
+    /// The intervals that some thread has not left yet, by number.
     open: BTreeMap<u64, OpenInterval>,
-    /// For each thread, the interval that it is in.
+    /// The current interval of each thread.
     reached: Vec<u64>,
     over: Vec<Interval>,
 }
@@ -32,33 +32,33 @@ struct OpenInterval {
 /// One interval of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Interval {
-    /// Its start, from that of the phase on.
+    /// The start, relative to that of the phase.
     pub(super) start_ns: u64,
-    /// Its end, if the phase lasted as long.
+    /// The end, unless the phase ends earlier.
     pub(super) end_ns: u64,
-    /// Operations that ended in it.
+    /// The number of operations that ended in the interval.
     pub(super) operations: u64,
-    /// Their service times.
+    /// The service times of these operations.
     pub(super) service: Option<Summary>,
-    /// Their response times, in an open loop.
+    /// The response times of these operations, in an open loop.
     pub(super) response: Option<Summary>,
 }
 
-/// The work of one thread on one kind in an interval.
+/// The work of one thread on one kind of operation in an interval.
 pub(super) struct Share<'a> {
     pub(super) operations: u64,
     pub(super) service: &'a Histogram,
     pub(super) response: &'a Histogram,
 }
 
-/// The state of the store at one moment.
+/// The state of the store at a point in time.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// When.
+    /// The time of the sample.
     pub(super) at: Stamp,
     /// The counters and sizes of the store.
     pub(super) stats: EngineStats,
-    /// The largest resident memory so far.
+    /// The peak of resident memory so far.
     pub(super) rss_peak_bytes: Option<u64>,
 }
 
@@ -71,13 +71,13 @@ impl Interval {
 }
 
 impl Timeline {
-    /// The timeline of a phase of so many threads, in intervals of so many nanoseconds.
+    /// The timeline of a phase of `threads` threads, in intervals of `interval_ns` nanoseconds.
     pub(super) fn new(threads: u32, interval_ns: u64) -> Self {
         let reached = vec![0; threads as usize];
         Self { interval_ns, state: Mutex::new(State { open: BTreeMap::new(), reached, over: Vec::new() }) }
     }
 
-    /// Discards all additions, while no thread adds anything.
+    /// Discards all additions, at a time when no thread adds anything.
     pub(super) fn begin_anew(&self) {
         let mut state = self.state.lock();
         state.reached.fill(0);
@@ -85,8 +85,7 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the work of a thread in an interval, before it moves on to another one. `None` where the thread has
-    /// ended.
+    /// Adds the work of a thread in an interval, before it enters interval `next`; `None` for a thread that has ended.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
@@ -107,7 +106,7 @@ impl Timeline {
         state.close(self.interval_ns);
     }
 
-    /// All intervals up to the last in which an operation ended, in order: in some none may have.
+    /// All intervals up to the last with an operation, in order. Some of them may be empty.
     pub(super) fn into_intervals(self) -> Vec<Interval> {
         let mut state = self.state.into_inner();
         state.reached.fill(u64::MAX);
@@ -124,7 +123,7 @@ impl Timeline {
 }
 
 impl State {
-    /// Sums up the intervals, of so many nanoseconds, that all threads have left.
+    /// Summarises the intervals that all threads have left.
     fn close(&mut self, interval_ns: u64) {
         let least = self.reached.iter().copied().min().unwrap_or(u64::MAX);
         while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < least) {

@@ -1,4 +1,5 @@
-//! One trial of one cell, in a process of its own: open a store, do the phases, check the answers, report.
+//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, checks the answers,
+//! reports.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -28,11 +29,11 @@ use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, lifeline, profile};
 
-/// How often the process says how far it is.
+/// The period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// The body of the trial's process: reads the specification from the first line of standard input, writes
-/// messages to standard output, and ends itself when standard input ends. Returns whether the trial was done.
+/// The main function of the trial process. It reads the specification from the first line of standard input, writes
+/// messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
 pub fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let done = match spec.configuration.task.clone() {
@@ -49,7 +50,7 @@ pub fn run_trial_process() -> bool {
 fn send(message: &Message) {
     let line = serde_json::to_string(message).expect("messages are plain data");
     let mut out = std::io::stdout().lock();
-    // A parent that is gone has no use for the message.
+    // A parent that has exited does not need the message.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
@@ -60,7 +61,7 @@ fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport
     Trial::new(spec, workload, store, meter, send)?.run()
 }
 
-/// Returns how a tree runs in the mode of a trial.
+/// The mode of the tree in the mode of a trial.
 fn tree_mode(mode: RunMode) -> Mode {
     match mode {
         RunMode::Timed => Mode::Timed,
@@ -68,15 +69,15 @@ fn tree_mode(mode: RunMode) -> Mode {
     }
 }
 
-/// How the store of a trial is opened.
+/// The options with which the store of a trial is opened.
 fn opening(spec: &TrialSpec) -> Opening {
-    // The same fixture has the same bytes, wherever the mode allows it.
+    // A fixture has the same bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &spec.configuration.design);
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
 }
 
-/// Nanoseconds of the process' clock, for the time that writers stall.
+/// The monotonic clock in nanoseconds, for the time that writers stall.
 fn monotonic_ns() -> u64 {
     static ORIGIN: OnceLock<(Clock, Stamp)> = OnceLock::new();
     let (clock, origin) = ORIGIN.get_or_init(|| {
@@ -87,7 +88,7 @@ fn monotonic_ns() -> u64 {
     clock.ns_between(*origin, clock.now())
 }
 
-/// One trial, ready to run.
+/// A trial that is ready to run.
 struct Trial {
     spec: TrialSpec,
     plan: Plan,
@@ -95,17 +96,17 @@ struct Trial {
     clock: Clock,
     meter: Meter,
     design: Design,
-    /// Whether the store's files lie on storage of the operating system.
+    /// Whether the store's files are on storage of the operating system.
     is_stored: bool,
     truth: Truth,
     forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
-    /// Wrong answers, described.
+    /// Descriptions of wrong answers.
     wrong: Vec<String>,
-    /// For each phase, the operations that each thread did.
+    /// The number of operations per phase and thread.
     done: Vec<Vec<u64>>,
-    /// Where it says how far it is.
+    /// The receiver of progress messages.
     tell: fn(&Message),
 }
 
@@ -167,7 +168,7 @@ impl Trial {
         let unseen = self.truth.verify(self.store.target())?;
         self.blame(unseen);
         if let Some(FixtureStep::Build { .. }) = self.spec.fixture {
-            // All data is in SSTables, so a clone has it in any mode of the WAL.
+            // All data is in SSTables, so a clone is complete in any mode of the WAL.
             self.store.target().flush()?;
             self.store.target().settle()?;
         }
@@ -203,8 +204,8 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Runs a phase at one rate after the other, each on the store of the last one after compaction has finished. The
-    /// rows are those of the largest rate that holds.
+    /// Runs a phase at several rates in turn, each on the store of the previous one after compaction has finished. The
+    /// rows are those of the highest rate that the store sustains.
     fn search(
         &mut self,
         number: usize,
@@ -229,7 +230,7 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Does a phase and takes down everything that is measured of it.
+    /// Runs a phase and records all measurements of it.
     fn measure(
         &self,
         number: usize,
@@ -284,7 +285,7 @@ impl Trial {
         })
     }
 
-    /// Checks the answers of a phase and makes its rows; where the next phase starts.
+    /// Checks the answers of a phase and makes its rows. Returns the extent at which the next phase starts.
     fn judge(&mut self, phase: &Arc<PhasePlan>, from: Extent, measured: &Measured) -> TrialResult<Extent> {
         let name = &phase.phase().name;
         let records = &measured.driven.records;
@@ -322,7 +323,7 @@ impl Trial {
         }
     }
 
-    /// The report of the trial. A store that gave one wrong answer gets no number at all.
+    /// The report of the trial. A store with one wrong answer has no numbers at all.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -344,7 +345,7 @@ impl Trial {
         Ok(report)
     }
 
-    /// Does the operations of a phase, while another thread samples the tree and reports progress.
+    /// Runs the operations of a phase, while another thread samples the tree and reports progress.
     fn drive(
         &self,
         number: usize,
@@ -396,7 +397,7 @@ impl Trial {
         let interval_ns = self.spec.interval_ns;
         let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            // Samples keep to the bounds of intervals, however long one takes.
+            // Samples keep to the bounds of intervals, even if one takes long.
             std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
             elapsed_ns = self.clock.ns_between(start, self.clock.now());
             if elapsed_ns >= told_ns {
@@ -418,17 +419,17 @@ impl Trial {
     }
 }
 
-/// How long a phase is, for the progress bar.
+/// The length of a phase, for the progress bar.
 struct Way {
-    /// The number of the phase.
+    /// The index of the phase.
     number: usize,
-    /// Operations, where they are known.
+    /// The number of operations, if known.
     total: Option<u64>,
     time_limit_ns: Option<u64>,
 }
 
 impl Way {
-    /// The share that is done: of the operations or of the time, whichever will be over first.
+    /// The finished share of the operations or of the time, whichever is larger.
     fn share(&self, done: u64, elapsed_ns: u64) -> f64 {
         let share =
             |part: u64, whole: Option<u64>| whole.map_or(0.0, |whole| part as f64 / whole.max(1) as f64);
@@ -468,21 +469,21 @@ mod tests {
         mix        = "delete"
     "#;
 
-    /// The errors of a store.
+    /// The kinds of errors that a faulty store makes.
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum Lie {
         None,
-        /// A value whose first byte is another one.
+        /// A value with a wrong first byte.
         Value,
-        /// Nothing, where there is something.
+        /// A missing result for an existing key.
         Miss,
-        /// One entry too few.
+        /// A scan with one entry too few.
         Range,
-        /// A delete that is forgotten: no answer shows it, but the final content does.
+        /// A lost delete: no answer shows it, but the final content does.
         Delete,
     }
 
-    /// An engine whose stores lie once. All else is our own tree.
+    /// An engine whose stores give one wrong answer. All else is that of our own tree.
     struct LyingEngine(Box<dyn Engine>, Lie);
 
     impl Engine for LyingEngine {
@@ -499,7 +500,7 @@ mod tests {
         }
     }
 
-    /// A store that lies once.
+    /// A store that gives one wrong answer.
     struct Liar {
         tree: Box<dyn Store>,
         lie: Lie,
@@ -507,7 +508,7 @@ mod tests {
     }
 
     impl Liar {
-        /// Whether the lie is due now, at its third occasion.
+        /// Whether the error is due now, at its third opportunity.
         fn lies(&self, lie: Lie) -> bool {
             self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
         }

@@ -1,44 +1,43 @@
-//! The expected content of the store of a trial, so that its answers can be checked outside of the timed path.
+//! The expected content of a trial's store, which answers are checked against outside of the timed path.
 
 use std::sync::Arc;
 
 use workload::replay::{self, Replay};
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The largest store that is copied into a model, in key and value bytes: a text replay on a larger one is not
-/// checked.
+/// The largest store that is copied into a model, in key and value bytes. A text replay on a larger one is not checked.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.
 pub(super) enum Truth {
-    /// A version per key that was generated.
+    /// The version of each generated key.
     Shadow(Shadow),
-    /// A copy: text replays write keys and values that are in no plan.
+    /// A copy of the store, because text replays write keys and values that are in no plan.
     Model(Model),
-    /// It is not known: the answers are not checked.
+    /// Unknown content, for which answers are not checked.
     Unknown,
 }
 
 /// The result of checking a phase.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// Answers that were compared.
+    /// The number of compared answers.
     pub(super) answers: u64,
-    /// Answers that were wrong.
+    /// The number of wrong answers.
     pub(super) wrong: u64,
-    /// Gets that found nothing where something was written, where the design may drop data.
+    /// The number of gets that found nothing although a value was written, if the design may drop data.
     pub(super) dropped: Option<u64>,
-    /// The first wrong ones, in words.
+    /// Descriptions of the first wrong answers.
     pub(super) examples: Vec<String>,
-    /// Where the next phase starts.
+    /// The extent at which the next phase starts.
     pub(super) extent: Extent,
-    /// Key and value bytes of all that is live, where it is known.
+    /// Key and value bytes of all live data, if known.
     pub(super) live_bytes: Option<u64>,
 }
 
 impl Truth {
     /// Prepares for a phase. Before a text replay, the whole content of the store is compared with the expected
-    /// state, because that is impossible afterwards. Returns the differences.
+    /// content, because this is impossible afterwards. Returns the differences.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
@@ -53,7 +52,7 @@ impl Truth {
             return Ok(None);
         }
         let Self::Shadow(shadow) = self else { return Ok(None) };
-        // A model has no notion of data that may be missing.
+        // A model cannot represent data that may be missing.
         let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
         let wrong = self.verify(target)?;
         *self = if copied { Self::Model(replay::copy(target)?) } else { Self::Unknown };
@@ -65,7 +64,7 @@ impl Truth {
         !matches!(self, Self::Unknown)
     }
 
-    /// Goes through a phase once more, compares the answers that were kept, and takes its writes over.
+    /// Replays a phase, compares the kept answers, and applies its writes to the expected content.
     pub(super) fn check(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -97,7 +96,7 @@ impl Truth {
                 })
             }
             (_, None) => {
-                // Nothing is known, but the operations went on from where they were.
+                // The content is unknown, but the extent of the operations is known.
                 let verdict = check(phase, from, records, &mut Shadow::new(format));
                 Ok(Checked { extent: verdict.extent, ..Checked::default() })
             }

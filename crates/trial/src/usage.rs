@@ -1,17 +1,16 @@
-//! The resources that the process of a trial has used so far: CPU time, hardware events, memory, bytes from and to
-//! storage.
+//! The resources that the trial process has used so far: CPU time, hardware events, memory, bytes from and to storage.
 
 use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
-/// Reads the resources that this process has used.
+/// A reader of the resources that this process has used.
 pub(super) struct Meter {
     /// The hardware counters. `None` where no time is measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 
-/// The resources that this process had used at one moment.
+/// The resources that this process had used at a point in time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
@@ -22,7 +21,7 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Begins to count, before the store starts its threads: only threads that come of this one later are counted.
+    /// Starts counting. Call it before the store starts its threads, because only threads started later are counted.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),
@@ -31,7 +30,7 @@ impl Meter {
         Self { counters }
     }
 
-    /// Now.
+    /// The resources that the process has used until now.
     pub(super) fn read(&self) -> Usage {
         Usage {
             cpu_ns: probe::cpu_ns(),
@@ -44,8 +43,8 @@ impl Meter {
 }
 
 impl Usage {
-    /// The number of each hardware event since then, in the order of [`Counters::of_processor`]. `None` for an event
-    /// that is not counted.
+    /// The number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None` for an
+    /// event that is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {
         let both = self.events.zip(before.events);
         both.map_or([None; PROCESSOR_EVENTS], |(now, before)| now.since(&before))

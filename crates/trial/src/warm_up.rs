@@ -1,4 +1,4 @@
-//! The warm-up of a phase: its threads do operations that are not measured, until enough is done.
+//! The warm-up of a phase: its threads run operations that are not measured, until a given amount is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -13,20 +13,20 @@ use super::steadiness::{Round, unsteady};
 use super::timeline::Sample;
 use super::usage::Usage;
 
-/// The samples of a store within a round, whose mean is used.
+/// The number of samples of a store within a round, whose mean is used.
 const LOOKS_PER_ROUND: u32 = 10;
 
-/// The shared state of the threads of a phase during warm-up, and the sample taken when the last of them is done.
+/// The shared state of the threads of a phase during warm-up, and the sample taken at its end.
 pub(super) struct WarmingUp<'a> {
     store: &'a OpenStore,
     clock: &'a Clock,
-    /// Operations that the threads have done.
+    /// The number of operations that the threads have finished.
     done: &'a AtomicU64,
     warm_up: WarmUp,
     start: Stamp,
     /// Whether the threads may start the measured part.
     is_over: AtomicBool,
-    /// Whether the last rounds were alike, where that was asked for.
+    /// Whether the last rounds were alike, if this was requested.
     is_steady: Mutex<Option<bool>>,
     begun: Mutex<Option<Begun>>,
     /// Takes a sample of the store and of the used resources.
@@ -38,30 +38,30 @@ pub(super) struct WarmingUp<'a> {
 pub(super) struct Begun {
     pub(super) sample: Sample,
     pub(super) usage: Usage,
-    /// The warm-up before.
+    /// The preceding warm-up.
     pub(super) warmed: Warmed,
 }
 
-/// A warm-up that is over.
+/// A finished warm-up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Warmed {
     pub(super) ns: u64,
     pub(super) operations: u64,
-    /// Whether the store was steady in the end, where the warm-up was to last until then.
+    /// Whether the store was steady at the end, if the warm-up was to last until then.
     pub(super) is_steady: Option<bool>,
 }
 
-/// The warm-up of a phase, as its threads see it.
+/// The interface of a warm-up for the threads of a phase.
 pub(super) trait Gate: Sync {
-    /// How many operations are left of the warm-up to a thread that has done so many; 0 where it is over.
+    /// The number of warm-up operations that remain for a thread with `done` operations; 0 if the warm-up is over.
     fn left(&self, done: u64, thread: u32, threads: u32) -> u64;
 
-    /// All threads have done their part of the warm-up, and none has started the measured part.
+    /// Ends the warm-up. Called when all threads have finished their part, and none has started the measured part.
     fn pass(&self);
 }
 
 impl<'a> WarmingUp<'a> {
-    /// The warm-up that a phase begins with, if it does. Where no time is measured there is none that ends by it.
+    /// The warm-up of a phase, if it has one. Where no time is measured, a warm-up cannot end by time.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
@@ -80,7 +80,7 @@ impl<'a> WarmingUp<'a> {
         self.begun.into_inner()
     }
 
-    /// Ends the warm-up when its time has come; returns at the latest when `phase_is_over`.
+    /// Ends the warm-up when its time has come. Returns at the latest when `phase_is_over`.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,
@@ -95,7 +95,7 @@ impl<'a> WarmingUp<'a> {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Waits until so long after the start; `false` where the phase was over before, or the warm-up is.
+    /// Waits until `ns` nanoseconds after the start. Returns `false` if the phase or the warm-up was over before.
     fn wait_until(&self, ns: u64, phase_is_over: &AtomicBool) -> bool {
         loop {
             if phase_is_over.load(Ordering::Acquire) || self.is_over.load(Ordering::Acquire) {
@@ -109,7 +109,7 @@ impl<'a> WarmingUp<'a> {
         }
     }
 
-    /// Whether the store came to be steady in time.
+    /// Whether the store became steady in time.
     fn rounds(&self, until: UntilSteady, phase_is_over: &AtomicBool) -> bool {
         let mut rounds: Vec<Round> = Vec::new();
         let (mut at, mut start, mut done) = (0, self.store.stats(), self.done.load(Ordering::Relaxed));

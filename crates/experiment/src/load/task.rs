@@ -15,7 +15,7 @@ const WORKLOAD_KEYS: [&str; 2] = ["key", "phase"];
 /// The parts of an experiment on a component.
 const COMPONENT_KEYS: [&str; 2] = [SUBJECT, COMPONENT];
 
-/// By how much `--quick` divides counts and times where the experiment does not say.
+/// The divisor of counts and times with `--quick`, for an experiment without a `[quick]` table.
 const QUICK_DIVISOR: u64 = 10;
 
 impl Loader<'_> {
@@ -83,7 +83,7 @@ impl Loader<'_> {
     }
 }
 
-/// A tenth of the keys, operations and seconds of a workload that is fully spelt out.
+/// Divides the keys, operations and seconds of a workload without references by ten.
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
@@ -100,7 +100,7 @@ fn divide(workload: &mut Table) {
     }
 }
 
-/// A tenth of a count or a time.
+/// Divides a count or a time by ten.
 fn divide_quantity(value: &mut Value) {
     match value {
         Value::Integer(count) => *count = (*count / QUICK_DIVISOR.cast_signed()).max(1),

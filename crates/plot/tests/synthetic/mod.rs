@@ -1,5 +1,5 @@
-//! Results as a run would leave them, made from formulas and a seed: one folder per chart of the gallery,
-//! the plain and the hostile.
+//! Synthetic results from formulas and a seed, in the form that a run writes: one folder per chart of the gallery,
+//! plain and hostile.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use results::columns::{
 };
 use results::{Folder, Group, LatencyLog, Metric, Row, RowWriter, Schema, verdicts as v};
 
-/// One chart: its results, its description, and what is known besides.
+/// One chart: its results, its description, and its context.
 pub(crate) struct Sample {
     pub(crate) name: &'static str,
     pub(crate) folder: Folder,
@@ -19,7 +19,7 @@ pub(crate) struct Sample {
     pub(crate) context: Context,
 }
 
-/// A generator that is the same everywhere.
+/// A random generator that is equal on all machines.
 struct Noise(u64);
 
 impl Noise {
@@ -28,13 +28,13 @@ impl Noise {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A factor around 1, off by up to `share`.
+    /// A factor between 1 - `share` and 1 + `share`.
     fn around(&mut self, share: f64) -> f64 {
         1.0 + (self.next() * 2.0 - 1.0) * share
     }
 }
 
-/// The results of an experiment that sweeps `swept`, in a folder of its own.
+/// The results of an experiment that sweeps `swept`, in a separate folder.
 struct Results {
     folder: Folder,
     swept: Vec<&'static str>,
@@ -61,7 +61,7 @@ impl Results {
         }
     }
 
-    /// A row of a cell in a trial; a load phase that no chart should show goes before it.
+    /// A row of a configuration in a trial, preceded by a load phase that no chart should show.
     fn row(&mut self, cell: usize, trial: usize, values: &[&str], numbers: &[(&Metric, f64)]) {
         let schema = Schema::runs(&self.swept).unwrap();
         for phase in ["load", "lookup"] {
@@ -298,7 +298,7 @@ fn write_amplification(root: &Path) -> Sample {
             }
         }
     }
-    // Fourteen candidates: too many to be told one by one.
+    // Fourteen candidates: too many to report one by one.
     let labels: Vec<String> = ["leveled", "tiered", "lazy-leveled", "l0-tiered"]
         .iter()
         .flat_map(|policy| ["2", "4", "6", "10"].map(|ratio| format!("{policy}, {ratio}")))
@@ -476,7 +476,7 @@ fn series(root: &Path, name: &'static str, count: usize) -> Sample {
     Sample { name, folder: results.write(), spec, context }
 }
 
-/// One swept value per row, one trial, the numbers as given; an empty cell for what is not a number.
+/// One swept value per row, one trial, and the given numbers; a cell is empty where the number is not finite.
 fn simple(root: &Path, name: &'static str, kind: Form, metric: &Metric, rows: &[(&str, f64)]) -> Sample {
     let mut results = Results::new(root, name, &["design.fence"]);
     for (cell, (value, number)) in rows.iter().enumerate() {

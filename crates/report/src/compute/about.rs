@@ -1,18 +1,18 @@
-//! The claim that a computation is about, and what the computation may ask.
+//! The claim that a computation is about, and the facts that the computation may read.
 
 use crate::{Claim, Claims};
 
-/// What a computation may ask of the experiment and the program, beyond what `with` has.
+/// The facts about the experiment and the program that a computation may read, in addition to `with`.
 pub trait Facts {
-    /// The value of the experiment at a path, as `design.compaction.growth`, where it is a number.
+    /// The value of the experiment at a path such as `design.compaction.growth`; `None` where it is not a number.
     fn setting(&self, path: &str) -> Option<f64>;
 
-    /// How many acknowledged writes were missing after kills of a store of this design and log mode; nothing
-    /// where nobody looked.
+    /// The number of acknowledged writes that were missing after kills of a store with this design and log mode; `None`
+    /// where no test of kills has run.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
-/// What a computation knows that asks neither an experiment nor the program.
+/// The facts of a computation without an experiment and without the program.
 pub(crate) struct Nothing;
 
 impl Facts for Nothing {
@@ -25,15 +25,15 @@ impl Facts for Nothing {
     }
 }
 
-/// What a computation is about, and what there is to look arguments up in.
+/// The claim of a computation, and the sources of its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'a> {
     /// The claim.
     pub(crate) claim: &'a Claim,
-    /// Its place among those of a rule.
+    /// The index of the claim among those of the rule.
     pub(crate) place: usize,
     /// All claims of the document.
     pub(crate) claims: &'a Claims,
-    /// What the program and the experiment know.
+    /// The facts about the program and the experiment.
     pub(crate) facts: &'a dyn Facts,
 }

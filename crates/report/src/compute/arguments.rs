@@ -1,4 +1,4 @@
-//! What a computation is given, looked up for one claim: numbers, lists of numbers, words.
+//! The arguments of a computation, looked up for one claim: numbers, lists of numbers, words.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::about::{About, Facts};
 use crate::texts::same;
 use crate::{Argument, Claims, Ids};
 
-/// An argument, looked up.
+/// The value of an argument after the look-up.
 #[derive(Clone, Debug, PartialEq)]
 enum ArgumentValue {
     Number(f64),
@@ -19,11 +19,11 @@ enum ArgumentValue {
 /// The arguments of a computation for one claim.
 pub(crate) struct Arguments<'a> {
     found: BTreeMap<&'a str, ArgumentValue>,
-    /// What the program and the experiment know.
+    /// The facts about the program and the experiment.
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Looks up the arguments of a computation for the claim that it is about. `lists` are those that are lists as a whole.
+/// Looks up the arguments of a computation for its claim. `lists` names the arguments that are lists as a whole.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,
@@ -62,7 +62,7 @@ fn look_up(argument: &Argument, about: About<'_>, whole: bool) -> Result<Argumen
     }
 }
 
-/// The value of a claim, those of several, or a word.
+/// The value of a claim, the values of several claims, or a word.
 fn named(text: &str, claims: &Claims) -> ArgumentValue {
     if let Some(claim) = claims.get(text) {
         return ArgumentValue::Number(claim.value);
@@ -73,7 +73,7 @@ fn named(text: &str, claims: &Claims) -> ArgumentValue {
 }
 
 impl Arguments<'_> {
-    /// A number.
+    /// The argument `name` as a number.
     pub(super) fn number(&self, name: &str) -> Result<f64, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Number(number)) => Ok(*number),
@@ -81,12 +81,12 @@ impl Arguments<'_> {
         }
     }
 
-    /// A number, or what stands for it where none is given.
+    /// The argument `name` as a number, or `default` where it is missing.
     pub(super) fn number_or(&self, name: &str, default: f64) -> Result<f64, String> {
         if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
     }
 
-    /// A whole number from 0 up that a loop can count to.
+    /// The argument `name` as an integer of at least 0 that a loop can count to.
     pub(super) fn count(&self, name: &str) -> Result<u64, String> {
         let number = self.number(name)?;
         match number.fract() == 0.0 && (0.0..=1e9).contains(&number) {
@@ -95,7 +95,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Numbers.
+    /// The argument `name` as a list of numbers.
     pub(super) fn numbers(&self, name: &str) -> Result<Vec<f64>, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Numbers(numbers)) => Ok(numbers.clone()),
@@ -104,7 +104,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Lists of numbers.
+    /// The argument `name` as lists of numbers.
     pub(super) fn lists(&self, name: &str) -> Result<Vec<Vec<f64>>, String> {
         let Some(ArgumentValue::Lists(items)) = self.found.get(name) else {
             return Err(wanted(name, "lists of numbers", self.found.get(name)));
@@ -117,7 +117,7 @@ impl Arguments<'_> {
         items.iter().map(numbers).collect()
     }
 
-    /// A word.
+    /// The argument `name` as a word.
     pub(super) fn word(&self, name: &str) -> Result<&str, String> {
         match self.found.get(name) {
             Some(ArgumentValue::Word(word)) => Ok(word),
@@ -125,7 +125,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// Whether it is said to be so.
+    /// Whether the argument `name` is set to true.
     pub(super) fn flag(&self, name: &str) -> bool {
         self.found.get(name) == Some(&ArgumentValue::Flag(true))
     }

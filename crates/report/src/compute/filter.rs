@@ -1,4 +1,4 @@
-//! What filters can do at best.
+//! Lower bounds of filters: bits per key and rates of false positives.
 
 use std::f64::consts::LN_2;
 
@@ -6,7 +6,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 
 use super::Arguments;
 
-/// The fewest bits per key at which a Bloom filter has this rate of false positives: `log2(1/p) / ln 2`.
+/// The fewest bits per key at which a Bloom filter has a given rate of false positives: `log2(1/p) / ln 2`.
 ///
 /// With b bits per key and k probes a bit is 1 with probability 1 - e^(-k/b), so p = (1 - e^(-k/b))^k, which is
 /// least where half of the bits are 1: k = b ln 2, p = 2^-(b ln 2) (Bloom, *Space/Time Trade-offs in Hash Coding*,
@@ -20,8 +20,8 @@ fn bits(fpr: f64) -> f64 {
     -fpr.log2() / LN_2
 }
 
-/// By how many percent the filters of a full tree get smaller if the rate of each level is in proportion to its size,
-/// at the same sum of rates (Dayan, Athanassoulis and Idreos, *Monkey*, 2017).
+/// The percentage of filter memory that a full tree saves if the rate of each level is proportional to its size, at the
+/// same sum of rates (Dayan, Athanassoulis and Idreos, *Monkey*, 2017).
 ///
 /// Level i holds the share s = T^i / Σ T^j of the keys. With b bits everywhere each of the L rates is 2^-(b ln 2), and
 /// their sum S is L times that. In proportion they are S·s (1 at most), and all filters take Σ s · log2(1/(S·s)) / ln 2
@@ -36,8 +36,8 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - taken / bits_per_key))
 }
 
-/// The rate of false positives of a Bloom filter of b bits per key, in percent: with k probes 100 (1 - e^(-k/b))^k, and at
-/// best, where `probes` are not given, 100 · 2^-(b ln 2).
+/// The rate of false positives of a Bloom filter of b bits per key, in percent: with k probes 100 (1 - e^(-k/b))^k;
+/// without `probes` the best rate, 100 · 2^-(b ln 2).
 pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let bits_per_key = with.number("bits_per_key")?;
     match with.number_or("probes", 0.0)? {
@@ -46,25 +46,25 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The most percent of false positives that another layout of the same bits takes off those of a classical filter with so
-/// many probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). Nothing is below the rate at which half of the bits are 1.
+/// The largest percentage of false positives that another layout of the same bits saves against a classical filter with
+/// k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). No rate is below the one at which half of the bits are 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
 }
 
-/// By how many percent false positives get fewer from some bits per key to more, 100 (1 - p(to)/p(from)), with as many
-/// probes as are best. A lookup that does nothing but follow false positives gets shorter by that, and any other by less.
+/// The percentage of false positives saved by more bits per key, 100 (1 - p(to)/p(from)), with the best number of
+/// probes. A lookup whose time is only that of false positives gets faster by that, and any other by less.
 pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let [from, to] = [with.number("from_bits")?, with.number("to_bits")?].map(whole_rate);
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// What a second step of filter bits saves, in percent of the time before it, if the first one saved so many percent and
-/// each false positive costs the same.
+/// The time that a second step of filter bits saves, in percent of the time before it, if the first step saved s
+/// percent and all false positives cost the same.
 ///
-/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t; the second saves
-/// c (p1 - p2) of what is left, (1 - s) t: s/(1 - s) · (p1 - p2)/(p0 - p1).
+/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t. The second saves
+/// c (p1 - p2) of the remaining t (1 - s), which is the share s/(1 - s) · (p1 - p2)/(p0 - p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
@@ -79,28 +79,29 @@ pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The rate of false positives with so many probes, (1 - e^(-k/b))^k.
+/// The rate of false positives with k probes, (1 - e^(-k/b))^k.
 fn rate(bits_per_key: f64, probes: f64) -> f64 {
     (1.0 - (-probes / bits_per_key).exp()).powf(probes)
 }
 
-/// The least that it can be, 2^-(b ln 2).
+/// The lowest rate of false positives, 2^-(b ln 2).
 fn best_rate(bits_per_key: f64) -> f64 {
     (-bits_per_key * LN_2 * LN_2).exp()
 }
 
-/// The rate with a whole number of probes that is nearest to the best, b ln 2, and one at least.
+/// The rate of false positives with the integer number of probes nearest to the best, b ln 2, and at least one.
 fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// How many bits per key the largest level of a tree has beyond the smallest, if rates of false positives are in
-/// proportion to sizes: log2 of the rates' quotient over ln 2, -(L - 1) log2 T / ln 2.
+/// The difference in bits per key between the largest and the smallest level of a tree, if rates of false positives are
+/// proportional to sizes: log2 of the rates' quotient over ln 2, -(L - 1) log2 T / ln 2.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }
 
-/// The probability that a test with so many probes of absent keys finds a filter's rate within `within` of `expected`.
+/// The probability that a test with a number of probes of absent keys measures a filter's rate within `within` of
+/// `expected`.
 pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
     let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
     let (expected, within) = (with.number("expected")?, with.number("within")?);

@@ -1,4 +1,4 @@
-//! What keys that are spread at random do: counts of shards, slots of a table, hits of a cache.
+//! Statistics of randomly spread keys: counts of shards, slots of a table, hits of a cache.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
 use statrs::function::erf::erf;
@@ -7,17 +7,18 @@ use super::Arguments;
 
 /// The coefficient of variation of the counts of m shards among n random keys: sqrt((m - 1) / n).
 ///
-/// A count is binomial with mean n/m and variance n (1/m)(1 - 1/m); the root of the variance over the mean is that.
+/// A count is binomial with mean n/m and variance n (1/m)(1 - 1/m); the formula is the root of the variance over the
+/// mean.
 pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// The standard deviation of the same counts, in percent of their mean.
+/// The standard deviation of the counts of even shards, in percent of their mean.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// The mean of the largest deviation among the same counts, in percent of their mean.
+/// The mean of the largest deviation among the counts of even shards, in percent of their mean.
 ///
 /// Deviations are normal, and nearly independent where shards are many: E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x > 0,
 /// with 2Φ(x) - 1 = erf(x/√2), in steps of 1/1000 (midpoints) up to 10.
@@ -29,38 +30,39 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(std * largest)
 }
 
-/// How often even shards would deviate by this much and more: the probability of χ² = n · CV² and more
-/// at m - 1 degrees of freedom. χ² is the sum over shards of (count - n/m)² / (n/m), and CV² that of (count - n/m)² over
-/// m (n/m)².
+/// The probability that even shards deviate by at least a given CV: that of a χ² of at least n · CV² at m - 1 degrees
+/// of freedom. χ² is the sum over shards of (count - n/m)² / (n/m), and CV² that of (count - n/m)² over m (n/m)².
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
     Ok(distribution.sf(chi_square))
 }
 
-/// The share of keys that move to a shard that is added to n - 1, times n: 1, since the new one of n equal shards holds
-/// the n-th part, and nothing moves between the others (Karger et al., *Consistent Hashing and Random Trees*, 1997).
+/// The share of keys that move to a shard added to n - 1 shards, times n: 1, because the new one of n equal shards
+/// receives the n-th part, and no key moves between the others (Karger et al., *Consistent Hashing and Random Trees*,
+/// 1997).
 pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
     let shards = with.number("shards")?;
     Ok(shards * (1.0 / shards))
 }
 
-/// The coefficient of variation of the shares of a ring with V virtual nodes per shard: 1 / sqrt(V), since a share is the
-/// sum of V gaps, each nearly exponential.
+/// The coefficient of variation of the shares of a ring with V virtual nodes per shard: 1 / sqrt(V), because a share is
+/// the sum of V gaps, each nearly exponential.
 pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
 }
 
-/// The most that a cache can hit which holds a share of all keys, if each request is drawn by Zipf's law on its own: the
-/// probability of the most popular of them, 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
+/// The highest hit rate, in percent, of a cache for a share of all keys, if requests are drawn independently from a
+/// Zipf distribution. It is the probability of the most popular keys, 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ
+/// i^-θ over i = 1 … n.
 pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = (with.number("share")? * keys as f64).round() as u64;
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// H(n, θ) = Σ i^-θ over i = 1 … n: the first ten thousand terms one by one, and what is beyond them by Euler and
-/// Maclaurin's formula, whose next term is below 1e-15 of it.
+/// The generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added one by one,
+/// and the rest by the Euler-Maclaurin formula, whose next term is below 1e-15 of it.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);
@@ -78,27 +80,27 @@ fn harmonic(most: u64, theta: f64) -> f64 {
     first + integral + ends + slopes
 }
 
-/// The probability that a slot has k keys, if λ come on each at random: e^-λ λ^k / k!.
+/// The probability that a slot has k keys, with a mean of λ random keys per slot: e^-λ λ^k / k!.
 pub(super) fn poisson(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     Ok(slots(with)?.pmf(k))
 }
 
-/// The probability that a slot has k keys and more.
+/// The probability that a slot has at least k keys.
 pub(super) fn poisson_tail(with: &Arguments<'_>) -> Result<f64, String> {
     let k = with.count("k")?;
     let slots = slots(with)?;
     Ok(if k == 0 { 1.0 } else { slots.sf(k - 1) })
 }
 
-/// The share of slots with one key among those that are not empty: P(1) / (1 - P(0)).
+/// The share of slots with one key among the slots that are not empty: P(1) / (1 - P(0)).
 pub(super) fn hash_slots_usable(with: &Arguments<'_>) -> Result<f64, String> {
     let slots = slots(with)?;
     Ok(slots.pmf(1) / (1.0 - slots.pmf(0)))
 }
 
-/// The percentage of lookups, each for a key that is there, whose slot has no other key: 100 e^-λ, since a key meets
-/// slots in proportion to the keys in them, and its own has none of the λ others with that probability.
+/// The percentage of lookups of existing keys whose slot has no other key: 100 e^-λ. A key meets slots in proportion to
+/// the keys in them, and its own has none of the λ others with that probability.
 pub(super) fn hash_lookups_usable_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("lambda").map(|lambda| 100.0 * (-lambda).exp())
 }

@@ -1,11 +1,11 @@
-//! What merges write, and what they leave twice: closed forms by policy, and a tree played out.
+//! Write and space amplification of compaction: closed forms by policy, and a simulated tree.
 
 use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Write amplification of a policy after so many memtables of distinct keys, flushes included and the WAL excluded. The
-/// closed forms and their derivation are those of [`theory::textbook_write_amp`].
+/// Write amplification of a policy after n memtables of distinct keys, with flushes and without the WAL. The closed
+/// forms and their derivation are those of [`theory::textbook_write_amp`].
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
@@ -19,8 +19,8 @@ fn unknown_policy(policy: &str) -> String {
     format!("policy is tiered, leveled, l0-tiered or lazy-leveled, and not {policy}")
 }
 
-/// The bytes that a full tree stores per live byte, at most, as [`Fluid::most_space_amp`] derives it. Runs that wait in
-/// level 0 are not counted.
+/// The largest number of stored bytes per live byte of a full tree, as [`Fluid::most_space_amp`] derives it. Runs that
+/// wait in level 0 are not counted.
 pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let ratio = with.number("size_ratio")?;
     let tree = match with.word("policy")? {
@@ -32,15 +32,15 @@ pub(super) fn full_space_amp(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(tree.most_space_amp())
 }
 
-/// What merges did, in memtables.
+/// The compactions of a simulated tree, in memtables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Merges {
     written: u64,
-    /// The one that wrote most.
+    /// The size of the largest compaction.
     longest: u64,
 }
 
-/// Plays out a tree whose level i keeps one run, which goes down when it has `growth`^i memtables.
+/// Simulates a tree that keeps one run in level i, which moves down when it has `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
         return Err("levels grow by more than 1, and there is a memtable at least".to_owned());
@@ -68,46 +68,46 @@ fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     Ok(merges)
 }
 
-/// Write amplification, the flush with it, of a tree that is played out.
+/// Write amplification of a simulated tree, including the flush.
 fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// How many times as much a tree writes whose levels grow by `growth` as one whose levels grow by `other`, each played out
-/// with one run in a level.
+/// The factor between the bytes written by two simulated trees with one run per level, with growth factors `growth` and
+/// `other`.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     Ok(played_out_amp(with.number("growth")?, memtables)? / played_out_amp(with.number("other")?, memtables)?)
 }
 
-/// How many times as long the longest merge of the one is as that of the other.
+/// The factor between the largest compactions of two simulated trees with different growth factors.
 pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
     let longest = |name: &str| played_out(with.number(name)?, memtables).map(|merges| merges.longest as f64);
     Ok(longest("growth")? / longest("other")?)
 }
 
-/// By how many percent fewer entries are written per second at the last number of memtables than at the first, if merges
-/// are all that takes time: 100 (1 - A(first)/A(last)), with the write amplification A of a tree that is played out.
+/// The percentage by which fewer entries are written per second at the last number of memtables than at the first, if
+/// only compaction takes time: 100 (1 - A(first)/A(last)), with the write amplification A of a simulated tree.
 pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let growth = with.number("growth")?;
     let amplification = |name: &str| played_out_amp(growth, with.count(name)?);
     Ok(100.0 * (1.0 - amplification("first_memtables")? / amplification("last_memtables")?))
 }
 
-/// Write amplification of merging two tables of a size whenever there are two, without the log: each entry is written at
-/// its flush and once per doubling, log2(n) + 1 for n memtables.
+/// Write amplification of merging two SSTables of equal size as soon as both exist, without the WAL. Each entry is
+/// written at its flush and once per doubling: log2(n) + 1 for n memtables.
 pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Write amplification after so many flushes if all tables become one whenever there are `tables`.
+/// Write amplification after n flushes if all SSTables are merged to one whenever their number reaches `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
-/// How many times as much is written per entry after the last number of flushes as after the first, where all tables
-/// become one.
+/// The factor between the bytes written per entry after the last and after the first number of flushes, where all
+/// SSTables are merged to one.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

@@ -1,4 +1,4 @@
-//! What can be computed instead of measured: one function a line, each from first principles.
+//! The computations that replace a measurement: each is derived from first principles and has one function.
 
 mod about;
 mod arguments;
@@ -25,30 +25,30 @@ use arguments::resolve;
 /// A computation that a `[[claim]]` can name.
 #[derive(Clone, Copy)]
 pub struct Computation {
-    /// Its name.
+    /// The name in `[[claim]]`.
     pub name: &'static str,
-    /// What `with` gives it.
+    /// The names of its arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// Those of them that are lists as a whole; any other list has one element per claim.
+    /// The arguments that are lists as a whole; any other list has one element per claim.
     pub(crate) lists: &'static [&'static str],
-    /// What a claim is that says otherwise.
+    /// The verdict on a claim that contradicts the result.
     pub force: Force,
     pub(crate) compute: Function,
 }
 
-/// What a claim is that says otherwise than a computation.
+/// The verdict on a claim that contradicts a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Force {
-    /// Impossible: the result follows from what the document itself says, by arithmetic or by a theorem.
+    /// Impossible: the result follows from the document itself, by arithmetic or by a theorem.
     Must,
-    /// Not reproduced: the result is a mean of what chance does, rests on a choice that the document leaves open, or is
-    /// another number of the document, and which of the two is right no computation tells.
+    /// Not reproduced: the result is a mean of a random quantity, depends on a choice that the document leaves open, or
+    /// is another number of the document, so that no computation decides which of the two is right.
     Should,
-    /// Not reproduced; and not tested where it says the same, since the result was taken from the document.
+    /// Not reproduced; or not tested where the claim agrees, because the result was taken from the document.
     Given,
 }
 
-/// The result, or why there is none.
+/// The result, or the reason why it does not exist.
 type Function = fn(&Arguments<'_>) -> Result<f64, String>;
 
 const fn with(name: &'static str, arguments: &'static [&'static str], compute: Function) -> Computation {
@@ -64,12 +64,12 @@ const fn with_lists(
     Computation { name, arguments, lists, force: Force::Must, compute }
 }
 
-/// One that a claim may contradict without being impossible.
+/// A computation that a claim may contradict without being impossible.
 const fn should(computation: Computation) -> Computation {
     Computation { force: Force::Should, ..computation }
 }
 
-/// One that was taken from the document.
+/// A computation whose result was taken from the document.
 const fn given(computation: Computation) -> Computation {
     Computation { force: Force::Given, ..computation }
 }
@@ -189,13 +189,13 @@ pub const COMPUTATIONS: &[Computation] = &[
     should(with("torture_kill", &["design", "wal"], arithmetic::torture_kill)),
 ];
 
-/// The key at fault, and a sentence.
+/// The key at fault, and the error message.
 type Fault = (&'static str, String);
 
-/// The computation of this name, which is given what stands in `with`.
+/// The computation with this name, after a check of the arguments in `with`.
 ///
 /// # Errors
-/// No such computation, or an argument that it does not have.
+/// An unknown computation, or an argument that it does not have.
 pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'static Computation, Fault> {
     let Some(computation) = COMPUTATIONS.iter().find(|computation| computation.name == name) else {
         let names: Vec<&str> = COMPUTATIONS.iter().map(|computation| computation.name).collect();
@@ -209,10 +209,10 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// The result of a computation for one claim, and what the claim is that says otherwise.
+/// The result of a computation for one claim, and the verdict on a claim that contradicts it.
 ///
 /// # Errors
-/// As [`known`]; an argument that is missing, or that cannot be computed with: in words.
+/// Those of [`known`]; an argument that is missing, or that the computation rejects: as a message.
 pub(crate) fn run(
     name: &str,
     with: &BTreeMap<String, Argument>,
@@ -241,7 +241,7 @@ mod tests {
         }
     }
 
-    /// The result of a computation with arguments as TOML writes them, for a claim about "a" with n = 2.
+    /// The result of a computation with arguments as TOML text, for a claim about "a" with n = 2.
     fn result(name: &str, with: &str) -> Result<f64, String> {
         let rule = Rule { with: toml::from_str(with).unwrap(), ..Rule::default() };
         let claim = Claim {

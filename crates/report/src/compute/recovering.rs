@@ -1,9 +1,9 @@
-//! What is found again after a crash.
+//! Recovery after a crash.
 
 use super::Arguments;
 
-/// The percentage of the orders that a directory may list runs in which put the newest run last: each of n runs is last in
-/// as many of them, 100 / n.
+/// The percentage of the directory orders of n runs in which the newest run is last. Each run is last equally often:
+/// 100 / n.
 pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     match with.count("runs")? {
         0 => Err("there is a run at least".to_owned()),
@@ -11,8 +11,9 @@ pub(super) fn newest_last_pct(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The percentage of acknowledged writes since the last sync that a fault takes, at most. What is `written` lies in the
-/// system's memory, and what is `synced` on the device; the end of a `process` leaves both, that of `power` the device.
+/// The largest percentage of acknowledged writes since the last sync that a fault loses. `written` data is in the
+/// memory of the kernel, and `synced` data on the device. The end of a `process` loses neither; a loss of `power` keeps
+/// the device.
 pub(super) fn log_lost_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let is_on_device = match with.word("log")? {
         "written" => false,

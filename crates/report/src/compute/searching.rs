@@ -1,4 +1,4 @@
-//! What searches find and cost: level order, fences, leaves of a B-tree, keys in order.
+//! Results and costs of searches: level order, fences, leaves of a B-tree, sorted keys.
 
 use std::f64::consts::LN_2;
 
@@ -6,14 +6,14 @@ use statrs::function::factorial::ln_factorial;
 
 use super::Arguments;
 
-/// Searches that the mean over all keys is taken from.
+/// Number of searches for the mean over all keys.
 const SEARCHES: u32 = 512;
 
-/// Bytes in a line of the processor's cache.
+/// Bytes in a cache line of the CPU.
 const LINE: u64 = 64;
 
-/// Positions of the keys 0 … n - 1 in level order, by the keys' order: a walk through the implicit tree, left child of
-/// `i` at `2i + 1`, in order of the keys.
+/// Positions of the keys 0 … n - 1 in level order, in ascending order of the keys: an in-order walk through the
+/// implicit tree, whose left child of `i` is at `2i + 1`.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -29,7 +29,7 @@ fn walk(count: usize) -> Vec<usize> {
     order
 }
 
-/// The array in level order (Eytzinger's): the k-th key at the place that the walk reaches k-th.
+/// The array in level order (Eytzinger): the k-th key at the k-th position of the walk.
 fn level_order(count: usize) -> Vec<usize> {
     let mut array = vec![0; count];
     for (key, place) in walk(count).into_iter().enumerate() {
@@ -38,7 +38,7 @@ fn level_order(count: usize) -> Vec<usize> {
     array
 }
 
-/// Whether a search by level order finds a key in an array.
+/// Whether a search in level order finds a key in an array.
 fn finds(array: &[usize], key: usize) -> bool {
     let mut at = 0;
     while let Some(found) = array.get(at) {
@@ -50,9 +50,9 @@ fn finds(array: &[usize], key: usize) -> bool {
     false
 }
 
-/// The keys of n that a search by level order finds in the array that a builder makes. `level-order` stores the next key
-/// in order at the place that a walk through the tree has reached; `printed` appends the key at that place, as the
-/// builder that a document prints, which is the inverse permutation.
+/// The number of keys, of n, that a search in level order finds in the array of a builder. `level-order` stores the
+/// next key at the position that a walk through the tree has reached. `printed` appends the key with that number, as
+/// the builder printed in a document does; the result is the inverse permutation.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -63,7 +63,7 @@ pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((0..keys).filter(|key| finds(&array, *key)).count() as f64)
 }
 
-/// The places of 2^bits at which the reversal of bits and level order have the same key.
+/// The number of positions, of 2^bits, at which bit reversal and level order have the same key.
 pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.count("bits")?.clamp(1, 20) as u32;
     let reversed = |place: usize| place.reverse_bits() >> (usize::BITS - bits);
@@ -71,10 +71,10 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// The cases in which a factory takes the compressed fence though memory is short and prefixes are shared: each number of
-/// entries from `around` below the threshold to `around` above it, with each level so near to the least one. It asks first
-/// whether entries are fewer (standard), then whether they are more or the level is the least or deeper (Eytzinger), and
-/// then for memory.
+/// The number of cases in which a factory takes the compressed fence although memory is short and prefixes are shared.
+/// The cases are each number of entries from `around` below the threshold to `around` above it, with each level so near
+/// to the least one. The factory checks first for fewer entries (standard), then for more entries or a level that is
+/// the least or deeper (Eytzinger), and then for memory.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -87,8 +87,8 @@ pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// The keys from `start` to `end` (exclusive) that a scan finds which begins at the first leaf whose largest key is at
-/// least `start` and below `end`, among leaves that have `per_leaf` of the keys 0, 1, 2 … each.
+/// The number of keys from `start` to `end` (exclusive) that a scan finds if it begins at the first leaf whose largest
+/// key is at least `start` and below `end`. The leaves have `per_leaf` of the keys 0, 1, 2 … each.
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -98,13 +98,13 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(first.map_or(0, |leaf| end.min(all).saturating_sub(start.max(leaf * per_leaf))) as f64)
 }
 
-/// The pages above the leaves of a B-tree of so many pairs: a page has `per_page` pairs, or pages below it.
+/// The number of pages above the leaves of a B-tree of n pairs: a page has `per_page` pairs, or child pages.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
 
-/// How many times as many keys a second scans find as gets, if pages are what both cost: a get goes down one table, and a
-/// scan of so many keys goes down each and on through (keys - 1) / `per_page` more leaves.
+/// The factor between the keys per second of scans and of gets, if only pages cost time. A get descends one table. A
+/// scan descends each, and continues through (keys - 1) / `per_page` more leaves.
 pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let height = layers(with)?.len() as f64;
     let keys = with.number("keys")?;
@@ -112,7 +112,7 @@ pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(keys * height / (with.number("tables")? * height + further))
 }
 
-/// The pages of a B-tree of so many pairs, layer by layer from the leaves up.
+/// The number of pages of a B-tree of n pairs, by layer from the leaves up.
 fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
@@ -127,31 +127,33 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// The bytes per entry of a fence with lanes of indexes: its entry, and an index in lane 0, one per `step` entries in the
-/// next, and so on, 1 + 1/s + 1/s² … = s/(s - 1) in all.
+/// The bytes per entry of a fence with lanes of indexes: its entry, and an index in lane 0, one per `step` entries in
+/// the next, and so on, 1 + 1/s + 1/s² … = s/(s - 1) in all.
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// The blocks of a file that lie at their number times the size of a block, if each is stored in 1/`ratio` of that.
+/// The number of blocks whose offset in the file is their number times the block size, if each is stored in 1/`ratio`
+/// of that size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
     Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
 }
 
-/// How many times as many lines of the processor's cache a binary search in sorted order touches as one in level order
-/// (Eytzinger's), in so many entries of so many bytes.
+/// The factor between the cache lines touched by a binary search in sorted order and in level order (Eytzinger), for n
+/// entries of a given size.
 ///
-/// Both go down a tree of all entries; each search is played out, for keys spread evenly, and the lines that its entries
-/// begin in are counted once each. What loads in flight and fetching ahead save of the waiting is not in it.
+/// Both searches descend a tree of all entries. Each search is simulated, for evenly spread keys, and the cache lines
+/// at which its entries begin are counted once each. The time saved by overlapping loads and by prefetching is not
+/// included.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
         return Err("there is an entry at least, and it has a byte at least".to_owned());
     }
-    // Multiples of the golden ratio, less their whole parts, spread evenly however many they are.
+    // Fractional parts of multiples of the golden ratio are evenly spread for any number of them.
     let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
     let touched = |places: &dyn Fn(u64, f64) -> Vec<u64>| -> usize {
         let lines = |key: f64| {
@@ -165,12 +167,12 @@ pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(touched(&sorted_places) as f64 / touched(&level_places) as f64)
 }
 
-/// The same as the percentage of lines that level order saves.
+/// The percentage of cache lines that a search in level order saves against sorted order.
 pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// The places of a sorted array of so many entries that a binary search looks at which ends at a share of it.
+/// The positions that a binary search reads in a sorted array of n entries, if it ends at a share of the array.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -181,16 +183,16 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     places
 }
 
-/// The places of an array in level order that a search looks at which ends at a share of the keys: of each level of the
-/// tree, which has twice as many as the one above it, the one at that share.
+/// The positions that a search in level order reads if it ends at a share of the keys. Each level of the tree has twice
+/// as many positions as the one above, and the search reads the one at that share.
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
     places.take_while(|place| *place < entries).collect()
 }
 
-/// How many times fewer comparisons a structure that keeps n keys in order can take, at most, than a merge sort of them:
-/// n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!, which any order takes that is found by comparing (Knuth, *The Art of Computer
+/// The largest factor by which a structure that keeps n keys sorted can save comparisons against a merge sort of them:
+/// n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!, the least of any sort by comparison (Knuth, *The Art of Computer
 /// Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;

@@ -1,8 +1,8 @@
-//! How long numbers are that have 7 bits in each byte.
+//! Lengths of varints, which have 7 bits in each byte.
 
 use super::Arguments;
 
-/// The bytes of a varint: one, and one more for every 7 bits beyond the first.
+/// The length of a varint in bytes: one, and one more for every 7 bits beyond the first 7.
 pub(super) fn length(with: &Arguments<'_>) -> Result<f64, String> {
     let number = with.number("number")?;
     let least = |bytes: i32| 2_f64.powi(7 * (bytes - 1));
@@ -12,21 +12,22 @@ pub(super) fn length(with: &Arguments<'_>) -> Result<f64, String> {
     }
 }
 
-/// The mean bytes of a varint of b random bits: 1 + Σ P(N ≥ 2^(7(k-1))) over k ≥ 2, with P = 1 - 2^(7(k-1) - b).
+/// The mean length in bytes of a varint of b random bits: 1 + Σ P(N ≥ 2^(7(k-1))) over k ≥ 2, with P = 1 - 2^(7(k-1) -
+/// b).
 pub(super) fn uniform(with: &Arguments<'_>) -> Result<f64, String> {
     let bits = with.number("bits")?;
     let more = (1..10).map(|seven| 7.0 * f64::from(seven)).filter(|below| *below < bits);
     Ok(1.0 + more.map(|below| 1.0 - (below - bits).exp2()).sum::<f64>())
 }
 
-/// The mean bytes of a varint of a number that is n with probability p (1 - p)^n: 1 + Σ (1 - p)^(2^(7(k-1))) over
-/// k ≥ 2.
+/// The mean length in bytes of a varint of a geometric number, which is n with probability p (1 - p)^n: 1 + Σ (1 -
+/// p)^(2^(7(k-1))) over k ≥ 2.
 pub(super) fn geometric(with: &Arguments<'_>) -> Result<f64, String> {
     let p = with.number("p")?;
     Ok(1.0 + (1..10).map(|seven| (1.0 - p).powf(2_f64.powi(7 * seven))).sum::<f64>())
 }
 
-/// The probability that such a number is n and more: (1 - p)^n.
+/// The probability that a geometric number is at least n: (1 - p)^n.
 pub(super) fn geometric_tail(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((1.0 - with.number("p")?).powf(with.number("n")?))
 }

@@ -1,4 +1,4 @@
-//! Where documents contradict themselves, or what must be: side by side with what is computed.
+//! The page of contradictions: each side next to the result of its computation.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::bound::bounding;
 use crate::text::{number, stated};
 use crate::{Checked, Report, Ruling, Settled};
 
-/// What the rulings mean, in their order.
+/// The meanings of the rulings, in their order.
 const MEANINGS: [&str; 4] = [
     "no side agrees with what is computed",
     "the computation agrees with one side and not with the other",
@@ -16,14 +16,14 @@ const MEANINGS: [&str; 4] = [
     "no computation settles it; why not",
 ];
 
-/// What is computed, as a sentence says it: `9.585 bits/key`, `at least 9.585 bits/key`.
+/// The computed result as text: `9.585 bits/key`, `at least 9.585 bits/key`.
 fn computed(checked: &Checked) -> String {
     format!("{}{} {}", bounding(checked.bound), number(checked.computed), checked.claim.unit)
         .trim_end()
         .to_owned()
 }
 
-/// Whether a side agrees with what is computed, in a word.
+/// Whether a side agrees with the computation, in a word.
 fn outcome(checked: &Checked) -> &'static str {
     if checked.holds { "holds" } else { "does not hold" }
 }
@@ -32,7 +32,7 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// How many there are and how many of them a computation settles.
+/// The heading: the number of contradictions, and the number that a computation settles.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} settled by computation", settled.len(), settled.len() - open)
@@ -98,7 +98,7 @@ fn section(settled: &Settled) -> String {
     text + "</tbody>\n</table>\n</section>\n"
 }
 
-/// Those that no computation settles, as a table.
+/// The contradictions that no computation settles, as a table.
 fn open(settled: &[&Settled]) -> String {
     if settled.is_empty() {
         return String::new();

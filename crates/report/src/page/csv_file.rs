@@ -1,9 +1,9 @@
-//! Every claim with what it came to, and every side of a contradiction, one a row.
+//! The CSV files of a report: one row per claim with its judgement, and one per side of a contradiction.
 
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
 
-/// The columns.
+/// The columns of the claims.
 const HEADER: [&str; 15] = [
     "id",
     "document",
@@ -22,7 +22,7 @@ const HEADER: [&str; 15] = [
     "theory_says",
 ];
 
-/// All claims of some systems, in the order of their names.
+/// All claims of some systems, sorted by their names.
 pub(super) fn claims(systems: &[System]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and cells are UTF-8.
@@ -57,7 +57,7 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
     ]
 }
 
-/// The columns of contradictions.
+/// The columns of the contradictions.
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
@@ -87,7 +87,7 @@ pub(super) fn contradictions(settled: &[Settled]) -> String {
     writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
-/// A number with ten digits at most: the last ones of a logarithm are not the same everywhere.
+/// A number with at most ten digits, because the last digits of a logarithm differ between machines.
 fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();

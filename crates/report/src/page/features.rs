@@ -1,4 +1,4 @@
-//! The features of the systems, and where each is reached.
+//! The page of the systems' features, and where this repository has each.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ fn own<'a>(report: &'a Report, system: &str) -> Vec<&'a Feature> {
     report.features.iter().filter(|feature| feature.system == system).collect()
 }
 
-/// How many of some features are reached, in a phrase.
+/// The number of available features among some, as a phrase.
 fn counted(features: &[&Feature]) -> String {
     let counts = Reach::ALL.map(|reach| {
         format!("{} {}", features.iter().filter(|feature| feature.reachable == reach).count(), reach.name())

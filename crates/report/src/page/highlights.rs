@@ -1,4 +1,4 @@
-//! What readers ask first: each question with its claims and a sentence.
+//! The first questions of readers: each question with its claims and a sentence.
 
 use std::fmt::Write as _;
 
@@ -16,12 +16,12 @@ fn finding(highlight: &Highlighted) -> String {
     sentence_on(&judged)
 }
 
-/// What theory says besides, as a line.
+/// The accompanying theory, as a line.
 fn beside(expected: &Expected) -> String {
     expected.said(|value, unit| format!("{} {}", number(value), unit.unwrap_or_default()))
 }
 
-/// As part of an HTML page.
+/// The questions as a part of an HTML page.
 pub(super) fn html(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();
@@ -57,7 +57,7 @@ pub(super) fn html(highlights: &[Highlighted]) -> String {
     text
 }
 
-/// As part of a Markdown page.
+/// The questions as a part of a Markdown page.
 pub(super) fn markdown(highlights: &[Highlighted]) -> String {
     if highlights.is_empty() {
         return String::new();

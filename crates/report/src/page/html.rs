@@ -1,4 +1,4 @@
-//! The report as HTML: one file a system and one over all, each by itself: no network, no script.
+//! The report as HTML: one file per system and an overview, each self-contained without network and scripts.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::runs;
 
 const STYLE: &str = include_str!("style.css");
 
-/// What the colours mean, on every page.
+/// The meanings of the colours, on every page.
 const MEANINGS: [&str; 5] = [
     "measured, or computed, within the tolerance",
     "better and worse as claimed, by how much is not",
@@ -19,7 +19,7 @@ const MEANINGS: [&str; 5] = [
     "not looked at; the table says why",
 ];
 
-/// The page over all systems: how many claims came to what, what readers ask first, and every figure as a cell.
+/// The page of all systems: the counts of findings, the first questions of readers, and every figure as a cell.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -70,7 +70,7 @@ pub(super) fn system(system: &System, report: &Report) -> String {
     page(&format!("{name}, measured"), &charts, &body)
 }
 
-/// A page with some charts in its body, which are dark where the page is.
+/// A page with charts in its body. In dark mode, the charts are dark as well.
 pub(super) fn page(title: &str, charts: &[&Picture], body: &str) -> String {
     let night = match plot::night(charts.iter().flat_map(|chart| [&*chart.svg, &*chart.phone]), ".charts") {
         rules if rules.is_empty() => rules,
@@ -84,7 +84,7 @@ pub(super) fn page(title: &str, charts: &[&Picture], body: &str) -> String {
     )
 }
 
-/// The links to all pages; `here` is the one that they stand on.
+/// The links to all pages; `here` is the current page.
 pub(super) fn navigation(report: &Report, here: &str) -> String {
     let link = |file: &str, name: &str| {
         let current = if file == here { " aria-current=\"page\"" } else { "" };
@@ -135,7 +135,7 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             measured; the document's own numbers, or a formula, give what it says.</p>\n"
 }
 
-/// The figures of a system as cells; on the overview they lead to its page.
+/// The figures of a system as cells; on the overview they are links to its page.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();
@@ -163,7 +163,7 @@ fn matrix(system: &System, from_overview: bool) -> String {
     text + "</ul>\n"
 }
 
-/// Findings as a strip, each as wide as it is frequent.
+/// Findings as a strip, whose parts are as wide as the findings are frequent.
 fn strip(tally: &FindingCounts) -> String {
     let found = Finding::ALL.into_iter().filter(|finding| tally.count(*finding) > 0);
     let parts = found.clone().map(|finding| {
@@ -231,7 +231,7 @@ fn answered(answer: &Answer) -> String {
     text
 }
 
-/// Where the document has it, and which run it is.
+/// The sections of the document, and the run of the answer.
 fn origin(answer: &Answer) -> String {
     let sections = answer.source.sections.join(", ");
     let mut text = format!("<code>{}</code>; in the document: {}", escape(&answer.file), escape(&sections));
@@ -253,7 +253,7 @@ fn claims(judged: &[Judged]) -> String {
     text + "</tbody>\n</table>\n"
 }
 
-/// What a claim is about, what it says, what was measured and expected, and what it came to.
+/// The cells of a claim: subject, claimed number, measurement, theory and finding.
 pub(super) fn claim_cells(judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
@@ -274,12 +274,12 @@ pub(super) fn claim_cells(judged: &Judged) -> String {
     )
 }
 
-/// A cell that says on narrow screens which it is.
+/// A table cell with its column's name for narrow screens.
 pub(super) fn cell(name: &str, class: &str, text: &str) -> String {
     format!("<td data-name=\"{name}\" class=\"{class}\">{}</td>", escape(text))
 }
 
-/// The badge of a finding, and whether it is by arithmetic alone.
+/// The badge of a finding, with a note if it is by arithmetic only.
 fn said(judgement: &Judgement) -> String {
     let how =
         if judgement.is_by_arithmetic() { " <span class=\"soft small\">by arithmetic:</span>" } else { "" };
@@ -290,7 +290,7 @@ pub(super) fn badge(finding: Finding) -> String {
     format!("<span class=\"badge {}\">{} {}</span>", class(finding), sign(finding), finding.name())
 }
 
-/// The sign of a finding, for those who do not tell its colour.
+/// The sign of a finding, for readers who cannot distinguish its colour.
 fn sign(finding: Finding) -> char {
     match finding {
         Finding::Reproduced => '✓',
@@ -301,7 +301,7 @@ fn sign(finding: Finding) -> char {
     }
 }
 
-/// The class that gives a finding its colour.
+/// The CSS class for the colour of a finding.
 fn class(finding: Finding) -> &'static str {
     match finding {
         Finding::Reproduced => "reproduced",
@@ -312,12 +312,12 @@ fn class(finding: Finding) -> &'static str {
     }
 }
 
-/// A name that can be linked to.
+/// A name as an anchor of a link.
 pub(super) fn anchor(name: &str) -> String {
     name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '-' }).collect()
 }
 
-/// Text as HTML shows it.
+/// Text with the special characters of HTML escaped.
 pub(super) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! The report as Markdown: what HTML says, with the charts as files beside it.
+//! The report as Markdown: the contents of the HTML pages, with the charts as separate files.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// All systems, with what their claims came to, and what readers ask first.
+/// The page of all systems, with the findings on their claims and the first questions of readers.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);
@@ -56,7 +56,7 @@ fn counts(tally: &FindingCounts) -> String {
     format!("{} | {} | {}", tally.total(), counts.join(" | "), tally.by_arithmetic())
 }
 
-/// One system, figure by figure.
+/// The page of one system, figure by figure.
 pub(super) fn system(system: &System) -> String {
     let mut text = format!("# {}\n", system.document);
     for figure in &system.figures {
@@ -89,12 +89,12 @@ fn section(figure: &Figure) -> String {
     text
 }
 
-/// Where a chart lies in the folder of the report.
+/// The path of a chart in the folder of the report.
 pub(super) fn figure_file(name: &str) -> String {
     format!("figures/{name}.svg")
 }
 
-/// A row of a claim under a name for it, which may be a link.
+/// The table row of a claim with its name in the first cell, which may be a link.
 pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     let (claim, judgement) = (&judged.claim, &judged.judgement);
     let cells = [
@@ -108,7 +108,7 @@ pub(super) fn claim_row(name: &str, judged: &Judged) -> String {
     format!("| {name} | {} |\n", cells.map(|cell| plain(&cell)).join(" | "))
 }
 
-/// Text that Markdown takes for nothing else.
+/// Text with the special characters of Markdown escaped.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The report as files: HTML that needs nothing but itself, Markdown, CSV, and the figures by themselves. A pure function
-//! of what was found.
+//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. They are a pure function of the
+//! findings.
 
 mod contradictions;
 mod csv_file;
@@ -16,9 +16,9 @@ use crate::Report;
 /// A file of the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its path in the folder of the report.
+    /// The path in the folder of the report.
     pub name: String,
-    /// Its content.
+    /// The content of the file.
     pub content: String,
 }
 
@@ -42,7 +42,7 @@ pub fn pages(report: &Report) -> Vec<Page> {
         pages.push(page(format!("{}.csv", system.document), csv_file::claims(own)));
     }
     let answers = report.systems.iter().flat_map(|system| &system.figures).flat_map(|figure| &figure.answers);
-    // A file that answers several figures has its charts with each.
+    // A file that answers several figures has its charts with each figure.
     let charts: BTreeMap<&str, &str> = answers
         .flat_map(|answer| &answer.charts)
         .map(|chart| (chart.name.as_str(), chart.svg.as_str()))

@@ -1,5 +1,5 @@
-//! What stands below a figure about the run that it is of: other engines, what was not run, and what makes doubtful; and
-//! on the first page, how many trials the runs have.
+//! Notes on the run of a figure: other engines, parts that were not run, and warnings. The first page also has the
+//! number of trials of the runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,8 @@ use measure::FEWEST_BLOCKS;
 
 use crate::{EngineNote, Report, RunNote};
 
-/// What is said of a run, one line each: which version of each engine ran and what of its terms is not equal, what did
-/// not run, and what makes numbers doubtful.
+/// The notes on a run, one per line: the version of each engine and its unequal design parameters, the parts that were
+/// not run, and the warnings about numbers.
 pub(super) fn lines(run: &RunNote) -> Vec<String> {
     let engines = run.engines.iter().map(engine);
     let left_out = run.left_out.iter().map(|what| format!("not run: {what}"));
@@ -27,8 +27,8 @@ fn engine(engine: &EngineNote) -> String {
     format!("engine {name} {version}{library}; {terms}")
 }
 
-/// How many trials the runs of a report have: `45 timed experiments have 6 trials; 2 have 1, too few for intervals
-/// (e32-peers-write, e34-peers-space); 6 count, which needs one`. Nothing where nothing ran.
+/// The number of trials of the runs of a report: `45 timed experiments have 6 trials; 2 have 1, too few for intervals
+/// (e32-peers-write, e34-peers-space); 6 count, which needs one`. `None` if nothing ran.
 pub(super) fn trials(report: &Report) -> Option<String> {
     let figures = report.systems.iter().flat_map(|system| &system.figures);
     let runs = figures.flat_map(|figure| &figure.answers).filter_map(|answer| answer.run.as_ref());

@@ -1,4 +1,4 @@
-//! What stands in `experiments/`, read.
+//! Reads the files in `experiments/`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lsmbench_report::{Claims, FigureSource, Rule, Sheet};
 use toml::{Table, Value};
 
-/// The documents, and how many claims each makes.
+/// The documented systems, with the number of claims of each.
 pub(crate) const DOCUMENTS: [(&str, usize); 5] =
     [("cs265", 518), ("csc443", 4), ("golsm", 33), ("fjall21", 11), ("byron", 145)];
 
@@ -20,7 +20,7 @@ pub(crate) fn claims(document: &str) -> Claims {
     Claims::read(&folder(document).join("claims.csv")).unwrap()
 }
 
-/// The sheets of a document, by their files.
+/// The sheets of a document, by their paths.
 pub(crate) fn sheets(document: &str) -> BTreeMap<PathBuf, Sheet> {
     let files = fs::read_dir(folder(document)).unwrap().map(|entry| entry.unwrap().path());
     files

@@ -134,7 +134,7 @@ fn a_component_is_checked_against_every_invariant_and_each_broken_one_is_named()
     assert_eq!(laws::check_component("shape", &MINE, |shape| shape.corners(), &invariants[..1]), Ok(()));
     let misnamed = laws::check_component("shape", &MISNAMED, |shape| shape.corners(), invariants);
     assert!(
-        misnamed.unwrap_err().starts_with("shape: Mis named: a name is"),
+        misnamed.unwrap_err().starts_with("shape: Mis named: a name must consist"),
         "those of every axis are checked too"
     );
 }

@@ -328,7 +328,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OverrideArguments {
-    /// Set a value, as design.bloom.bits_per_key=12; repeatable
+    /// Set a value, as `design.bloom.bits_per_key=12`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Run every configuration this often
@@ -491,7 +491,7 @@ pub(crate) struct ShellArguments {
     /// Design file [default: the default design]
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
-    /// Set a value of the design, as bloom.bits_per_key=12; repeatable
+    /// Set a value of the design, as `bloom.bits_per_key=12`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Move corrupt files to quarantine/ in the store and go on

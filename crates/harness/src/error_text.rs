@@ -21,10 +21,10 @@ pub(crate) fn error_text(problem: &Problem) -> String {
     };
     let mut lines = format!("error: {text}");
     if let Some(suggestion) = help {
-        lines += &format!("\n  help: did you mean {suggestion}");
+        lines.extend(["\n  help: did you mean ", suggestion]);
     }
     if let Some(valid) = valid {
-        lines += &format!("\n  valid: {valid}");
+        lines.extend(["\n  valid: ", valid]);
     }
     lines
 }

@@ -104,7 +104,7 @@ impl Workbench {
     /// of the program; it is printed, and the exit code is 2.
     pub fn main(mut self) -> ExitCode {
         if self.rejected.is_empty() {
-            self.rejected.extend(compression::CATALOG.check_codes(|codec| codec.tag()).err());
+            self.rejected.extend(compression::CATALOG.check_codes(compression::Compression::tag).err());
             self.rejected.extend(tree::block::CATALOG.check_codes(|format| Some(format.code())).err());
         }
         for rejected in &self.rejected {

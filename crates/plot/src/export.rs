@@ -158,9 +158,8 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     if figure.tracks.len() > 1 {
         let _ = writeln!(text, "\\addlegendentry{{{}}}", tex(&track.label));
     }
-    let known: [(&str, fn(&Spot) -> Option<f64>); 2] =
-        [("theory", |spot| spot.theory), ("bound", |spot| spot.bound)];
-    for (name, value) in known {
+    for name in ["theory", "bound"] {
+        let value = |spot: &Spot| if name == "theory" { spot.theory } else { spot.bound };
         let spots: Vec<(f64, f64)> =
             track.spots.iter().filter_map(|spot| Some((spot.x, value(spot)?))).collect();
         if !spots.is_empty() {

@@ -181,27 +181,31 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
     let mut y = margin - 4.0;
     let mut is_text = false;
-    for line in wrap_evenly(&captions.title, width, size, Weight::Bold).into_iter().filter(is_filled) {
+    for line in
+        wrap_evenly(&captions.title, width, size, Weight::Bold).into_iter().filter(|line| !line.is_empty())
+    {
         y += size * font::LINE_EM;
         scene.text(Text::new(line, margin, y - 5.0, size, INK).bold());
         is_text = true;
     }
     y += 2.0;
-    for line in wrap_words(&captions.question, width, LABEL, Weight::Regular).into_iter().filter(is_filled) {
+    for line in wrap_words(&captions.question, width, LABEL, Weight::Regular)
+        .into_iter()
+        .filter(|line| !line.is_empty())
+    {
         y += LABEL * font::LINE_EM;
         scene.text(Text::new(line, margin, y - 4.0, LABEL, FAINT));
         is_text = true;
     }
     y += if is_text { 12.0 } else { 0.0 };
-    for line in wrap_words(&captions.upwards, width, BODY, Weight::Regular).into_iter().filter(is_filled) {
+    for line in wrap_words(&captions.upwards, width, BODY, Weight::Regular)
+        .into_iter()
+        .filter(|line| !line.is_empty())
+    {
         y += BODY * font::LINE_EM;
         scene.text(Text::new(line, margin, y - 4.0, BODY, TEXT));
     }
     y + 8.0
-}
-
-fn is_filled(line: &String) -> bool {
-    !line.is_empty()
 }
 
 /// Draws the description of the horizontal axis, legend, caption and origin, from 0 downwards; returns their height.
@@ -219,7 +223,7 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let notes = captions.notes.iter().filter(|_| !captions.hides_notes);
     let caption = [(&captions.facts, FAINT), (&captions.verdict, TEXT)];
     let caption =
-        caption.into_iter().chain(notes.map(|note| (note, TEXT))).filter(|(text, _)| is_filled(text));
+        caption.into_iter().chain(notes.map(|note| (note, TEXT))).filter(|(text, _)| !text.is_empty());
     let mut gap = 10.0;
     for (text, color) in caption {
         y += gap;

@@ -145,10 +145,10 @@ fn fill_rect(content: &mut Content, rect: Rect, color: Color) {
 }
 
 fn circle(content: &mut Content, (x, y): (f64, f64), radius: f64, color: Color) {
-    let [r, g, b] = rgb(color);
+    let [red, green, blue] = rgb(color);
     let at = |dx: f64, dy: f64| ((x + dx * radius) as f32, (y + dy * radius) as f32);
     let start = at(1.0, 0.0);
-    content.set_fill_rgb(r, g, b).move_to(start.0, start.1);
+    content.set_fill_rgb(red, green, blue).move_to(start.0, start.1);
     let mut from = (1.0, 0.0);
     for to in [(0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)] {
         // Handles continue the direction of the circle: the radius of the other end.

@@ -111,7 +111,7 @@ impl<'a> Judged<'a> {
                 let differing = row.get(&v::DIFFERS_IN);
                 format!(
                     " Confounded: up to {most} factors differ ({}).",
-                    differing.to_string().replace(",", ", ")
+                    differing.to_string().replace(',', ", ")
                 )
             }
             Some((1, row)) => format!(" Only {} differs.", row.get(&v::DIFFERS_IN)),

@@ -101,7 +101,7 @@ fn run_design(input: &[u8]) -> bool {
 }
 
 fn message_seeds() -> Vec<Vec<u8>> {
-    let spec = r#"{"engine":"lsmbench","design":"bloom = \"none\"","task":"[[phase]]\nname = \"load\"","base":"configs","seed":42,"mode":"timed",
+    let spec = r#"{"configuration":"engine = \"lsmbench\"\nkey = \"u64\"\n[[phase]]\nname = \"load\"\ninsert = 7\n[design]\nbloom = \"none\"\n","base":"configs","seed":42,"mode":"timed",
         "sampling":1,"check":16,"interval_ns":1000000000,"directory":"data","results":"results","cell":0,"trial":2}"#;
     let done = r#"{"done":{"rows":[{"ops":7,"seconds":0.25,"phase":"load"}],"timeline":[],"streams":[{"phase":"load",
         "hash":null,"intended":{"operations":7,"mix":{"insert":1.0},"absent":null,"hottest_key":null,

@@ -34,7 +34,9 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     };
     let mut text = report.render(arguments.format);
     if arguments.format == Format::Text && !arguments.update && report.can_be_accepted() {
-        text += &format!("Accept the new values with: {}\n", accepting(arguments));
+        text += "Accept the new values with: ";
+        text += &accepting(arguments);
+        text += "\n";
     }
     print(&text)?;
     // With --update, changes are expected and are for the user to review.
@@ -46,7 +48,8 @@ fn accepting(arguments: &CheckArguments) -> String {
     let mut command = "lsmbench check".to_owned();
     let baseline = arguments.baseline.display().to_string();
     if baseline != DEFAULT_BASELINE {
-        command += &format!(" --baseline {baseline}");
+        command += " --baseline ";
+        command += &baseline;
     }
     command + " --update"
 }

@@ -168,10 +168,7 @@ fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let mut table = resolved;
     let mut keys = path;
     if path[0] == "chart" {
-        let charts = match table.get_mut("chart") {
-            Some(Value::Array(charts)) => charts,
-            _ => return Err(unknown(Vec::new())),
-        };
+        let Some(Value::Array(charts)) = table.get_mut("chart") else { return Err(unknown(Vec::new())) };
         let stem = |chart: &Value| {
             chart.clone().try_into::<ChartSpec>().map(|spec| spec.file_stem()).unwrap_or_default()
         };

@@ -34,7 +34,7 @@ fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
                 blocks.push(std::mem::take(block));
                 open = None;
             }
-            Some((_, block)) => *block += &format!("{line}\n"),
+            Some((_, block)) => block.extend([line, "\n"]),
             None if line.strip_prefix("```") == Some(language) => open = Some((number + 1, String::new())),
             // A block of another language ends like one of this language, and is not kept.
             None => {}

@@ -446,13 +446,12 @@ impl Walk {
                 let kind = table.get(kind_key).and_then(Value::as_str);
                 kind.into_iter().for_each(|kind| self.kind(axis, kind));
                 for (key, value) in table.iter().filter(|(key, _)| *key != kind_key) {
-                    match kind {
-                        Some(kind) => self.parameter(axis, kind, key, value),
-                        None => {
-                            let variants = &self.reference.variants[axis];
-                            let is_there = variants.values().any(|parameters| parameters.contains_key(key));
-                            self.expect(is_there, format!("{axis}: some variant: {key}"));
-                        }
+                    if let Some(kind) = kind {
+                        self.parameter(axis, kind, key, value);
+                    } else {
+                        let variants = &self.reference.variants[axis];
+                        let is_there = variants.values().any(|parameters| parameters.contains_key(key));
+                        self.expect(is_there, format!("{axis}: some variant: {key}"));
                     }
                 }
             }

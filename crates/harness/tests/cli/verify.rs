@@ -47,7 +47,8 @@ fn an_intact_store_has_no_damage() {
 #[test]
 fn blocks_without_a_checksum_are_counted() {
     let bench = Bench::new();
-    let puts = (0..3000).map(|number| format!("p key{number:05} value{number}\n")).collect::<String>();
+    let puts: Vec<String> = (0..3000).map(|number| format!("p key{number:05} value{number}\n")).collect();
+    let puts = puts.concat();
     let shell = ["shell", "db", "--set", "memtable.capacity=16KiB", "--set", "block.checksum=none"];
     bench.run_with(&shell, &puts).expect(0);
     let answer = bench.run(&["verify", "db"]).expect(0).out;

@@ -272,7 +272,7 @@ fn log_bars(root: &Path) -> Sample {
     for (f, filter) in ["standard", "blocked", "ribbon"].iter().enumerate() {
         for (b, bits) in ["4", "8", "12"].iter().enumerate() {
             for trial in 0..8 {
-                let rate = 0.6185_f64.powi(4 * (b as i32 + 1)) * [1.0, 1.4, 0.7][f];
+                let rate = 0.6185_f64.powf(4.0 * (b as f64 + 1.0)) * [1.0, 1.4, 0.7][f];
                 results.row(f * 3 + b, trial, &[filter, bits], &[(&FPR, rate * noise.around(0.1))]);
             }
         }

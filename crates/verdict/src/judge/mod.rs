@@ -91,7 +91,9 @@ impl<'a> Verdicts<'a> {
         for (number, judged) in self.judged.iter().enumerate() {
             text += &wrapped("", "  ", &judged.caption());
             if shown(number) && !judged.entries.is_empty() {
-                text += &format!("\n{}\n", judged.table());
+                text += "\n";
+                text += &judged.table();
+                text += "\n";
             }
             for statement in judged.statements().iter().filter(|of| !is_quick || !of.is_verdict()) {
                 text += &statement.lines();

@@ -32,7 +32,7 @@ impl Judged<'_> {
         let trials = match trials {
             _ if self.is_exact() => "counted (exact)".to_owned(),
             0 | 1 => counted(trials, "trial"),
-            _ => format!("{} paired trials, ± standard deviation", trials),
+            _ => format!("{trials} paired trials, ± standard deviation"),
         };
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())

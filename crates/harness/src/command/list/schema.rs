@@ -53,7 +53,7 @@ fn forms(object: &Map<String, Value>) -> impl Iterator<Item = &Value> {
 fn entry(key: &str, schema: &Value, is_required: bool) -> Entry {
     let mut about = about_of(schema);
     for (value, meaning) in meanings(schema) {
-        about.push_str(&format!("<br>{}: {}", code(&value), plain(&meaning)));
+        about.extend(["<br>", &*code(&value), ": ", &*plain(&meaning)]);
     }
     Entry { key: key.to_owned(), values: values(schema), default: default(schema, is_required), about }
 }

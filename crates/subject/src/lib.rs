@@ -87,7 +87,7 @@ impl Component {
         };
         if SUBJECTS.kinds().all(|known| known != kind) {
             let hint = suggestion(kind, SUBJECTS.kinds());
-            let message = format!("there is no subject \"{kind}\"; {hint}there are {}", names());
+            let message = format!("unknown subject \"{kind}\"; {hint}Valid: {}", names());
             return Err(ChoiceError::at(SUBJECT, message));
         }
         let mut params = match table.get(COMPONENT) {
@@ -180,7 +180,7 @@ mod tests {
             (
                 "subject = \"fense\"",
                 "subject",
-                "no subject \"fense\"; did you mean \"fence\"? there are memtable",
+                "unknown subject \"fense\"; did you mean \"fence\"? Valid: memtable",
             ),
             ("subject = 3", "subject", "subject names an axis: memtable, "),
             ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
@@ -188,7 +188,7 @@ mod tests {
             (
                 "subject = \"fence\"\n[component]\nentris = 3",
                 "component.entris",
-                "fence has no parameter \"entris\"; did you mean \"entries\"? it takes entries",
+                "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: entries",
             ),
             (
                 "subject = \"fence\"\n[component]\nentries = \"many\"",

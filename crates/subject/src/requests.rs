@@ -82,7 +82,7 @@ impl RequestChoice {
         let kinds = || STREAMS.kinds().chain(KEYS.kinds());
         let hint = catalog::suggestion(kind, kinds());
         let known = kinds().collect::<Vec<_>>().join(", ");
-        Err(ChoiceError::whole(format!("there is no stream \"{kind}\"; {hint}there are {known}")))
+        Err(ChoiceError::whole(format!("unknown stream \"{kind}\"; {hint}Valid: {known}")))
     }
 
     /// Builds the stream.
@@ -246,11 +246,11 @@ mod tests {
         let error = |value: Value| RequestChoice::from_toml(&value).map(|_| ()).unwrap_err().message;
         let message = error("zipfain".into());
         assert!(
-            message.contains("did you mean \"zipfian\"? there are scan-mixed, loop, trace, uniform"),
+            message.contains("did you mean \"zipfian\"? Valid: scan-mixed, loop, trace, uniform"),
             "{message}"
         );
         assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it is a share"));
-        assert!(error(Value::Integer(3)).contains("is no choice"));
+        assert!(error(Value::Integer(3)).contains("expected a variant"));
     }
 
     #[test]

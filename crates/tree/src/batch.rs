@@ -120,7 +120,7 @@ impl Default for WriteBatch {
 }
 
 impl Drop for WriteBatch {
-    /// Gives the buffer to the next batch of this thread, unless it is above [`KEPT_BYTES`] or the thread keeps a
+    /// Gives the buffer to the next batch of this thread, unless it is above `KEPT_BYTES` or the thread keeps a
     /// larger one.
     fn drop(&mut self) {
         let mut operations = std::mem::take(&mut self.operations);

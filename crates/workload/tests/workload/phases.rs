@@ -79,7 +79,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
             "order",
-            "there is no \"up\"; there are random, sequential, reverse",
+            "unknown name \"up\"; Valid: random, sequential, reverse",
         ),
         ("name = \"a\"\noperations = 0\nmix = \"get\"".to_owned(), "operations", "at least 1"),
         ("name = \"a\"\noperations = 5".to_owned(), "mix", "operations need a mix"),

@@ -227,7 +227,7 @@ fn bad_requests_say_where_and_what_instead() {
             "\"fence\"\n",
             "\"fense\"\n",
             2,
-            "there is no subject \"fense\"; did you mean \"fence\"? there are memtable",
+            "unknown subject \"fense\"; did you mean \"fence\"? Valid: memtable",
         ),
         (
             "entries =",

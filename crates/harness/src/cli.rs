@@ -397,7 +397,7 @@ pub(crate) struct PlotArguments {
     /// Experiment file with the charts [default: the one that ran]
     #[arg(long, value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
-    /// Set a value of the charts or the style, as chart.NAME.title="…" (repeatable)
+    /// Set a value of the charts or the style; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// File formats: svg, png, pdf, pgf, gnuplot [default: svg,png]

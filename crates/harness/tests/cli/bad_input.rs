@@ -161,7 +161,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         "memtable   =",
         "merge = { kernel = 3 }\nmemtable =",
         5,
-        &["merge.kernel: expected a name, not 3. Valid: loser-tree, heap"],
+        &["merge.kernel: expected a name, not 3 Valid: loser-tree, heap"],
     ),
     (
         "memtable   =",
@@ -187,7 +187,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         "mode  = \"counted\"",
         "mode = true",
         21,
-        &["trials.mode: expected a name, not true. Valid: timed, counted"],
+        &["trials.mode: expected a name, not true Valid: timed, counted"],
     ),
     ("name   = \"load\"", "name = 3", 8, &["name: expected a text in quotes, not 3"]),
     ("\"bar\"", "{}", 25, &["chart.kind: the table has no kind; write { kind = \"line\", "]),
@@ -203,7 +203,7 @@ const WRONG_TYPES: &[Case<'_>] = &[
         "[sweep]\n",
         "[sweep]\ncombine = \"zap\"\n",
         18,
-        &["sweep.combine: unknown value \"zap\". Valid: \"cartesian\", \"zip\", \"ablate\""],
+        &["sweep.combine: unknown value \"zap\" Valid: \"cartesian\", \"zip\", \"ablate\""],
     ),
     ("[[chart]]", "[chart]", 24, &["chart: expected tables: [[chart]]"]),
     ("[trials]\n", "[trials]\nsampling = = 3\n", 20, &["="]),
@@ -270,7 +270,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
     ("count = 1", "count = 0", 20, &["trials.count: 0 is too small; every configuration runs at least once"]),
     ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: 0 is too small"]),
     ("name       = \"look\"", "name = \"load\"", 8, &["two phases are called \"load\""]),
-    ("[trials]", "[trials]\n[extra]", 20, &["unknown key of an experiment \"extra\". Valid: "]),
+    ("[trials]", "[trials]\n[extra]", 20, &["unknown key of an experiment \"extra\" Valid: "]),
 ];
 
 const SWEEPS: &[Case<'_>] = &[

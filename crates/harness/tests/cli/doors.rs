@@ -69,7 +69,7 @@ fn plot_draws_the_same_charts_from_results_alone() {
         assert!(bench.read(&format!("{folder}/small/fpr-by-bloom.svg")) == shown);
     }
     for folder in ["nowhere", "plots"] {
-        let error = bench.run(&["plot", folder]).refusal();
+        let error = bench.run(&["plot", folder]).refusal_behind_progress();
         assert!(
             error.contains(&format!("{folder} is not a results folder: it has no manifest.json")),
             "{error}"

@@ -211,7 +211,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "[trials]",
             "[verdict]\nphase = \"load\"\nmetric = \"write_amp\"\n[trials]",
-            "verdict.phase: phase \"load\" is part of the fixture, which is not measured. Valid: \"look\"",
+            "verdict.phase: phase \"load\" is part of the fixture, which is not measured Valid: \"look\"",
         ),
         (
             "[trials]",

@@ -22,7 +22,7 @@ const INDEX: &str = "experiments.csv";
 /// Its columns.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
 /// The tables of an experiment that are not part of its recipe, because they do not change its results.
-const PRESENTATION: [&str; 5] = ["source", "claim", "chart", "verdict", "question"];
+const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder of copied results.
 pub(super) struct Published {

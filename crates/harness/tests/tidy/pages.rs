@@ -47,9 +47,10 @@ fn anchors(text: &str) -> BTreeSet<String> {
         let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
         let anchor: String = title.trim().to_lowercase().chars().filter(is_kept).collect();
         let anchor = anchor.replace(' ', "-");
-        let numbered =
+        let mut numbered =
             std::iter::once(anchor.clone()).chain((1..).map(|number| format!("{anchor}-{number}")));
-        anchors.extend(numbered.into_iter().find(|name| !anchors.contains(name)));
+        let free = numbered.find(|name| !anchors.contains(name));
+        anchors.extend(free);
     }
     anchors
 }

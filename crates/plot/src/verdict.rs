@@ -6,13 +6,16 @@
 use std::collections::BTreeSet;
 
 use results::columns::{LABEL, OPERATION, PHASE};
-use results::{Better, Column, Row, Table, Unit, verdicts as v};
+use results::{Column, Row, Table, Unit, verdicts as v};
 
 use crate::format::{self, SPACE};
 use crate::{ChartSpec, Form};
 
 /// The largest number of candidates that are named one by one.
 const MOST_NAMED: usize = 6;
+
+/// From this factor on, a change is a factor, and a percentage of the baseline below.
+const LARGE: f64 = 2.0;
 
 /// The sign of each verdict.
 const SIGNS: [(&str, &str); 4] =
@@ -208,43 +211,38 @@ fn words(verdict: &Row, column: &Column) -> String {
 
 /// A ratio as a change with its direction: `2.28x faster`, `12 % higher`; `no change` for 1.
 pub(crate) fn change(ratio: f64, column: &Column) -> String {
-    let is_speed =
-        matches!(column.unit(), Unit::Nanoseconds | Unit::OperationsPerSecond | Unit::MegabytesPerSecond);
-    let word = match (column.better(), ratio > 1.0) {
-        (Better::Higher, is_more) if is_speed => {
-            if is_more {
-                "faster"
-            } else {
-                "slower"
-            }
-        }
-        (Better::Lower, is_more) if is_speed => {
-            if is_more {
-                "slower"
-            } else {
-                "faster"
-            }
-        }
-        (_, true) => "higher",
-        (_, false) => "lower",
+    let (is_rate, is_time) = (
+        matches!(column.unit(), Unit::OperationsPerSecond | Unit::MegabytesPerSecond),
+        column.unit() == Unit::Nanoseconds,
+    );
+    let factor = ratio.max(1.0 / ratio);
+    // A time that is 20 % lower is no speed that is 20 % higher, so percentages of times are not speeds.
+    let word = match (ratio > 1.0, factor >= LARGE) {
+        (true, _) if is_rate => "faster",
+        (false, _) if is_rate => "slower",
+        (true, true) if is_time => "slower",
+        (false, true) if is_time => "faster",
+        (true, _) => "higher",
+        (false, _) => "lower",
     };
-    let factor = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     match factor {
-        factor if factor >= 2.0 => format!("{}x {word}", format::alike(factor, Unit::Ratio)),
+        factor if factor >= LARGE => format!("{}x {word}", format::alike(factor, Unit::Ratio)),
         factor if factor <= 1.0 => "no change".to_owned(),
-        factor => format!("{}{SPACE}% {word}", format::digits((factor - 1.0) * 100.0)),
+        _ => format!("{}{SPACE}% {word}", format::digits((ratio - 1.0).abs() * 100.0)),
     }
 }
 
-/// The ends of the interval of a ratio in the direction of the ratio: factors of at least 2, percent below.
+/// The ends of the interval of a ratio in the direction of the ratio: factors of at least 2, percent of the baseline below.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
-    let (factor, low, high) =
-        if ratio < 1.0 { (1.0 / ratio, 1.0 / high, 1.0 / low) } else { (ratio, low, high) };
-    let side = |end: f64| match factor >= 2.0 {
-        true => format!("{}x", format::alike(end, Unit::Ratio)),
-        false => format!("{}{SPACE}%", format::digits((end - 1.0) * 100.0)),
+    let is_down = ratio < 1.0;
+    let side = |end: f64| {
+        if ratio.max(1.0 / ratio) >= LARGE {
+            return format!("{}x", format::alike(if is_down { 1.0 / end } else { end }, Unit::Ratio));
+        }
+        let percent = (end - 1.0) * 100.0;
+        format!("{}{SPACE}%", format::digits(if is_down { -percent } else { percent }))
     };
-    (side(low), side(high))
+    if is_down { (side(high), side(low)) } else { (side(low), side(high)) }
 }
 
 #[cfg(test)]
@@ -258,8 +256,9 @@ mod tests {
         let said = |ratio, metric| change(ratio, &Column::Fixed(metric)).replace(SPACE, " ");
         assert_eq!(said(2.28, OPS_PER_SECOND), "2.28x faster");
         assert_eq!(said(0.25, MEAN_NS), "4.00x faster");
-        assert_eq!(said(1.12, MEAN_NS), "12 % slower");
-        assert_eq!(said(0.8, WRITE_AMP), "25 % lower");
+        assert_eq!(said(1.12, MEAN_NS), "12 % higher");
+        assert_eq!(said(0.8, OPS_PER_SECOND), "20 % slower");
+        assert_eq!(said(0.8, WRITE_AMP), "20 % lower");
         assert_eq!(said(1.0, WRITE_AMP), "no change");
         let ends = |ratio, low, high| {
             let (low, high) = sides(ratio, low, high);
@@ -267,5 +266,6 @@ mod tests {
         };
         assert_eq!(ends(0.25, 0.2, 0.5), "2.00x to 5.00x");
         assert_eq!(ends(1.063, 0.964, 1.222), "−3.6 % to 22.2 %");
+        assert_eq!(ends(0.8, 0.7, 0.9), "10 % to 30 %");
     }
 }

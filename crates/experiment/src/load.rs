@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use catalog::{Choice, ChoiceError};
-use plot::FigureStyle;
+use plot::{FigureStyle, PlotError};
 use results::{ConfigPath, RunMode, Schema};
 use serde::de::DeserializeOwned;
 use subject::{COMPONENT, Task};
@@ -395,7 +395,8 @@ impl<'a> Loader<'a> {
         }
         experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
         experiment.style = self.table("style", &FigureStyle::KEYS)?;
-        Ok(())
+        let problem = |error: PlotError| self.table_problem("style", "font", error.to_string());
+        experiment.style.check().map_err(problem)
     }
 
     /// Plans every configuration's workload once, so that missing traces and impossible phases are reported.

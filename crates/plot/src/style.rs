@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::PlotError;
+use crate::font::Typeface;
+
 /// The look of the figures of an experiment: its `[style]` table. A key that is absent has its default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -51,6 +54,14 @@ impl FigureStyle {
             caption: self.caption.or(below.caption),
             whiskers: self.whiskers.or(below.whiskers),
         }
+    }
+
+    /// Checks that the typeface can be read.
+    ///
+    /// # Errors
+    /// A font file that cannot be read; a family that is not installed.
+    pub fn check(&self) -> Result<(), PlotError> {
+        Typeface::find(self.font.as_deref()).map(drop)
     }
 
     /// The file formats.

@@ -34,6 +34,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
         caption: arguments.caption,
         whiskers: arguments.whiskers,
     };
+    style.check()?;
     let charts = styled(style);
     let config = arguments.config.as_deref().map(shown_by).transpose()?;
     let change = |manifest: &Manifest, resolved: &mut Table| {

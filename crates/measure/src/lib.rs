@@ -21,7 +21,6 @@ mod ranking;
 mod sample;
 mod significance;
 mod steady;
-mod telling;
 mod verdict;
 
 pub use change::changes;
@@ -37,5 +36,4 @@ pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
 pub use significance::{FEWEST_BLOCKS, least_unpaired};
 pub use steady::SteadyRule;
-pub use telling::Terms;
 pub use verdict::{Doubt, Verdict};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use measure::Verdict;
+use measure::{Comparison, Verdict};
 use serde_json::{Map, Value, json};
 
 use super::report::{Difference, Report, is_smaller_better};
@@ -178,7 +178,7 @@ impl Report {
                 "name": format!("{name}: {}", difference.metric.name),
                 "unit": unit,
                 "value": value,
-                "extra": difference.comparison.to_string(),
+                "extra": difference.statement(),
             })
         };
         let directed = self.differences.iter().filter(|difference| !difference.is_undirected());
@@ -244,6 +244,14 @@ impl Difference {
         let trials = Some(format!("n = {}", self.comparison.blocks));
         let evidence: Vec<String> = [interval, p, trials].into_iter().flatten().collect();
         format!("{} {word} ({})", change.size(), evidence.join(", "))
+    }
+
+    /// The verdict with the change and the reason for doubt: `regressed, 7.1% slower (95% CI 5.0% to 9.1%, n = 10)`.
+    fn statement(&self) -> String {
+        let Comparison { verdict, doubt, .. } = self.comparison;
+        let change = Some(self.change()).filter(|change| !change.is_empty());
+        let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
+        format!("{verdict}{}{doubt}", change.map_or_else(String::new, |change| format!(", {change}")))
     }
 
     /// The verdict where it is not the regression that every other line is.

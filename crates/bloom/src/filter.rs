@@ -65,7 +65,7 @@ impl<'a> FilterInput<'a> {
 /// The filter of one SSTable.
 ///
 /// Invariants:
-/// 1. A key that was added is never reported absent, neither by its hash nor by itself.
+/// 1. A key that was added is never reported absent, neither in a lookup by hash nor in one by key.
 /// 2. Answers depend only on the stored bytes and the arguments.
 /// 3. The share of absent keys reported present is [`expected_fpr`](Self::expected_fpr), up to sampling error and a
 ///    small factor that the documentation of the variant justifies.

@@ -30,7 +30,7 @@ const NUMBER: f64 = 56.0;
 const NARROW: f64 = 500.0;
 
 /// The comparison of one candidate with its baseline.
-struct Comparison {
+struct PairedRatios {
     name: String,
     /// The ratio in each round, in order.
     rounds: Vec<f64>,
@@ -44,7 +44,7 @@ struct Comparison {
 pub(crate) struct Ratios {
     y: Column,
     baseline: String,
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<PairedRatios>,
     /// The conditions of the numbers.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
@@ -118,7 +118,7 @@ fn name_of(verdict: &Row) -> String {
 }
 
 /// The ratio of each round that both sides have; `None` without such a round.
-fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<Comparison> {
+fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
         (ratio.is_finite() && ratio > 0.0).then_some(ratio)
@@ -128,7 +128,7 @@ fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) ->
         return None;
     }
     let Spread { median, low, high, .. } = Spread::of(rounds.clone(), Whiskers::Ci);
-    Some(Comparison { name, rounds, median, low, high, noise: None })
+    Some(PairedRatios { name, rounds, median, low, high, noise: None })
 }
 
 impl Ratios {

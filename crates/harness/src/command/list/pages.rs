@@ -254,7 +254,7 @@ fn exit_codes() -> String {
             BAD_ANSWER,
             "Bad answer",
             "`run`: a trial gave wrong answers. `compare`, `check`: a metric regressed. `verify`: a file has corruption. \
-             `report --check`, `league --check`: a page does not follow from the results. `torture`: a design broke an \
+             `report --check`, `engines --check`: a page does not follow from the results. `torture`: a design broke an \
              invariant.",
         ),
         (

@@ -1,5 +1,5 @@
-//! Deterministic exploration of crashes: every step of a life is a moment at which the power may fail, every
-//! state that the disk may then be in is one to recover from.
+//! Deterministic exploration of crashes. The power may fail after every storage call of a history, and recovery runs
+//! on every disk state that such a failure can leave.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,44 +18,44 @@ use crate::script::Script;
 use crate::subject::Subject;
 use crate::violation::{Check, Violation};
 
-/// The actions of one life.
+/// Number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// Of how many states one has its recovery stopped, too.
+/// Recovery itself is interrupted for one of this many states.
 const RECOVERIES: u128 = 16;
 
-/// The steps at which such a recovery is stopped, those at which its next life is, and the states tried at
-/// each.
+/// Number of steps at which such a recovery is stopped, number of steps at which the operations after it are stopped,
+/// and states tried at each.
 const RECOVERY_CUTS: usize = 4;
 const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
 
-/// The most states of one moment that are tried in one life.
+/// Maximum number of disk states tried per cut of one history.
 const MOST_STATES: u64 = 64;
 
-/// The states that a life is worth being played for.
+/// Minimum state budget of one history, because generating it is expensive.
 const LEAST_STATES: u64 = 64;
 
-/// The moment of what is wrong before any power failed.
+/// Moment of a violation that was found before any power failure.
 const WHILE_ALIVE: &str = "while it lived";
 
-/// How much to explore.
+/// Size of an exploration of crashes.
 #[derive(Clone, Copy, Debug)]
 pub struct CrashBudget {
-    /// The seed of the first life; the next lives have the numbers behind it.
+    /// Seed of the first history; later histories use the next numbers.
     pub seed: u64,
-    /// The states to recover from. The exploration ends with the first life that reaches them.
+    /// Number of states to recover from. The exploration ends with the first history that reaches it.
     pub states: u64,
 }
 
-/// The numbers that lead to one explored crash state again.
+/// Coordinates that reproduce one explored crash state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// The seed of the life.
+    /// Seed of the history.
     pub seed: u64,
-    /// The steps that were taken before the power failed, and the number of the state of the disk.
+    /// Number of steps before the power failure, and the number of the disk state.
     pub cut: (usize, u64),
-    /// The same for the recovery from that state, if it was stopped as well.
+    /// Step and disk state of a second power failure during or after the recovery; `None` without one.
     pub recovery: Option<(usize, u64)>,
 }
 
@@ -88,21 +88,21 @@ impl FromStr for CrashPoint {
 /// Counts and findings of one exploration of crashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CrashSummary {
-    /// Lives that were played.
+    /// Number of histories.
     pub lives: u64,
-    /// Moments at which the power failed.
+    /// Number of power failures.
     pub cuts: u64,
-    /// States that were derived.
+    /// Number of derived disk states.
     pub states: u64,
-    /// States that were recovered from; the others were the same as one of these.
+    /// Number of states that recovery ran on; the others were duplicates.
     pub recovered: u64,
-    /// Of these, states that a crash during a recovery, or in the life behind it, left.
+    /// States in `recovered` that come from a crash during a recovery, or during the operations after it.
     pub second: u64,
-    /// What was wrong.
+    /// Violations that were found.
     pub findings: Findings<CrashPoint>,
 }
 
-/// Explores the crashes of a subject.
+/// Explores crashes of a subject.
 pub fn explore(subject: &Subject, budget: CrashBudget) -> CrashSummary {
     let mut tally = CrashSummary::default();
     let mut seed = budget.seed;
@@ -121,10 +121,10 @@ pub fn explore(subject: &Subject, budget: CrashBudget) -> CrashSummary {
     tally
 }
 
-/// Goes to a place once more.
+/// Repeats the exploration of one crash point.
 ///
 /// # Errors
-/// If there is no such place in the life of that seed.
+/// If the history of that seed has no such crash point.
 pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, String> {
     let mut tally = CrashSummary { lives: 1, ..CrashSummary::default() };
     let life = match Life::play(subject, place.seed) {
@@ -151,7 +151,7 @@ pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, Stri
     Ok(tally)
 }
 
-/// A life that was played to its end on a disk without faults.
+/// A completed history on a disk without faults.
 struct Life {
     seed: u64,
     script: Script,
@@ -172,16 +172,16 @@ impl Life {
     }
 }
 
-/// What is known of a state, so that the same state is not recovered from twice.
+/// Cached outcome of a disk state, so that no state is recovered twice.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
-/// The exploration of one life.
+/// Exploration of one history.
 struct Exploration<'a> {
     subject: &'a Subject,
     life: &'a Life,
     tally: &'a mut CrashSummary,
     outcomes: HashMap<u128, Outcome>,
-    /// The one place to go to, where there is one.
+    /// The only crash point to explore, when a finding is replayed.
     only: Option<CrashPoint>,
 }
 
@@ -190,7 +190,7 @@ impl<'a> Exploration<'a> {
         Self { subject, life, tally, outcomes: HashMap::new(), only: None }
     }
 
-    /// Stops the life behind each of its steps, or where the budget is too small for that, evenly over them.
+    /// Stops the history after each of its steps, or at evenly spaced steps if the budget is smaller.
     fn run(&mut self, most: u64) {
         let steps = self.life.steps.len() as u64;
         let left = (most - self.tally.recovered).max(LEAST_STATES);
@@ -211,7 +211,7 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from state `number` at `cut`, and judges what comes back.
+    /// Recovers from state `number` at `cut`, and checks the recovered content.
     fn state(&mut self, cut: usize, states: &States<'_>, number: u64) {
         let disk = Arc::new(states.get(number));
         let fingerprint = disk.fingerprint();
@@ -220,7 +220,7 @@ impl<'a> Exploration<'a> {
         let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
         let copies = self.life.marks.copies.len();
         if let Some(outcome) = self.outcomes.get(&fingerprint) {
-            // What is wrong whatever was promised was noted when the state was first met.
+            // Violations that do not depend on the promises were reported when the state was first seen.
             if let Ok((digest, found)) = outcome.clone() {
                 let judged = judge(&self.life.script, &promise, digest, || None);
                 self.note(place, judged.and_then(|()| self.judge_copies(cut, &found)));
@@ -257,7 +257,7 @@ impl<'a> Exploration<'a> {
         self.outcomes.insert(fingerprint, outcome);
     }
 
-    /// Lets the power fail during the recovery that led to `recovered`, and in the life that followed, too.
+    /// Fails the power during the recovery that led to `recovered`, and during the operations after it.
     fn stop_recovery(&mut self, place: CrashPoint, states: &States<'_>, recovered: &Recovered) {
         let cuts = match self.only.and_then(|place| place.recovery) {
             Some((cut, _)) => vec![cut.min(recovered.steps.len())],
@@ -278,7 +278,7 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from state `number` behind step `cut` of a recovery and its next life.
+    /// Recovers from state `number` after step `cut` of a recovery and of the operations after it.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -314,7 +314,7 @@ impl<'a> Exploration<'a> {
         self.note(CrashPoint { recovery: Some((cut, number)), ..place }, judged);
     }
 
-    /// Holds checkpoints to what was promised of them when the power failed behind step `cut`.
+    /// Checks checkpoints against the promises at a power failure after step `cut`.
     fn judge_copies(&self, cut: usize, found: &[Copy]) -> Result<(), Violation> {
         for (number, (copy, (_, done, commits))) in found.iter().zip(&self.life.marks.copies).enumerate() {
             let is_done = done.is_some_and(|done| done <= cut);
@@ -340,7 +340,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Where a recovery and its next life are stopped: evenly over the one, anywhere in the other.
+/// Steps at which a recovery and the operations after it are stopped: evenly spaced within the recovery, random within
+/// the operations.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -351,7 +352,7 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// The numbers of the states to try: all where they are few, else the corners and some of the others.
+/// Numbers of the states to try: all if they are few, otherwise the corner cases and a sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {
@@ -362,7 +363,7 @@ fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     [states.dropped(), states.kept()].into_iter().chain(others).collect()
 }
 
-/// A step as a reader wants it, without the bytes.
+/// Description of a step for a reader, without its bytes.
 fn described(step: &Step) -> String {
     match step {
         Step::Create(path, _) => format!("create {}", path.display()),

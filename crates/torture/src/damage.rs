@@ -1,10 +1,9 @@
-//! Damage to every part of every file of a store: each image is a store that rotted, and is asked for
-//! everything that it holds.
+//! Corruption of every part of every file of a store. Each corrupted image is verified, opened and read completely.
 //!
-//! A seeded life leaves four stores: one that was closed, one whose process died, one that lives on without a
-//! file that was set aside, and a checkpoint. Their files are damaged in every way, one at a time or two at
-//! once, and from each image the store is verified, opened, read in every way, written to, closed and opened
-//! again, and opened without what is damaged.
+//! A seeded history leaves four stores: a closed store, a store whose process died, a store that continued after one
+//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one at a time or two at
+//! once. Each image is verified, opened, read through every read path, written to, closed and opened again. It is also
+//! opened without the corrupted files (quarantine).
 
 mod corruption;
 mod inspection;
@@ -33,32 +32,32 @@ use crate::violation::Violation;
 pub use self::rule::Class;
 pub use self::store_image::Ending;
 
-/// The images of one store that a life is worth being played for.
+/// Maximum number of images per store of one history.
 const MOST_OF_A_STORE: usize = 400;
 
-/// An image that takes longer than this hangs: the process ends and says which.
+/// Time limit of one image. If it is exceeded, the process reports the image as hanging and exits.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
-/// The moment of what is wrong before anything was damaged.
+/// Moment of a violation that was found before any corruption.
 const BEFORE: &str = "before any damage";
 
-/// How much to explore.
+/// Size of an exploration of corruptions.
 #[derive(Clone, Copy, Debug)]
 pub struct CorruptionBudget {
-    /// The seed of the first life; the next lives have the numbers behind it.
+    /// Seed of the first history; later histories use the next numbers.
     pub seed: u64,
-    /// The images to look at.
+    /// Number of images to inspect.
     pub images: u64,
 }
 
-/// The numbers that lead to one corrupted store image again.
+/// Coordinates that reproduce one corrupted store image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CorruptionPoint {
-    /// The seed of the life.
+    /// Seed of the history.
     pub seed: u64,
-    /// How it ended.
+    /// Ending of the history.
     pub ending: Ending,
-    /// The number of the image among all of that store.
+    /// Number of the image among all images of that store.
     pub image: usize,
 }
 
@@ -84,19 +83,19 @@ impl FromStr for CorruptionPoint {
 /// Counts and findings of one exploration of corruptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CorruptionSummary {
-    /// Stores whose files were damaged.
+    /// Number of stores with corrupted files.
     pub stores: u64,
-    /// Images that were looked at.
+    /// Number of inspected images.
     pub images: u64,
-    /// Images whose damage `verify` told.
+    /// Images whose corruption `verify` reported.
     pub told: u64,
-    /// Images whose damage harms nobody, by [`Class::ALL`].
+    /// Images with harmless corruption, by the classes of [`Class::ALL`].
     pub harmless: [u64; Class::ALL.len()],
-    /// What was wrong.
+    /// Violations that were found.
     pub findings: Findings<CorruptionPoint>,
 }
 
-/// Explores the damage to a subject.
+/// Explores corruptions of a subject.
 pub fn explore(subject: &Subject, budget: CorruptionBudget) -> CorruptionSummary {
     let mut tally = CorruptionSummary::default();
     let watch = Watch::default();
@@ -116,7 +115,7 @@ pub fn explore(subject: &Subject, budget: CorruptionBudget) -> CorruptionSummary
     tally
 }
 
-/// Goes to an image once more.
+/// Inspects one image again.
 ///
 /// # Errors
 /// If there is no such image.
@@ -134,7 +133,7 @@ pub fn replay(subject: &Subject, place: CorruptionPoint) -> Result<CorruptionSum
     Ok(tally)
 }
 
-/// Damages the stores of one life, up to `most` images each.
+/// Corrupts the stores of one history, at most `most` images per store.
 fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tally: &mut CorruptionSummary) {
     let stores = match live(subject, seed) {
         Ok(stores) => stores,
@@ -157,7 +156,7 @@ fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tall
     }
 }
 
-/// The images of a store; designs differ in which come first.
+/// Corrupted images of a store. Their order depends on the design.
 fn images_of(subject: &Subject, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))
@@ -184,7 +183,7 @@ fn one(
     }
 }
 
-/// Sees to it that no image takes forever.
+/// Watchdog that ends the process when an image takes too long.
 #[derive(Default)]
 struct Watch {
     current: Mutex<Option<(String, CorruptionPoint)>>,
@@ -199,8 +198,8 @@ impl Watch {
         self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks now and then until the exploration is over; ends the process where it stands still, since no
-    /// thread can be made to leave a loop.
+    /// Polls until the exploration is over. Ends the process if an image hangs, because a thread cannot be forced out
+    /// of a loop.
     fn until(&self, is_done: &mpsc::Receiver<()>) {
         let mut last = None;
         while is_done.recv_timeout(LONGEST_IMAGE) == Err(RecvTimeoutError::Timeout) {

@@ -1,9 +1,9 @@
-//! The disk that a life is played on.
+//! The disk on which a history runs.
 
 use storage::Memory;
 
-/// An empty disk in memory for the life of a seed: for every other one its files are mapped, and blocks are used where
-/// they lie; for the others blocks go through the cache.
+/// An empty disk in memory for the history of a seed. Half of the seeds map files and read blocks in place; the others
+/// read blocks through the cache.
 pub(crate) fn disk_of(seed: u64) -> Memory {
     if seed.is_multiple_of(2) { Memory::mapped() } else { Memory::default() }
 }

@@ -1,5 +1,5 @@
-//! I/O errors at every call of a life: what the caller is told, what is taken afterwards, and what is there
-//! when the store is opened again.
+//! I/O errors at every storage call of a history. Each exploration checks the error that the caller receives, the
+//! writes that the store still accepts, and the content after reopening.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -20,24 +20,24 @@ use crate::script::{Action, Content, Script, Write, apply, digest};
 use crate::subject::Subject;
 use crate::violation::{Check, Violation};
 
-/// The actions of one life.
+/// Number of actions in one history.
 const ACTIONS: usize = 80;
 
-/// How much to explore.
+/// Size of an exploration of I/O errors.
 #[derive(Clone, Copy, Debug)]
 pub struct FaultBudget {
-    /// The seed of the first life; the next lives have the numbers behind it.
+    /// Seed of the first history; later histories use the next numbers.
     pub seed: u64,
-    /// The faults to put in.
+    /// Number of faults to inject.
     pub faults: u64,
 }
 
-/// The numbers that lead to one injected fault again.
+/// Coordinates that reproduce one injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPoint {
-    /// The seed of the life.
+    /// Seed of the history.
     pub seed: u64,
-    /// The number of the fault among all that the life can meet.
+    /// Number of the fault among all faults of the history.
     pub fault: usize,
 }
 
@@ -61,21 +61,21 @@ impl FromStr for FaultPoint {
 /// Counts and findings of one exploration of I/O errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FaultSummary {
-    /// Lives whose calls were made to fail.
+    /// Number of histories with injected faults.
     pub lives: u64,
-    /// Faults that were put in and met.
+    /// Number of faults that were injected and reached.
     pub faults: u64,
-    /// Calls that failed.
+    /// Number of calls that failed.
     pub failed_calls: u64,
-    /// Faults of which the caller was told; the others hit removals of files that the next opening removes.
+    /// Faults that the caller received as an error; the others hit removals of files that the next opening removes.
     pub reported: u64,
-    /// Stores that were opened again: as the system had them, and after power loss.
+    /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
-    /// What was wrong.
+    /// Violations that were found.
     pub findings: Findings<FaultPoint>,
 }
 
-/// Explores the errors of a subject.
+/// Explores I/O errors of a subject.
 pub fn explore(subject: &Subject, budget: FaultBudget) -> FaultSummary {
     let mut tally = FaultSummary::default();
     for seed in budget.seed.. {
@@ -101,10 +101,10 @@ pub fn explore(subject: &Subject, budget: FaultBudget) -> FaultSummary {
     tally
 }
 
-/// Puts in one fault once more.
+/// Injects one fault again.
 ///
 /// # Errors
-/// If the life of that seed has no such fault.
+/// If the history of that seed has no such fault.
 pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, String> {
     let script = Script::new(place.seed, ACTIONS);
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
@@ -121,8 +121,7 @@ pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, Stri
     Ok(tally)
 }
 
-/// Every fault that a life can meet: at every call every error that the call can report, once and from then
-/// on, with every effect.
+/// Every fault of a history: at every call each error the call can return, once and permanently, with every effect.
 fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault>, Violation> {
     let faulty = Arc::new(Faulty::new(Arc::new(disk_of(seed))));
     let mut player = Player::new(subject, Arc::clone(&faulty) as _, &|| 0);
@@ -139,7 +138,7 @@ fn all_faults(subject: &Subject, script: &Script, seed: u64) -> Result<Vec<Fault
     Ok(all)
 }
 
-/// What a call can have done that reports `error`.
+/// Possible effects of a call that returns `error`.
 fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
     match call.operation {
         Operation::Append if error == DiskError::Short => vec![Effect::Prefix(call.bytes / 2)],
@@ -149,7 +148,7 @@ fn effects(call: &Call, error: DiskError) -> Vec<Effect> {
     }
 }
 
-/// Plays the life with one fault and notes what came of it.
+/// Runs the history with one fault and records the outcome.
 fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tally: &mut FaultSummary) {
     let disk = Arc::new(disk_of(place.seed));
     let faulty = Arc::new(Faulty::new(Arc::clone(&disk) as _));
@@ -170,7 +169,7 @@ fn one(subject: &Subject, script: &Script, place: FaultPoint, fault: Fault, tall
     }
 }
 
-/// A life with a fault.
+/// A history with a fault.
 struct Trial<'a> {
     subject: &'a Subject,
     script: &'a Script,
@@ -179,15 +178,15 @@ struct Trial<'a> {
     faulty: Arc<Faulty>,
 }
 
-/// What the life ended with.
+/// Outcome of a history with a fault.
 struct Ending {
-    /// After how many commits the store may be if the process dies, and if the power fails.
+    /// Range of commits the store may contain after a process death, and after a power failure.
     promises: [RangeInclusive<usize>; 2],
-    /// Whether a write was taken behind the error.
+    /// Whether a write was accepted after the error.
     taken: bool,
 }
 
-/// The write that is tried behind an error.
+/// The write that is tried after an error.
 fn probe() -> Write {
     Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()) }
 }
@@ -209,7 +208,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Plays until the error, asks what was told and what still works.
+    /// Runs until the error, then checks the reported error and the operations that must still work.
     fn live(&self, tally: &mut FaultSummary) -> Result<Ending, Violation> {
         let mut player = Player::new(self.subject, Arc::clone(&self.faulty) as _, &|| 0);
         let mut taken = false;
@@ -235,9 +234,9 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// Nobody was told of an error: then it must have been one that harms nobody.
+    /// Checks a fault that no caller received: it must be harmless.
     fn check_silence(&self) -> Result<(), Violation> {
-        // What cannot be removed now is removed by the next opening.
+        // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
             Some(call) => {
                 let what =
@@ -248,7 +247,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The caller was told: of the file and of the cause.
+    /// Checks that the error received by the caller names the file and the cause.
     fn check_report(&self, error: &tree::Error) -> Result<(), Violation> {
         let text = error.to_string();
         let names = |call: &Call| {
@@ -264,11 +263,11 @@ impl Trial<'_> {
         }
     }
 
-    /// What still works behind the error: readers, and writers where nothing is in doubt. Whether a write
-    /// was taken.
+    /// Checks the operations that must work after the error: reads always, writes if durability is not in doubt.
+    /// Returns whether a write was accepted.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
-        // While the disk is bad a reader may get an error, but no wrong answer.
+        // While the disk fails, a reader may get an error but never a wrong answer.
         for key in Script::keys() {
             if let Ok(found) = store.get(&key)
                 && !allowed.iter().any(|content| found.as_ref() == content.get(&key))
@@ -307,7 +306,7 @@ impl Trial<'_> {
         })
     }
 
-    /// Opens the store again: what was acknowledged is there.
+    /// Opens the store again and checks that every acknowledged write is present.
     fn reopen(
         &self,
         disk: &Arc<Memory>,
@@ -333,7 +332,7 @@ impl Trial<'_> {
             let storage: Arc<dyn storage::Storage> = Arc::clone(disk) as _;
             let store = self.subject.maker.open(&storage, Path::new(DIRECTORY)).ok()?;
             let mut content = read(&*store).ok()?;
-            // What the examination wrote.
+            // Remove the entries that the examination wrote.
             ["after", "batch"].iter().for_each(|key| drop(content.remove(key.as_bytes())));
             Some(content)
         };

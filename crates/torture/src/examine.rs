@@ -1,5 +1,5 @@
-//! Opens a store on a disk as a crash left it, and holds it to everything that does not need to know what
-//! was promised; then, what was promised.
+//! Opens a store on a disk after a crash and checks it: first the invariants that need no knowledge of promises, then
+//! the promises.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -14,41 +14,41 @@ use crate::script::{Content, Script, Write, apply, digest};
 use crate::subject::{Store, Subject};
 use crate::violation::{Check, Violation};
 
-/// What a store turned out to hold.
+/// Result of recovering a store.
 pub(crate) struct Recovered {
-    /// The digest of its content.
+    /// Digest of its content.
     pub(crate) digest: u128,
-    /// What opening it and its next life did to the disk.
+    /// Storage steps of opening it and of the operations after that.
     pub(crate) steps: Vec<Step>,
-    /// How many of those steps opening it took.
+    /// Number of those steps that opening took.
     pub(crate) opening: usize,
-    /// What its next life was promised when, by steps.
+    /// Promises of the operations after the recovery, by step.
     pub(crate) marks: Marks,
-    /// The digests of its content after 0, 1, 2 … commits of its next life.
+    /// Digests of the content after 0, 1, 2 … commits after the recovery.
     pub(crate) digests: Vec<u128>,
-    /// What its checkpoints are.
+    /// State of each checkpoint.
     pub(crate) copies: Vec<Copy>,
 }
 
-/// What a checkpoint turned out to be.
+/// State of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
-    /// There is nothing, or an empty directory.
+    /// It does not exist, or is an empty directory.
     Absent,
-    /// There is something that is refused as a store.
+    /// It exists and is rejected as a store, with this error.
     Refused(String),
-    /// A store with content of this digest.
+    /// It is a store with content of this digest.
     Whole(u128),
 }
 
-/// Opens the store on `disk`, compares all ways to read it, and goes on with it: more writes, and another
-/// opening. `copies` is how many checkpoints to look for.
+/// Opens the store on `disk`, compares all read paths, then writes to it and opens it again. `copies` is the number of
+/// checkpoints to examine.
 pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
     catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
 }
 
-/// What a panic says.
+/// Message of a panic.
 pub(crate) fn panic_text(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
@@ -61,7 +61,7 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     fn run(&self, copies: usize) -> Result<Recovered, Violation> {
-        // A disk without the directory, or with nothing in it, is one on which the store was never begun.
+        // On a disk without the directory, or with an empty one, the store was never created.
         if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }
@@ -88,8 +88,8 @@ impl Examination<'_> {
         }
     }
 
-    /// Writes to the store, opens it again and compares: its next life, with what it was promised and what
-    /// it must hold after each commit.
+    /// Writes to the store, opens it again and compares. Returns the promises, and the expected content after each
+    /// commit.
     fn go_on(
         &self,
         store: Box<dyn Store>,
@@ -119,7 +119,7 @@ impl Examination<'_> {
         Ok((marks, digests))
     }
 
-    /// What checkpoint `number` is.
+    /// State of checkpoint `number`.
     fn copy(&self, number: usize) -> Result<Copy, Violation> {
         let directory = copy_directory(number);
         let names = self.disk.list(&directory).unwrap_or_default();
@@ -134,7 +134,7 @@ impl Examination<'_> {
     }
 }
 
-/// What is written to a store that was recovered: a new key, a batch, and a delete of what it held.
+/// Commits for a recovered store: a new key, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<Write>> {
     let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
@@ -144,7 +144,7 @@ fn next_commits(content: &Content) -> Vec<Vec<Write>> {
     commits
 }
 
-/// Everything in a store, by ranges and by points, which must agree.
+/// Reads the whole store by scans and by gets, which must agree.
 pub(crate) fn read(store: &dyn Store) -> Result<Content, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let content = store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)?;
@@ -161,7 +161,7 @@ pub(crate) fn read(store: &dyn Store) -> Result<Content, Violation> {
     Ok(content)
 }
 
-/// Holds what a store turned out to hold to what was promised.
+/// Checks the content of a recovered store against the promises.
 pub(crate) fn judge(
     script: &Script,
     promise: &RangeInclusive<usize>,
@@ -185,9 +185,9 @@ pub(crate) fn judge(
     }
 }
 
-/// Why content follows from no number of commits.
+/// Explains why no number of commits produces `content`.
 fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) -> Violation {
-    // The newest commit of which something is there tells what else must be.
+    // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
     for (key, value) in content {
         let write = Write { key: key.clone(), value: Some(value.clone()) };
@@ -212,7 +212,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     Violation::new(check, format!("compared with the first {newest} commits: {told}"))
 }
 
-/// Where two contents first differ.
+/// First difference between two contents.
 fn difference(found: &Content, expected: &Content) -> String {
     let keys = found.keys().chain(expected.keys());
     let Some(key) = keys.filter(|key| found.get(*key) != expected.get(*key)).min() else {
@@ -222,7 +222,7 @@ fn difference(found: &Content, expected: &Content) -> String {
     format!("\"{}\" is {found}, expected {expected}", String::from_utf8_lossy(key))
 }
 
-/// A value as a reader wants it.
+/// A value in a form for readers.
 pub(crate) fn shown(value: Option<&Vec<u8>>) -> String {
     let Some(value) = value else { return "missing".to_owned() };
     let start = String::from_utf8_lossy(&value[..value.len().min(24)]).into_owned();
@@ -250,7 +250,7 @@ mod tests {
         invented.insert(b"key".to_vec(), b"nobody wrote this".to_vec());
         assert_eq!(judged(&script, 0..=last, &invented), Some(Check::Invention));
 
-        // An old write that is gone, behind which newer ones are there.
+        // A lost write that is older than surviving ones.
         let is_newest = |value: &[u8]| value.starts_with(format!("{last}.").as_bytes());
         let (key, _) = content.iter().find(|(_, value)| !is_newest(value)).unwrap();
         let mut holed = content.clone();

@@ -1,28 +1,28 @@
-//! What an exploration found to be wrong, and where.
+//! Violations that an exploration found, and where.
 
 use crate::violation::Violation;
 
-/// After how many violations an exploration ends, and how many of one check it keeps.
+/// Number of violations that ends an exploration, and number of findings kept per check.
 const MOST_VIOLATIONS: u64 = 100;
 const MOST_OF_ONE_CHECK: usize = 3;
 
-/// A violation and where it was found.
+/// A violation with its coordinates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding<P> {
-    /// Where it is found again.
+    /// Coordinates that reproduce it.
     pub place: P,
-    /// What went on: the last step before the power failed, or the fault.
+    /// Context: the last step before the power failure, or the fault.
     pub moment: String,
-    /// What is wrong.
+    /// The violation.
     pub violation: Violation,
 }
 
-/// How often something was wrong, and what: the first few of every check.
+/// Number of violations, with the first few findings of every check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings<P> {
-    /// How often.
+    /// Number of violations.
     pub violations: u64,
-    /// The first few of every check.
+    /// First few findings of every check.
     pub kept: Vec<Finding<P>>,
 }
 
@@ -33,7 +33,7 @@ impl<P> Default for Findings<P> {
 }
 
 impl<P> Findings<P> {
-    /// Notes a violation.
+    /// Records a violation.
     pub fn add(&mut self, place: P, moment: impl Into<String>, violation: Violation) {
         self.violations += 1;
         let of_check = |found: &&Finding<P>| found.violation.check == violation.check;
@@ -42,7 +42,7 @@ impl<P> Findings<P> {
         }
     }
 
-    /// The same, with places as they are written.
+    /// Converts the coordinates of the findings to text.
     pub fn spelt(self) -> Findings<String>
     where
         P: ToString,
@@ -52,7 +52,7 @@ impl<P> Findings<P> {
         Findings { violations: self.violations, kept: self.kept.into_iter().map(spelt).collect() }
     }
 
-    /// Whether more would tell nothing new.
+    /// Whether further violations would add no information.
     pub(crate) fn are_enough(&self) -> bool {
         self.violations >= MOST_VIOLATIONS
     }

@@ -1,10 +1,10 @@
-//! Stores that lose their process under load: what several writers do and tell, and what a store must hold that
-//! was killed in the middle of it.
+//! Stores whose process is killed under load: the writers with their reports, and the check of the store that such a
+//! process leaves.
 //!
-//! Each writer plays a script of its own on keys of its own, so that what is there of it must be what its first
-//! *n* commits left. It tells when a commit begins and, once the store has acknowledged it, that it is done: what
-//! was told before the process died is what the store is held to. A store that was killed goes on where it was
-//! found to be, so one script reaches over many deaths.
+//! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
+//! It reports the start of each commit and, after the store's acknowledgement, its completion. The store is checked
+//! against the reports made before the process died. A killed store continues from the state that was found, so one
+//! script covers many deaths.
 
 use std::any::Any;
 use std::fmt;
@@ -27,34 +27,34 @@ use crate::script::{Action, Content, Script, Write, apply, digest};
 use crate::subject::{Store, Subject};
 use crate::violation::{Check, Violation};
 
-/// The writers of a store.
+/// Number of writers of a store.
 pub const WRITERS: usize = 3;
 
-/// The actions of each writer: more than it comes to before it is killed for the last time.
+/// Number of actions per writer, more than a writer completes before the last kill.
 const ACTIONS: usize = 6000;
 
-/// Of how many deaths one comes while the store is being opened, and the longest time until then.
+/// Share of the processes that are killed while the store opens, and the longest delay until then.
 const OPENINGS: f64 = 0.2;
 const OPENING: Duration = Duration::from_millis(20);
 
-/// The most that is told before a death, and the longest time from then on.
+/// Maximum number of reports before a kill, and the longest delay after them.
 const MOST_EVENTS: f64 = 1500.0;
 const LONGEST_WAIT: Duration = Duration::from_micros(300);
 
-/// When a process dies.
+/// Moment at which a process is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// How much is told before.
+    /// Number of reports before the kill.
     pub events: usize,
-    /// How long after that, or after its start where nothing is told before.
+    /// Delay after the last report, or after the start if `events` is 0.
     pub wait: Duration,
 }
 
-/// The moments at which the processes of one store die, one after the other.
+/// Sequence of kill moments for the processes of one store.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
-    /// The moments of a seed.
+    /// Kill moments of a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -68,28 +68,28 @@ impl Iterator for Moments {
         if is_opening {
             return Some(Moment { events: 0, wait: OPENING.mul_f64(share) });
         }
-        // Short lives are as frequent as long ones.
+        // Short and long runs are equally frequent, because the exponent is uniform.
         let events = MOST_EVENTS.powf(self.0.random()) as usize;
         Some(Moment { events, wait: LONGEST_WAIT.mul_f64(share) })
     }
 }
 
-/// Shares between 0 and 1 of a seed, for whoever has moments of another kind.
+/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill moments.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
 }
 
-/// What a writer tells. Writers count from 0, commits from 1.
+/// Report of a writer. Writers count from 0, commits from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A commit is about to be written.
     Begun(usize, usize),
     /// A commit was acknowledged.
     Acknowledged(usize, usize),
-    /// A flush or a sync is about to be asked for.
+    /// A flush or a sync is about to be requested.
     Settling(usize),
-    /// The flush or the sync is done.
+    /// The flush or the sync has returned.
     Settled(usize),
 }
 
@@ -122,35 +122,35 @@ impl FromStr for Event {
     }
 }
 
-/// How many commits of each writer.
+/// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// What was told of one process, from its start to its death.
+/// Reports of one process, from its start to its death.
 #[derive(Clone, Debug)]
 pub struct Ledger {
-    /// What the store held when the process began.
+    /// Commits in the store when the process started.
     from: Commits,
     begun: Commits,
     acknowledged: Commits,
-    /// What a flush, a sync or an opening made durable.
+    /// Commits made durable by a flush, a sync or an opening.
     durable: Commits,
-    /// What was acknowledged when each writer last asked for a flush or a sync.
+    /// Commits acknowledged when each writer last requested a flush or a sync.
     settling: [Commits; WRITERS],
-    /// What was acknowledged when each commit began, from the first one of the process on.
+    /// Commits acknowledged at the start of each commit, from the first commit of the process on.
     before: [Vec<Commits>; WRITERS],
 }
 
 impl Ledger {
-    /// The ledger of a process that finds so many commits.
+    /// Ledger of a process that starts with these commits.
     pub fn new(from: Commits) -> Self {
         let (settling, before) = ([from; WRITERS], Default::default());
         Self { from, begun: from, acknowledged: from, durable: from, settling, before }
     }
 
-    /// Takes down what a writer tells, in the order in which it is told.
+    /// Records a report of a writer, in the order of arrival.
     ///
     /// # Errors
-    /// A number that is not the next one.
+    /// If its number is not the next one.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {
@@ -171,20 +171,19 @@ impl Ledger {
         Ok(())
     }
 
-    /// How many commits were acknowledged in this process.
+    /// Number of commits acknowledged in this process.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.iter().zip(self.from).map(|(all, before)| all - before).sum()
     }
 
-    /// What the death of the process must leave of a writer: from so many commits to so many.
+    /// Range of commits of a writer that the store may contain after the process died.
     fn promise(&self, wal: WalMode, writer: usize) -> std::ops::RangeInclusive<usize> {
         let least = if wal.has_log { self.acknowledged } else { self.durable };
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Holds writers to each other: what was acknowledged before a commit began is there if the commit is. Of
-    /// each writer at least the `fewest` are there, and it may be the `most`: commits that change nothing leave
-    /// it open.
+    /// Checks the order across writers: if a commit is present, everything acknowledged before it began is present.
+    /// Each writer has between `fewest` and `most` commits in the store. The two differ if commits change nothing.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
@@ -202,13 +201,13 @@ impl Ledger {
     }
 }
 
-/// The scripts of a store's writers.
+/// Scripts of a store's writers.
 pub struct Life {
     scripts: Vec<Script>,
 }
 
 impl Life {
-    /// The scripts of a seed.
+    /// Scripts of a seed.
     pub fn new(seed: u64) -> Self {
         let seeds = (0..WRITERS as u64).map(|writer| seed.wrapping_mul(WRITERS as u64).wrapping_add(writer));
         Self { scripts: seeds.map(|seed| Script::new(seed, ACTIONS)).collect() }
@@ -219,11 +218,11 @@ impl Life {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
 
-    /// Lets every writer play its script from where the store is, on a thread each, and tell what it does.
-    /// Returns when all scripts are at their ends, or one writer has failed.
+    /// Runs every writer's script from the current state of the store, one thread per writer, and passes their reports
+    /// to `tell`. Returns when all scripts have ended or one writer has failed.
     ///
     /// # Errors
-    /// A call that failed or an answer that was wrong, in words.
+    /// A failed call or a wrong answer, as text.
     pub fn play(
         &self,
         store: &(impl Store + Sync),
@@ -237,18 +236,18 @@ impl Life {
                 scope.spawn(move || writer.play(from))
             });
             let writers: Vec<_> = writers.collect();
-            // All are waited for: who is not would bring its panic here.
+            // Join all threads, because an unjoined panic would propagate here.
             let ended: Vec<_> = writers.into_iter().map(ScopedJoinHandle::join).collect();
             let told = |panic: Box<dyn Any + Send>| Err(format!("a panic: {}", panic_text(&*panic)));
             ended.into_iter().try_for_each(|ended| ended.unwrap_or_else(told))
         })
     }
 
-    /// Opens the store that a killed process left, holds it to what was told, and closes it. Returns how many
-    /// commits of each writer are there.
+    /// Opens the store of a killed process, checks it against the reports, and closes it. Returns the number of
+    /// commits of each writer in it.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The violation that was found.
     pub fn check(
         &self,
         subject: &Subject,
@@ -273,7 +272,7 @@ impl Life {
             Ok(damage) => Err(Violation::new(check, damage.join("; "))),
             Err(error) => Err(Violation::new(check, error.to_string())),
         };
-        // A directory that is not there, or has nothing in it, is that of a process that died before it began.
+        // A missing or empty directory means that the process died before it created the store.
         if storage.list(directory).is_ok_and(|names| !names.is_empty()) {
             verify(Check::CleanBefore)?;
         }
@@ -285,7 +284,7 @@ impl Life {
         Ok(found)
     }
 
-    /// How many commits of each writer a store holds.
+    /// Number of commits of each writer in a store.
     fn find(&self, store: &dyn Store, wal: WalMode, ledger: &Ledger) -> Result<Commits, Violation> {
         let mut contents = read(store)?;
         let (mut fewest, mut most) = ([0; WRITERS], [0; WRITERS]);
@@ -303,7 +302,7 @@ impl Life {
     }
 }
 
-/// What a store holds of each writer, by a range and by points, which must agree.
+/// Content of each writer, read by scans and by gets, which must agree.
 fn read(store: &dyn Store) -> Result<[Content; WRITERS], Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Reads, error.to_string());
     let mut contents: [Content; WRITERS] = Default::default();
@@ -326,28 +325,28 @@ fn read(store: &dyn Store) -> Result<[Content; WRITERS], Violation> {
     Ok(contents)
 }
 
-/// The first byte of a writer's keys.
+/// First byte of a writer's keys.
 fn letter(writer: usize) -> u8 {
     b'A' + writer as u8
 }
 
-/// A key of a script as the key of a writer.
+/// Key of a script as the key of a writer.
 fn own(writer: usize, key: &[u8]) -> Vec<u8> {
     [&[letter(writer)], key].concat()
 }
 
-/// One writer at work.
+/// A writer that runs its script.
 struct Writer<'a, S, T> {
     number: usize,
     script: &'a Script,
     store: &'a S,
     tell: &'a T,
-    /// Whether some writer has failed.
+    /// Whether a writer has failed.
     is_over: &'a AtomicBool,
 }
 
 impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
-    /// Plays the script behind its first `from` commits.
+    /// Runs the script after its first `from` commits.
     fn play(&self, from: usize) -> Result<(), String> {
         let (mut commits, mut content) = (0, self.script.content(from));
         for action in &self.script.actions {
@@ -391,7 +390,7 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
             Action::Flush => self.settle(S::flush),
             Action::Sync => self.settle(S::sync),
             Action::Compact => self.store.compact(),
-            // Both want the store for themselves; the exploration of crashes has them.
+            // Both need exclusive access to the store; the exploration of crashes covers them.
             Action::Checkpoint | Action::Reopen => Ok(()),
         };
         done.map_err(|error| format!("writer {}, {action:?}: {error}", self.number))
@@ -405,7 +404,7 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
     }
 }
 
-/// An answer that only this writer's writes could have led to, and did not.
+/// Error for an answer that contradicts this writer's own writes.
 fn wrong_answer(writer: usize, key: &[u8]) -> tree::Error {
     tree::Error::Misuse(format!("wrong answer at \"{}\"", own(writer, key).escape_ascii()))
 }
@@ -431,7 +430,7 @@ mod tests {
         for text in ["b 0 5", "b 1 1", "a 0 5", "f 2", "b 0 6", "a 1 1", "a 0 6", "s 2", "b 0 7"] {
             note(text).unwrap();
         }
-        // Numbers have no gaps, and what was not begun cannot be done.
+        // Numbers must have no gaps, and a commit cannot end before it began.
         for text in ["b 0 9", "b 0 7", "a 1 2", "a 2 1"] {
             assert!(note(text).is_err(), "{text}");
         }
@@ -439,12 +438,12 @@ mod tests {
         let promises = |wal| [0, 1, 2].map(|writer| ledger.promise(wal, writer));
         assert_eq!(promises(WalMode::BUFFERED), [6..=7, 1..=1, 0..=0]);
         assert_eq!(promises(WalMode::NONE), [5..=7, 0..=1, 0..=0], "the flush began before the sixth");
-        // The seventh began when writer 1 had been acknowledged; the sixth did not.
+        // The seventh commit began after writer 1's commit was acknowledged; the sixth began earlier.
         let check_order = |found| ledger.check_order(found, found);
         assert!(check_order([6, 0, 0]).is_ok());
         assert_eq!(check_order([7, 0, 0]).unwrap_err().check, Check::Order);
         assert!(check_order([7, 1, 0]).is_ok());
-        // Where the first of writer 1 changes nothing, it may be there.
+        // If the first commit of writer 1 changes nothing, it may be present.
         assert!(ledger.check_order([7, 0, 0], [7, 1, 0]).is_ok());
     }
 }

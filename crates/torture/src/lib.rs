@@ -1,20 +1,19 @@
-//! Crashes and I/O errors at every step of a store's life, damage to what it leaves, and the check of what is left.
+//! Torture tests of a store: crashes and I/O errors at every step, corruption of its files, and checks of the result.
 //!
-//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens is played on a
-//! [`Subject`] in `counted` mode, on one thread, so that a seed is a life and a life is a list of calls to
-//! storage.
+//! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`Subject`] in
+//! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
 //!
-//! * [`crash`] stops that list behind every step, derives the states in which a disk may then be
-//!   ([`storage::States`]), opens the store on each, and holds it to what its log mode promises.
-//! * [`errors`] lets every call fail in every way, asks what the caller was told, and opens the store again.
-//! * [`damage`] damages every part of the files that a life leaves, and asks the store for everything.
-//! * [`kill`] is for processes that die under load, on real disks and with real threads: it has their writers and
-//!   the check of what they leave. Starting and killing them is up to whoever has a program to start.
+//! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). It
+//!   opens the store on each and checks the promises of its WAL mode.
+//! * [`errors`] injects every error into every call, checks the error that the caller receives, and opens the store
+//!   again.
+//! * [`damage`] corrupts every part of the files that a history leaves, and reads everything from the store.
+//! * [`kill`] has the writers and checks for processes that are killed under load, on real disks and with real
+//!   threads. The caller starts and kills the processes.
+//! * [`race`] runs threads on one store in `timed` mode. It checks whether one order of all operations explains all
+//!   reads.
 //!
-//! * [`race`] lets threads loose on one store in `timed` mode, and asks whether one order of all that they did
-//!   explains all that they saw.
-//!
-//! Whatever is found names the numbers that lead there again.
+//! Every finding names the numbers that reproduce it.
 
 pub mod crash;
 pub mod damage;

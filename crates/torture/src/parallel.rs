@@ -1,11 +1,11 @@
-//! Jobs on several threads, whose results come in the order of the jobs.
+//! Parallel jobs with results in the order of the jobs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// Does `work` on all jobs with this many threads, and hands the results to `done` in the order of the jobs,
-/// each as soon as it and all before it are there.
+/// Runs `work` on all jobs with this many threads. Passes the results to `done` in the order of the jobs, each as soon
+/// as it and all earlier results are available.
 pub fn in_order<J: Sync, R: Send>(
     jobs: &[J],
     threads: usize,

@@ -1,4 +1,4 @@
-//! Plays a script on a store and notes what was promised when.
+//! Runs a script on a store and records its promises over time.
 
 use std::ops::{Bound, RangeInclusive};
 use std::path::PathBuf;
@@ -11,30 +11,29 @@ use crate::script::{Action, Content, Script, apply};
 use crate::subject::{Store, Subject};
 use crate::violation::{Check, Violation};
 
-/// The directory of the store.
+/// Directory of the store.
 pub(crate) const DIRECTORY: &str = "store";
 
-/// The directory of a checkpoint.
+/// Directory of a checkpoint.
 pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// What was promised when. Moments are what the player's clock says.
+/// Promises over time. Moments are values of the player's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// When each commit began.
+    /// Start of each commit.
     pub(crate) begun: Vec<usize>,
-    /// When each commit was acknowledged.
+    /// Acknowledgement of each commit.
     pub(crate) acknowledged: Vec<usize>,
-    /// From which moment how many commits survive power loss, whatever the log mode.
+    /// Number of commits that survive a power failure from a moment on, whatever the WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
-    /// Every checkpoint: when it began, when it was done if it was, and the commits in it.
+    /// Checkpoints: start, completion (`None` if it failed), and number of commits in it.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
 }
 
 impl Marks {
-    /// After how many commits a store may be that was stopped at `moment`: `kept` if all that the system was
-    /// told is there.
+    /// Range of commits in a store that was stopped at `moment`. `kept` means that all completed system calls survive.
     pub(crate) fn promise(&self, wal: WalMode, moment: usize, kept: bool) -> RangeInclusive<usize> {
         let before = |moments: &[usize], limit: usize| moments.partition_point(|moment| *moment < limit);
         let acknowledged = before(&self.acknowledged, moment + 1);
@@ -46,7 +45,7 @@ impl Marks {
     }
 }
 
-/// Why a script was not played to its end.
+/// Reason why a script ended early.
 pub(crate) enum Stop {
     /// A call failed.
     Failed(tree::Error),
@@ -60,19 +59,19 @@ impl From<tree::Error> for Stop {
     }
 }
 
-/// A script being played.
+/// A script that is being run.
 pub(crate) struct Player<'a> {
     subject: &'a Subject,
     storage: Arc<dyn Storage>,
     clock: &'a dyn Fn() -> usize,
-    /// The directory of the store.
+    /// Directory of the store.
     pub(crate) directory: PathBuf,
-    /// The open store; none where it could not be opened.
+    /// The open store; `None` if it could not be opened.
     pub(crate) store: Option<Box<dyn Store>>,
     pub(crate) marks: Marks,
-    /// What the acknowledged commits leave.
+    /// Content after the acknowledged commits.
     pub(crate) content: Content,
-    /// The action that is being done, or was the last one.
+    /// The current or last action.
     pub(crate) current: Option<&'a Action>,
 }
 
@@ -83,7 +82,7 @@ impl<'a> Player<'a> {
         Self { subject, storage, clock, directory, store: None, marks, content, current: None }
     }
 
-    /// Opens the store and does every action, up to the first one that fails.
+    /// Opens the store and runs every action, up to the first failure.
     pub(crate) fn play(&mut self, script: &'a Script) -> Result<(), Stop> {
         self.open()?;
         for action in &script.actions {
@@ -94,7 +93,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Does every action on a disk without faults, where none of them may fail.
+    /// Runs every action on a disk without faults, where no action may fail.
     pub(crate) fn play_undisturbed(&mut self, script: &'a Script) -> Result<(), Violation> {
         self.play(script).map_err(|stop| match stop {
             Stop::Wrong(violation) => violation,

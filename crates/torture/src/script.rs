@@ -1,4 +1,4 @@
-//! What is done to a store: seeded actions, and what the store must hold after each commit.
+//! Seeded actions on a store, and the expected content after each commit.
 
 use std::collections::BTreeMap;
 
@@ -6,56 +6,55 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Everything that a store holds.
+/// Content of a store.
 pub type Content = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// The number of keys that are written to.
+/// Number of keys that are written.
 const KEYS: u32 = 40;
 
-/// A put, or a delete where there is no value.
+/// A put; a delete if `value` is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The key.
     pub key: Vec<u8>,
-    /// The value of a put.
+    /// Value of a put.
     pub value: Option<Vec<u8>>,
 }
 
-/// One thing that is done to a store.
+/// An action on a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Writes that happen together or not at all.
+    /// An atomic batch of writes.
     Commit(Vec<Write>),
-    /// A read of one key.
+    /// A get of one key.
     Get(Vec<u8>),
-    /// A read of the keys from the first one up to the second one.
+    /// A scan from the first key (inclusive) to the second (exclusive).
     Range(Vec<u8>, Vec<u8>),
-    /// What is in memory goes to tables.
+    /// A flush of the memtable.
     Flush,
-    /// All goes into one run.
+    /// A full compaction into one run.
     Compact,
-    /// Everything acknowledged becomes durable.
+    /// A sync of all acknowledged writes.
     Sync,
-    /// A copy in a new directory.
+    /// A checkpoint in a new directory.
     Checkpoint,
-    /// A clean end and a new beginning.
+    /// A close and reopen.
     Reopen,
 }
 
-/// Actions, and what a store must hold after each of their commits.
+/// A list of actions, with the expected content after each commit.
 ///
-/// Values tell of which commit they are, so that no two commits leave the same content, but for deletes of
-/// what is not there.
+/// Every value names its commit, so no two commits leave the same content. The exception is a delete of an absent key.
 pub struct Script {
-    /// What is done, in order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
     commits: Vec<Vec<Write>>,
-    /// The digest of the content after 0, 1, 2 … commits.
+    /// Digest of the content after 0, 1, 2 … commits.
     digests: Vec<u128>,
 }
 
 impl Script {
-    /// The actions of a seed.
+    /// Actions of a seed.
     pub fn new(seed: u64, length: usize) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let (mut actions, mut commits) = (Vec::new(), 0);
@@ -86,19 +85,19 @@ impl Script {
         &self.commits
     }
 
-    /// All keys that are written to.
+    /// All keys that are written.
     pub fn keys() -> impl Iterator<Item = Vec<u8>> {
         (0..KEYS).map(key)
     }
 
-    /// What a store holds after the first `commits` commits.
+    /// Content of a store after the first `commits` commits.
     pub fn content(&self, commits: usize) -> Content {
         let mut content = Content::new();
         self.commits[..commits].iter().for_each(|commit| apply(&mut content, commit));
         content
     }
 
-    /// After how many commits a store holds content of this digest; of several the nearest to `near`.
+    /// Number of commits that leaves content of this digest; of several candidates the nearest to `near`.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -106,8 +105,8 @@ impl Script {
         })
     }
 
-    /// The fewest and the most commits within bounds that leave content of this digest. A commit may change
-    /// nothing, so there may be several.
+    /// Minimum and maximum number of commits within bounds that leave content of this digest. They differ if commits
+    /// change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -119,7 +118,7 @@ impl Script {
     }
 }
 
-/// Does the writes of a commit on content.
+/// Applies the writes of a commit to `content`.
 pub(crate) fn apply(content: &mut Content, commit: &[Write]) {
     for Write { key, value } in commit {
         match value {
@@ -129,7 +128,7 @@ pub(crate) fn apply(content: &mut Content, commit: &[Write]) {
     }
 }
 
-/// A hash of all entries.
+/// Hash of all entries.
 pub(crate) fn digest(content: &Content) -> u128 {
     let mut hash = Xxh3::new();
     for (key, value) in content {
@@ -141,7 +140,7 @@ pub(crate) fn digest(content: &Content) -> u128 {
     hash.digest128()
 }
 
-/// Action of a life in which `commit` is the number of the next commit.
+/// A random action, where `commit` is the number of the next commit.
 fn action(random: &mut impl Rng, commit: usize) -> Action {
     match random.random_range(0..1000) {
         0..600 => Action::Commit(vec![put(random, commit, 0)]),
@@ -164,7 +163,7 @@ fn action(random: &mut impl Rng, commit: usize) -> Action {
 
 fn put(random: &mut impl Rng, commit: usize, part: usize) -> Write {
     let filler = match random.random_range(0..100) {
-        // Values over several sectors, and one over several pages.
+        // Values that span several sectors, and one that spans several pages.
         0..4 => random.random_range(500..1600),
         4 => random.random_range(4000..9000),
         _ => random.random_range(0..60),
@@ -183,7 +182,7 @@ fn any_key(random: &mut impl Rng) -> Vec<u8> {
     key(random.random_range(0..KEYS))
 }
 
-/// Keys that share prefixes of several lengths, and an empty one.
+/// Keys with shared prefixes of several lengths, and an empty key.
 fn key(number: u32) -> Vec<u8> {
     match number {
         0 => Vec::new(),

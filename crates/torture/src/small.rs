@@ -1,9 +1,9 @@
-//! A design made so small that a few dozen writes flush, compact and fill several levels.
+//! Shrinks a design so that a few dozen writes flush, compact and fill several levels.
 
 use toml::Table;
 use tree::Design;
 
-/// What is made small, where the design has it. The order matters: a table has at least one block.
+/// Options that are reduced if the design has them. The order matters, because an SSTable has at least one block.
 const SMALL: [&str; 10] = [
     "block = { size = \"512B\" }",
     "block = { restart_interval = 2 }",
@@ -17,12 +17,12 @@ const SMALL: [&str; 10] = [
     "stall = { level0_runs = 0 }",
 ];
 
-/// The design with the same choices, in the sizes of a test.
+/// The design with the same components, in sizes for tests.
 pub fn small(design: &Design) -> Design {
     let memory = design.options.memory.map(|_| "memory = \"64KiB\"");
     let changes = SMALL.into_iter().chain(memory);
     changes.fold(design.clone(), |design, change| {
-        // A choice that has no such parameter stays as it is.
+        // A component without this parameter is unchanged.
         change.parse().ok().and_then(|change: Table| design.with(&change).ok()).unwrap_or(design)
     })
 }

@@ -1,4 +1,4 @@
-//! What is tortured: a store behind a small interface, so that tests can put a wrong one in its place.
+//! Interface of the store under test. It is small so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -13,30 +13,30 @@ use crate::script::{Content, Write};
 
 /// An open store.
 pub trait Store {
-    /// Does the writes of one commit, together or not at all.
+    /// Applies the writes of one commit atomically.
     fn write(&self, commit: &[Write]) -> Result<()>;
 
-    /// The value of a key.
+    /// Value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// The entries between two bounds.
+    /// Entries between two bounds.
     fn range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Content>;
 
-    /// The values of several keys as of one moment.
+    /// Values of several keys in one consistent snapshot.
     fn snapshot(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
         keys.iter().map(|key| self.get(key)).collect()
     }
 
-    /// Writes what is in memory to tables.
+    /// Writes the memtable to SSTables.
     fn flush(&self) -> Result<()>;
 
-    /// Merges everything into one run.
+    /// Compacts everything into one run.
     fn compact(&self) -> Result<()>;
 
     /// Makes all acknowledged writes durable.
     fn sync(&self) -> Result<()>;
 
-    /// Makes a copy in a new directory.
+    /// Creates a checkpoint in a new directory.
     fn checkpoint(&self, directory: &Path) -> Result<()>;
 
     /// Closes the store.
@@ -45,10 +45,10 @@ pub trait Store {
 
 /// Opens stores and checks them.
 pub trait Maker: Send + Sync {
-    /// Opens the store in `directory`, or makes a new one.
+    /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
 
-    /// Opens the store in `directory` without the files that are damaged; and a line for each of those.
+    /// Opens the store in `directory` without the corrupted files, and returns one line for each of those.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,
@@ -57,25 +57,25 @@ pub trait Maker: Send + Sync {
         Ok((self.open(storage, directory)?, Vec::new()))
     }
 
-    /// The damage in the store in `directory`, a line for each piece.
+    /// Verifies the store in `directory` and returns one line per corruption.
     fn verify(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<String>>;
 }
 
-/// A kind of store, and what it promises.
+/// A kind of store and its promises.
 pub struct Subject {
-    /// What it is called.
+    /// Name of the kind.
     pub name: String,
-    /// When it acknowledges a write.
+    /// WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens it.
+    /// Opens the store.
     pub maker: Box<dyn Maker>,
 }
 
 impl Subject {
-    /// The tree of a design, as it is given.
+    /// The tree of a design, unchanged.
     ///
     /// # Errors
-    /// If the log mode of the design cannot be built.
+    /// If the WAL mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();
@@ -88,7 +88,7 @@ pub struct TreeMaker(pub Design);
 
 impl TreeMaker {
     fn options(&self, storage: &Arc<dyn Storage>, directory: &Path) -> OpenOptions {
-        // The same life leaves the same bytes, and stores in different directories differ.
+        // Equal histories leave equal bytes, and stores in different directories differ.
         let identity = xxh3_64(directory.as_os_str().as_encoded_bytes());
         let options = OpenOptions::new(self.0.clone()).mode(Mode::Counted).identity(identity);
         options.storage(Arc::clone(storage))

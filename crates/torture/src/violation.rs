@@ -1,16 +1,16 @@
-//! What can be wrong with a store after a crash, an error or damage.
+//! Violations of a store's contract after a crash, an error or corruption.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// A check that a store did not pass, and what was found.
+/// A failed check with the evidence.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("{check}: {what}")]
 pub struct Violation {
-    /// The check.
+    /// The check that failed.
     pub check: Check,
-    /// What was found.
+    /// Description of the evidence.
     pub what: String,
 }
 
@@ -21,63 +21,63 @@ impl Violation {
     }
 }
 
-/// What a store is held to.
+/// An invariant that every store must satisfy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// The store opens on every state that a crash can leave.
     Opens,
-    /// Every write that was promised is there.
+    /// Every promised write is present.
     Promise,
-    /// Nothing is there that was never written.
+    /// Nothing is present that was never written.
     Invention,
-    /// A batch is there whole or not at all.
+    /// A batch is present completely or not at all.
     Batch,
-    /// What is there is a prefix of the writes, in their order.
+    /// The content is a prefix of the writes, in their order.
     Order,
-    /// What was deleted stays deleted.
+    /// Deleted keys stay deleted.
     Deletion,
-    /// Point reads, ranges and the model agree.
+    /// Gets, scans and the model agree.
     Reads,
-    /// `verify` takes nothing that a crash leaves for damage.
+    /// `verify` reports no corruption in a state that a crash leaves.
     CleanBefore,
-    /// `verify` finds no damage in a store that was recovered and written to.
+    /// `verify` finds no corruption in a store that was recovered and written to.
     CleanAfter,
-    /// A recovered store takes writes, flushes and opens again.
+    /// A recovered store accepts writes, flushes and opens again.
     GoesOn,
-    /// A crash during recovery changes nothing of what is recovered, and one in the life behind it keeps what
-    /// that life was promised.
+    /// A crash during recovery does not change the recovered content. A crash after it keeps the promises of the
+    /// operations since.
     Recovery,
-    /// A checkpoint is a whole store of its own, or clearly none.
+    /// A checkpoint is a complete store of its own, or is clearly not a store.
     Checkpoint,
     /// An error reaches the caller with its file and its cause.
     Report,
-    /// After a sync that failed nothing is acknowledged until the store is opened again.
+    /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
     /// Nothing panics.
     Panic,
-    /// `verify` tells all damage that could do harm, in one pass.
+    /// `verify` reports every harmful corruption in one pass.
     Told,
-    /// What is told of damage names the file.
+    /// A report of corruption names the file.
     Named,
-    /// No answer of a damaged store is wrong: it is right or an error.
+    /// An answer of a corrupted store is right or an error, never wrong.
     Answer,
-    /// Without the files that are damaged, the rest of a store can be read, and goes on.
+    /// Without the corrupted files, the rest of a store can be read, and accepts writes.
     Quarantine,
     /// `verify` changes nothing.
     Unchanged,
-    /// A read shows what was acknowledged before it was called.
+    /// A read shows every write acknowledged before the read was called.
     Stale,
-    /// A read shows nothing that was begun after it returned.
+    /// A read shows no write that began after the read returned.
     Future,
-    /// A key that is there is found.
+    /// A present key is found.
     Missing,
-    /// All of a read is of one moment.
+    /// All keys of a read come from one consistent state.
     Moments,
-    /// Reads and writes of one key have an order.
+    /// Reads and writes of one key are linearizable.
     Register,
-    /// All operations have one order.
+    /// All operations are serializable.
     Serial,
-    /// A cursor gives out the keys of its range, in order, each once.
+    /// A cursor returns the keys of its range in order, each once.
     Cursor,
 }
 

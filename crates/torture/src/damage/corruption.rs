@@ -11,54 +11,54 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::layout::{FileKind, regions, version_at};
 use super::store_image::{File, StoreImage};
 
-/// The most images of one kind of damage to one part; where there are no more than these, all are tried.
+/// Maximum number of images per kind of corruption and part; all are tried if there are fewer.
 const MOST_OF_A_KIND: usize = 4096;
 
-/// What a device writes at once, and what a file system does.
+/// Write units of a device sector and of a file system page, in bytes.
 const PAGES: [usize; 2] = [512, 4096];
 
 /// A change of the content, name or presence of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FileChange {
-    /// A bit is the other way round.
+    /// One bit is inverted.
     Flip { at: usize, bit: u8 },
-    /// A byte is another one.
+    /// One byte has another value.
     Set { at: usize, byte: u8 },
     /// A page reads as zeros.
     Zero { at: usize, len: usize },
-    /// A page stands in the place of another, too.
+    /// A page also replaces another page.
     Duplicate { from: usize, to: usize, len: usize },
-    /// Two pages have changed places.
+    /// Two pages are swapped.
     Swap { first: usize, second: usize, len: usize },
-    /// The file ends early.
+    /// The file is truncated.
     Cut { len: usize },
-    /// The file goes on behind its end: with these many zeros, random bytes, or its own last bytes again.
+    /// Bytes are appended: `len` zeros, random bytes, or a copy of the file's last bytes.
     Append { what: AppendedBytes, len: usize },
-    /// The file is gone.
+    /// The file is missing.
     Missing,
-    /// The file has changed places with another of its kind.
+    /// The file is swapped with another file of its kind.
     Exchange { with: usize },
-    /// The file is one of another store.
+    /// The file is replaced by a file of another store.
     Foreign { number: usize },
-    /// The file is as it was at an earlier moment.
+    /// The file is replaced by an earlier version of itself.
     Older { generation: usize },
-    /// The version of the file's format is another one.
+    /// The format version of the file is changed.
     Version { at: usize, byte: u8 },
 }
 
-/// The bytes appended behind the end of a file.
+/// Kind of the bytes appended to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AppendedBytes {
     /// Zeros.
     Zeros,
     /// Random bytes.
     Random,
-    /// Its own last bytes.
+    /// A copy of the file's last bytes.
     Itself,
 }
 
 impl FileChange {
-    /// The kind of change, in a word.
+    /// Short name of the kind of change.
     fn name(&self) -> &'static str {
         match self {
             Self::Flip { .. } => "flip",
@@ -81,13 +81,13 @@ impl FileChange {
 /// A change of one file of a store image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Corruption {
-    /// The number of the file.
+    /// Index of the file.
     pub(crate) file: usize,
-    /// The change of that file.
+    /// Change of that file.
     pub(crate) change: FileChange,
 }
 
-/// What becomes of a file: its new bytes, or none where it is gone.
+/// Index of a file with its new bytes; `None` if the file is removed.
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
@@ -124,14 +124,14 @@ impl Corruption {
         if bytes == *whole { Vec::new() } else { vec![(self.file, Some(bytes))] }
     }
 
-    /// Whether nothing but zeros comes to stand behind the end of its file.
+    /// Whether the corruption appends only zeros to its file.
     pub(crate) fn appends_zeros(&self, store_image: &StoreImage) -> bool {
         let FileChange::Append { what, len } = self.change else { return false };
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// The bytes of its file that may be others than before, in a file that kept its length; all from the
-    /// first such byte on in one that did not.
+    /// Range of the bytes that may differ if the file kept its length; otherwise everything from the first such byte
+    /// on.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -161,7 +161,7 @@ fn tail(what: AppendedBytes, len: usize, whole: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A corruption as a reader wants it.
+/// A corruption with a `Display` for readers.
 pub(crate) struct Described<'a>(pub(crate) &'a StoreImage, pub(crate) &'a Corruption);
 
 impl fmt::Display for Described<'_> {
@@ -176,8 +176,8 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// All damage to a store: by the kind of file, its part and the kind of change, in an order in which every
-/// one of these has its turn again and again. Some images have two corruptions, in two files.
+/// All corruptions of a store, by file kind, part and kind of change. The order cycles through these categories. Some
+/// images have two corruptions, in two files.
 pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec<Corruption>> {
     let mut strata: BTreeMap<(FileKind, &'static str, &'static str), Vec<Corruption>> = BTreeMap::new();
     for (file, File { kind, bytes, .. }) in store_image.files.iter().enumerate() {
@@ -207,7 +207,7 @@ pub(crate) fn images(store_image: &StoreImage, random: &mut impl Rng) -> Vec<Vec
     in_turns(store_image, strata.into_values().collect(), random)
 }
 
-/// Single bits and single bytes of a part.
+/// Changes of single bits and bytes of a part.
 fn in_region(
     name: &'static str,
     range: &Range<usize>,
@@ -225,7 +225,7 @@ fn in_region(
     }
 }
 
-/// Pages that read as zeros or stand in a wrong place.
+/// Changes that zero or misplace pages.
 fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str, FileChange)) {
     for len in PAGES {
         let starts: Vec<usize> = (0..bytes.len()).step_by(len).collect();
@@ -242,7 +242,7 @@ fn pages(bytes: &[u8], random: &mut impl Rng, add: &mut impl FnMut(&'static str,
     }
 }
 
-/// What may stand behind the end.
+/// Changes that append bytes.
 fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     for what in [AppendedBytes::Zeros, AppendedBytes::Random, AppendedBytes::Itself] {
         for len in [1, 3, 8, 17, 48, 96, 512, 4096, 10_000] {
@@ -251,7 +251,7 @@ fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     }
 }
 
-/// The numbers below `count`, or some of them with the first and the last.
+/// The numbers below `count`, or a sample of them that includes the first and the last.
 fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     if count <= MOST_OF_A_KIND {
         return (0..count).collect();
@@ -260,7 +260,7 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// One of each, then the next of each; two corruptions at once have their turn, too.
+/// Takes items round-robin: one of each category, then the next of each. Pairs of corruptions form a category as well.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,
@@ -275,7 +275,7 @@ fn in_turns(
         images.extend(of_turn.iter().map(|corruption| vec![(*corruption).clone()]));
         for _ in 0..of_turn.len() / 10 {
             let [first, second] = [0; 2].map(|_| of_turn[random.random_range(0..of_turn.len())]);
-            // A manifest that lost its end does not name the others any more.
+            // A truncated manifest no longer names the other files.
             let is_named =
                 |corruption: &Corruption| store_image.files[corruption.file].kind != FileKind::Manifest;
             if first.file != second.file && is_named(first) && is_named(second) {

@@ -1,4 +1,4 @@
-//! Opens a damaged store in every way, and holds it to what damage may never do.
+//! Opens a corrupted store through every path and checks the invariants that must survive corruption.
 
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,31 +17,31 @@ use crate::script::{Content, Script, Write, apply};
 use crate::subject::{Store, Subject};
 use crate::violation::{Check, Violation};
 
-/// What became of damage.
+/// Outcome of a corruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The bytes are the same as before.
+    /// The bytes are unchanged.
     Nothing,
-    /// `verify` tells it, and no answer is wrong.
+    /// `verify` reports it, and no answer is wrong.
     Told,
-    /// Nobody tells it, and it harms nobody.
+    /// Not reported, and harmless for the class's reason.
     Harmless(Class),
 }
 
-/// A damaged store.
+/// Inspection of one corrupted store image.
 pub(crate) struct Inspection<'a> {
     subject: &'a Subject,
     store_image: &'a StoreImage,
-    /// Those that change something.
+    /// Corruptions that change at least one byte.
     corruptions: Vec<&'a Corruption>,
     rule: Rule,
 }
 
-/// The keys whose newest writes may be lost, where files were set aside.
+/// Predicate for keys whose newest writes may be lost because files were set aside.
 type Lost<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 impl<'a> Inspection<'a> {
-    /// The store with these corruptions.
+    /// Inspection of `store_image` with these corruptions.
     pub(crate) fn new(
         subject: &'a Subject,
         store_image: &'a StoreImage,
@@ -53,10 +53,10 @@ impl<'a> Inspection<'a> {
         Self { subject, store_image, corruptions, rule }
     }
 
-    /// Looks at the store in every way.
+    /// Checks the store through every path.
     ///
     /// # Errors
-    /// What it does that damage may never make a store do.
+    /// The first violation of an invariant.
     pub(crate) fn run(&self) -> Result<Outcome, Violation> {
         let changed: Vec<Changed> =
             self.corruptions.iter().flat_map(|corruption| corruption.apply(self.store_image)).collect();
@@ -86,7 +86,8 @@ impl<'a> Inspection<'a> {
         Ok(Outcome::Told)
     }
 
-    /// The damage that `verify` tells: all that must be told, with the files, and without touching anything.
+    /// Runs `verify` and returns the corruption it reports. It must report every harmful corruption with its file, and
+    /// must not change the store.
     fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
         let disk = Arc::new(disk.after_crash(Unsynced::Kept));
         let before = disk.fingerprint();
@@ -106,7 +107,8 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Each corruption is told with its file. Of a manifest that is not what it was, what it names may tell.
+    /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that it
+    /// names is accepted as well.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         for corruption in self.corruptions.iter().filter(|corruption| kind(corruption) != FileKind::Manifest)
@@ -124,7 +126,7 @@ impl<'a> Inspection<'a> {
         Ok(())
     }
 
-    /// Opens the store, reads all of it, and goes on with it.
+    /// Opens the store, reads all of it, and continues with writes.
     fn open(&self, disk: &Memory, is_told: bool) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
@@ -137,7 +139,8 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, is_told, &|_| false)
     }
 
-    /// Opens the store without what is damaged: all but that can be read, and the store is well again.
+    /// Opens the store without the corrupted files. Everything else must be readable, and the store must accept writes
+    /// again.
     fn quarantine(&self, disk: &Memory) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let wrong = |what: String| Err(Violation::new(Check::Quarantine, what));
@@ -157,7 +160,7 @@ impl<'a> Inspection<'a> {
         self.go_on(store, &storage, found, manifest, lost)
     }
 
-    /// The keys that a corrupted file may have held.
+    /// Returns the predicate for keys that a corrupted file may have contained.
     fn lost(&self) -> impl Fn(&[u8]) -> bool + '_ {
         let mut ranges = Vec::new();
         let mut is_all = false;
@@ -184,8 +187,8 @@ impl<'a> Inspection<'a> {
         }
     }
 
-    /// Reads everything in every way; what the store may hold by that, out of `allowed`. An error is taken for
-    /// an answer where damage was told; a key that may be `lost` may have any value that it ever had.
+    /// Reads everything through every read path and returns the contents in `allowed` that agree. An error is accepted
+    /// as an answer if corruption was reported. A key that may be `lost` may have any of its earlier values.
     fn look(
         &self,
         store: &dyn Store,
@@ -221,7 +224,7 @@ impl<'a> Inspection<'a> {
         Ok(allowed)
     }
 
-    /// Keeps of `allowed` what has this value.
+    /// Retains the contents in `allowed` in which the key has this value.
     fn narrow(
         &self,
         allowed: &mut Vec<Content>,
@@ -248,7 +251,7 @@ impl<'a> Inspection<'a> {
         Err(Violation::new(Check::Answer, what))
     }
 
-    /// Writes, flushes, closes and opens again. Whatever was taken is there.
+    /// Writes, flushes, closes and opens the store again. Every acknowledged write must be present.
     fn go_on(
         &self,
         store: Box<dyn Store>,
@@ -294,13 +297,13 @@ impl<'a> Inspection<'a> {
     }
 }
 
-/// An error tells of a file of the store.
+/// Checks that an error names a file of the store.
 fn names_a_file(text: &str) -> Result<(), Violation> {
     let is_named = [".table", ".wal", "manifest"].iter().any(|part| text.contains(part));
     if is_named { Ok(()) } else { Err(Violation::new(Check::Named, text)) }
 }
 
-/// A user may meet this error, where `verify` tells of damage.
+/// Checks that an error is of an allowed kind, and that `verify` reported corruption (`is_told`).
 fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     let text = error.to_string();
     names_a_file(&text)?;
@@ -310,7 +313,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     }
 }
 
-/// What is written to a damaged store.
+/// Writes that are added to a corrupted store.
 fn added() -> [Vec<Write>; 2] {
     let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]

@@ -1,33 +1,33 @@
-//! Where the parts of a store's files lie, read off the files independently of the tree, so that damage can be
-//! aimed at every part and what a table holds is known without asking who is under test.
+//! Layout of the files of a store. It is parsed independently of the tree, so that corruption can target every part
+//! and the tests do not trust the code under test.
 
 use std::ops::Range;
 
-/// The bytes of a log's header: magic, number, checksum.
+/// Size of a WAL header in bytes: magic, number, checksum.
 pub(crate) const LOG_HEADER_BYTES: usize = 20;
 
-/// The bytes of a manifest's magic and version.
+/// Size of the magic and version of a manifest in bytes.
 pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
 
-/// The bytes of a table's footer: four sections of offset, length and checksum; version, checksum, magic.
+/// Size of an SSTable footer in bytes: four sections of offset, length and checksum; version, checksum, magic.
 const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 16;
 const SECTION_BYTES: usize = 20;
 
-/// What a file is, by its name.
+/// Kind of a file, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileKind {
-    /// A sorted table.
+    /// An SSTable.
     Table,
     /// A write-ahead log.
     Log,
     /// The manifest.
     Manifest,
-    /// A file that holds nothing that was written: the lock, what was set aside.
+    /// A file without user data: the lock, or a file that was set aside.
     Other,
 }
 
 impl FileKind {
-    /// The kind of the file of that name.
+    /// Kind of the file with that name.
     pub(crate) fn of(name: &str) -> Self {
         match name.rsplit_once('.') {
             _ if name.contains('/') => Self::Other,
@@ -39,16 +39,16 @@ impl FileKind {
     }
 }
 
-/// A part of a file.
+/// A named part of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Region {
-    /// What it is.
+    /// Name of the part.
     pub(crate) name: &'static str,
-    /// Where it lies.
+    /// Byte range of the part.
     pub(crate) range: Range<usize>,
 }
 
-/// The parts of a file, in order; together they are the whole file.
+/// Parts of a file in order; together they cover the whole file.
 pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     let (names, cuts) = match kind {
         FileKind::Table => table_parts(bytes).unwrap_or_default(),
@@ -66,7 +66,7 @@ pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     regions.filter(|region| !region.range.is_empty()).collect()
 }
 
-/// Where the last record of a manifest begins.
+/// Offset of the last record of a manifest.
 pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     let (mut at, mut last) = (MANIFEST_MAGIC_BYTES, MANIFEST_MAGIC_BYTES);
     while let Some(len) = bytes.get(at..at + 4) {
@@ -76,7 +76,7 @@ pub(crate) fn last_manifest_record(bytes: &[u8]) -> usize {
     last.min(bytes.len())
 }
 
-/// Where the version of the format stands in a file.
+/// Offset of the format version in a file.
 pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
     match kind {
         FileKind::Table => bytes.len().checked_sub(16),
@@ -94,7 +94,7 @@ fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
     Some((names, cuts.to_vec()))
 }
 
-/// The smallest and the largest key of a table.
+/// Smallest and largest key of an SSTable.
 pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let footer = bytes.len().checked_sub(FOOTER_BYTES)?;
     let mut at = number(bytes, footer + 3 * SECTION_BYTES)?;

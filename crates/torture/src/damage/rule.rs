@@ -1,4 +1,5 @@
-//! What damage may pass in silence, and what may then be missing: by rule, from where the damage lies.
+//! Rules for corruption that `verify` may leave unreported, and for the data that may then be missing. They depend
+//! only on the position of the corruption.
 
 use tree::wal::WalMode;
 
@@ -6,29 +7,29 @@ use super::corruption::{Corruption, FileChange};
 use super::layout::{FileKind, LOG_HEADER_BYTES, MANIFEST_MAGIC_BYTES, last_manifest_record};
 use super::store_image::{Ending, StoreImage};
 
-/// Why damage may pass.
+/// Reason why corruption may stay unreported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// The file holds nothing that was written.
+    /// The file contains no user data.
     Unneeded,
-    /// The bytes are older records of the manifest, each of which the next one replaces whole.
+    /// The bytes are older manifest records, each of which is replaced completely by the next.
     Superseded,
-    /// The bytes are what a crash may leave as well: the end of a log or of a manifest that nothing behind it
-    /// says was durable, or zeros behind a log.
+    /// A crash could leave the same bytes: the end of a WAL or manifest that is not known to be durable, or zeros
+    /// after a WAL.
     AsACrash,
 }
 
 impl Class {
-    /// All of them.
+    /// All classes.
     pub const ALL: [Self; 3] = [Self::Unneeded, Self::Superseded, Self::AsACrash];
 }
 
-/// What follows from where damage lies.
+/// Consequences of corruption at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// Why it may pass; nothing where it must be told.
+    /// Reason why it may stay unreported; `None` if it must be reported.
     pub(crate) passes: Option<Class>,
-    /// How many of the store's commits must be there in any case.
+    /// Minimum number of the store's commits that must survive.
     pub(crate) least: usize,
 }
 
@@ -60,8 +61,8 @@ impl Rule {
         Self { passes: Some(class), ..Self::told(store_image) }
     }
 
-    /// The last record that is intact is the truth. Without a log, a manifest that ends early, or is the one
-    /// of an earlier moment, is that of a store whose last flushes never were.
+    /// The last intact record is valid. Without a WAL, a truncated or older manifest describes a store without its
+    /// last flushes.
     fn of_manifest(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         let last = last_manifest_record(&store_image.files[corruption.file].bytes);
         let extent = corruption.extent(store_image);
@@ -79,9 +80,9 @@ impl Rule {
         }
     }
 
-    /// A log of a store that was closed has the length that the manifest says. One that was written to when
-    /// the process died may end early, but not before what a record behind it says was durable. Zeros behind any are
-    /// space that was reserved.
+    /// The WAL of a closed store has the length recorded in the manifest. A WAL that was active when the process died
+    /// may end early, but not before the bytes that a later record marks as durable. Trailing zeros are preallocated
+    /// space.
     fn of_log(store_image: &StoreImage, corruption: &Corruption, wal: WalMode) -> Self {
         if corruption.appends_zeros(store_image) {
             return Self::passes(store_image, Class::AsACrash);

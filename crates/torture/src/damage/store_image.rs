@@ -1,5 +1,5 @@
-//! The stores that a seeded life leaves, with all that is known of them: what they hold and held before, which
-//! commit lies where in the log, and what an earlier moment or another store would put in a file's place.
+//! The stores that a seeded history leaves, with everything known about them: current and past content, WAL positions
+//! of the commits, and replacement files from an earlier moment or another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,33 +18,33 @@ use crate::script::{Action, Content, Script, Write, apply, digest};
 use crate::subject::Subject;
 use crate::violation::{Check, Violation};
 
-/// The actions of one life.
+/// Number of actions in one history.
 const ACTIONS: usize = 90;
 
-/// What is added to a seed for the other store, whose files are put in the place of this one's.
+/// Added to a seed to generate the other store, whose files replace those of this store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
-/// The directory of the other store.
+/// Directory of the other store.
 const OTHER_DIRECTORY: &str = "other";
 
-/// Where a store sets damaged files aside.
+/// Directory to which a store moves corrupted files.
 const QUARANTINE: &str = "quarantine";
 
-/// How a life ended.
+/// Ending of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The store was closed.
     Closed,
-    /// The process died: the log holds what the tables do not.
+    /// The process died; the WAL contains data that is not in SSTables yet.
     Stopped,
-    /// The process died, a table was lost, the store was opened without it, written to and closed.
+    /// The process died and an SSTable was lost; the store was opened without it, written to and closed.
     SetAside,
-    /// The store is a checkpoint of another that nobody has opened yet.
+    /// The store is a checkpoint that has never been opened.
     Copied,
 }
 
 impl Ending {
-    /// All of them.
+    /// All endings.
     pub(crate) const ALL: [Self; 4] = [Self::Closed, Self::Stopped, Self::SetAside, Self::Copied];
 
     fn name(self) -> &'static str {
@@ -74,67 +74,66 @@ impl FromStr for Ending {
 /// A file of a store.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
-    /// Its name, from the store's directory on.
+    /// Path relative to the store's directory.
     pub(crate) name: String,
-    /// What it is.
+    /// Kind of the file.
     pub(crate) kind: FileKind,
-    /// What it holds.
+    /// Content of the file.
     pub(crate) bytes: Arc<Vec<u8>>,
 }
 
 /// The WAL record of one commit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommitRecord {
-    /// Its number, from 0.
+    /// Number of the commit, from 0.
     pub(crate) commit: usize,
-    /// Where its record begins and ends.
+    /// Byte offset of the record in the WAL.
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// The length of the log that was durable when it was written.
+    /// Durable length of the WAL when the record was written.
     pub(crate) synced: usize,
 }
 
-/// The files that one life of a store left, and the contents the store may have.
+/// Files that one history left, and the contents the store may have.
 pub(crate) struct StoreImage {
-    /// How it ended.
+    /// Ending of the history.
     pub(crate) ending: Ending,
-    /// The disk, at rest: all on it is durable.
+    /// The disk, with everything on it durable.
     pub(crate) disk: Memory,
-    /// The files of the store.
+    /// Files of the store.
     pub(crate) files: Vec<File>,
-    /// What the store held after each commit; the last is what it holds.
+    /// Content of the store after each commit; the last one is the current content.
     pub(crate) history: Vec<Content>,
-    /// What it and the store that it comes from ever held.
+    /// All earlier contents of the store and of the store that it was copied from.
     pub(crate) past: Arc<Vec<Content>>,
-    /// The commits in the log, for a store that was stopped.
+    /// Commits in the WAL, for a store whose process died.
     pub(crate) records: Vec<CommitRecord>,
-    /// The keys that are written in the log.
+    /// Keys that are written in the WAL.
     pub(crate) logged: Vec<Vec<u8>>,
-    /// What each file was at earlier moments.
+    /// Earlier versions of each file.
     generations: BTreeMap<String, Vec<Arc<Vec<u8>>>>,
-    /// The files of the other store.
+    /// Files of the other store.
     others: Vec<File>,
 }
 
 impl StoreImage {
-    /// The path of a file.
+    /// Path of a file.
     pub(crate) fn path(&self, file: usize) -> PathBuf {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// The other files of the same kind.
+    /// Indexes of the other files of the same kind.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
     }
 
-    /// What a file was earlier.
+    /// Earlier versions of a file.
     pub(crate) fn older(&self, file: usize) -> &[Arc<Vec<u8>>] {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Files of the other store that may stand in the place of a file: the one of its name, or any of its
-    /// kind.
+    /// Files of the other store that can replace a file: the file of the same name, or any file of its kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
@@ -144,7 +143,7 @@ impl StoreImage {
     }
 }
 
-/// The bytes of a log at one moment, and earlier contents of files.
+/// WAL bytes and earlier file contents, recorded while a history runs.
 #[derive(Default)]
 struct Observed {
     moments: Vec<(Option<String>, usize)>,
@@ -152,7 +151,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Looks at the disk; the number of the moment.
+    /// Records the state of the disk; returns the number of the recording.
     fn look(&mut self, disk: &Memory) -> usize {
         let files = files(disk, Path::new(DIRECTORY));
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -167,10 +166,10 @@ impl Observed {
     }
 }
 
-/// Everything that the life of a seed leaves.
+/// All stores that the history of a seed leaves.
 ///
 /// # Errors
-/// If the store is wrong before anything is damaged.
+/// If the store violates a contract before any corruption.
 pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Violation> {
     let script = Script::new(seed, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -201,7 +200,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Viol
             let writes = records.iter().flat_map(|record| &script.commits()[record.commit]);
             logged = writes.map(|write| write.key.clone()).collect();
         }
-        // The earlier moments are those of the store that lost no table.
+        // The earlier versions belong to the store that lost no SSTable.
         let is_same = ending != Ending::SetAside;
         let generations = if is_same { observed.generations.clone() } else { BTreeMap::new() };
         store_images.push(StoreImage {
@@ -219,7 +218,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Viol
     Ok(store_images)
 }
 
-/// How many commits a process left that died.
+/// Number of commits that survive in the store of a process that died.
 fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usize, Violation> {
     let storage: Arc<dyn Storage> = Arc::new(stopped.after_crash(Unsynced::Kept));
     let store = subject.maker.open(&storage, Path::new(DIRECTORY));
@@ -229,7 +228,7 @@ fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usi
     commits.ok_or_else(|| Violation::new(Check::Order, "what is there follows from no number of commits"))
 }
 
-/// The commits that lie in log `name`.
+/// Commits in WAL `name`.
 fn records_in(
     name: &str,
     script: &Script,
@@ -241,7 +240,7 @@ fn records_in(
         let (log, len) = &observed.moments[moment];
         (log.as_deref() == Some(name)).then_some(*len)
     };
-    // Of all that makes commits durable a sync alone makes the log so; the others make tables.
+    // `sync` is the only action that makes commits durable in the WAL; the others create SSTables.
     let lasting = script.actions.iter().filter(|action| {
         matches!(action, Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen)
     });
@@ -257,7 +256,7 @@ fn records_in(
     (0..marks.acknowledged.len()).filter_map(record).collect()
 }
 
-/// The files of another store.
+/// Files of the other store.
 fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
     let script = Script::new(seed ^ OTHER_SEED, ACTIONS);
     let disk = Arc::new(disk_of(seed));
@@ -268,7 +267,7 @@ fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// The store without one of its tables, opened and written to; and what it held after each commit since.
+/// The store without one of its SSTables, opened and written to, and its content after each commit since.
 fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong =
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
@@ -294,7 +293,7 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
     Ok((disk.after_crash(Unsynced::Kept), history))
 }
 
-/// A checkpoint of the store, as a store.
+/// A checkpoint of the store, opened as a store.
 fn copied(subject: &Subject, closed: &Memory) -> Result<Memory, Violation> {
     let wrong = |error: tree::Error| Violation::new(Check::Checkpoint, error.to_string());
     let disk = Arc::new(closed.after_crash(Unsynced::Kept));
@@ -311,7 +310,7 @@ fn copied(subject: &Subject, closed: &Memory) -> Result<Memory, Violation> {
     Ok(copy.after_crash(Unsynced::Kept))
 }
 
-/// Replaces a file on a disk in memory, which takes everything.
+/// Replaces a file on a disk in memory, which accepts any content.
 pub(crate) fn write(disk: &Memory, path: &Path, bytes: &[u8]) {
     let file = disk.create(path, Purpose::Manifest);
     file.and_then(|mut file| file.append(bytes)).expect("a disk in memory takes every file");

@@ -1,15 +1,15 @@
-//! Whether a history can be explained: one order of all commits and reads, in which each operation takes place
-//! at one moment between its call and its return, and every read shows what the commits before it left.
+//! Checks whether a history is strictly serializable. There must be one order of all commits and reads in which each
+//! operation takes effect between its call and its return. Every read must show the commits before it in that order.
 //!
-//! This is strict serializability; for one key it is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). To
-//! decide it for any history is NP-hard (Papadimitriou, JACM 26(4), 1979), but not for one in which a value
-//! tells its write. Most keys have one writer, whose own order is the order of their versions, so that a read
-//! sees of each writer its commits up to some number, its [cut](Cuts). The keys that all writers share are
-//! [registers](super::register). What both say of the order is put into one [graph](super::serial), whose
-//! cycles are what no order explains (Adya, "Weak Consistency", 1999; Kingsbury & Alvaro, "Elle", VLDB 2020).
+//! For one key this is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The problem is NP-hard for arbitrary
+//! histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its write. Most keys have one
+//! writer, whose own order is the order of their versions. A read therefore sees a prefix of each such writer's
+//! commits, its [cut](Cuts). The keys that all writers share are [registers](super::register). Both checks add edges
+//! to one [graph](super::serial). A cycle in it proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury
+//! & Alvaro, "Elle", VLDB 2020).
 //!
-//! A read of nothing does not tell which delete it saw. Where several may be meant, the cut runs from the first
-//! to the last of them: that much weaker the check is, and never wrong.
+//! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut spans
+//! from the first to the last of them. The check then misses some violations, but never reports a false one.
 
 use super::history::{At, Cell, History, Moment, OperationKind};
 use super::keys::{HIDDEN, Key, NOTHING, Version, named, parts};
@@ -34,22 +34,22 @@ pub(crate) fn check(history: &History) -> Result<(), Violation> {
     order.check()
 }
 
-/// The commits of one writer, in order.
+/// Commits of one writer, in order.
 struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
     returned: Vec<Moment>,
-    /// By key, its versions, each with the number of the commit that left it; the first is what was before.
+    /// Versions of each key with the number of the commit that wrote them; the first one is the initial version.
     versions: Vec<Vec<(usize, Version)>>,
 }
 
-/// For every writer, the commits that a read may have seen.
+/// For every writer, the range of commits that a read may have seen.
 struct Cuts<'a> {
     history: &'a History,
     writers: Vec<Writer<'a>>,
 }
 
-/// The commits of one writer that a read saw: at least the first number of them, at most the second.
+/// Minimum and maximum number of commits of one writer that a read saw.
 type Cut = (usize, usize);
 
 impl<'a> Writer<'a> {
@@ -70,19 +70,19 @@ impl<'a> Writer<'a> {
         Self { commits, called, returned, versions }
     }
 
-    /// The last number of commits behind which a key holds its version number `at`.
+    /// Last number of commits after which a key still has its version number `at`.
     fn end_of(&self, versions: &[(usize, Version)], at: usize) -> usize {
         versions.get(at + 1).map_or(self.commits.len(), |(next, _)| next - 1)
     }
 
-    /// The numbers of commits behind which a key holds what commit number `commit` left there.
+    /// Numbers of commits after which a key has the version written by commit number `commit`.
     fn span(&self, key: Key, commit: usize) -> Cut {
         let versions = &self.versions[usize::from(key)];
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// The numbers of commits within a cut behind which a key holds nothing. Where they are not all one after
-    /// the other, from the first to the last.
+    /// Numbers of commits within a cut after which a key is absent. If they are not contiguous, the range from the
+    /// first to the last.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;
@@ -92,14 +92,14 @@ impl<'a> Writer<'a> {
         Some((versions[first].0.max(cut.0), self.end_of(versions, last).min(cut.1)))
     }
 
-    /// What the next commit behind `commits` commits that writes to a key leaves there.
+    /// Version that the next write of a key after `commits` commits leaves.
     fn next_version(&self, key: Key, commits: usize) -> Version {
         let versions = &self.versions[usize::from(key)];
         let at = versions.partition_point(|(commit, _)| *commit <= commits);
         versions.get(at).map_or(NOTHING, |(_, version)| *version)
     }
 
-    /// The last of the first `commits` commits that wrote to a key.
+    /// Last of the first `commits` commits that wrote to a key.
     fn last_write(&self, key: Key, commits: usize) -> usize {
         let versions = &self.versions[usize::from(key)];
         versions[versions.partition_point(|(commit, _)| *commit <= commits) - 1].0
@@ -114,12 +114,12 @@ impl<'a> Cuts<'a> {
         }
     }
 
-    /// Checks a read by itself, and notes what was before it and what behind.
+    /// Checks a single read, and records the operations that precede and follow it.
     fn check_read(&self, read: At<'a>, order: &mut Order<'a>) -> Result<(), Violation> {
         self.check_written(read)?;
         for (number, writer) in self.writers.iter().enumerate() {
             let (seen, most) = self.cut(read, number)?;
-            // A copy of the disk may hold what nobody may see yet: it stands in no order with reads.
+            // A copy of the disk may contain unacknowledged writes, so it has no order relative to reads.
             if read.operation.kind == OperationKind::Crashed {
                 continue;
             }
@@ -133,7 +133,7 @@ impl<'a> Cuts<'a> {
         Ok(())
     }
 
-    /// Whether somebody wrote all that was read, for others to see, and each key was the same each time.
+    /// Checks that every version read was written and visible, and that a key has the same version each time.
     fn check_written(&self, read: At<'_>) -> Result<(), Violation> {
         let mut seen = vec![None; self.history.keys.len()];
         for Cell { key, version } in read.cells() {
@@ -163,7 +163,7 @@ impl<'a> Cuts<'a> {
         commit.is_some_and(|commit| commit.cells().contains(&cell))
     }
 
-    /// How many commits of a writer a read saw.
+    /// Range of commits of a writer that a read saw.
     fn cut(&self, read: At<'_>, number: usize) -> Result<Cut, Violation> {
         let writer = &self.writers[number];
         let commit = |number: usize| number.checked_sub(1).and_then(|at| writer.commits.get(at)).copied();
@@ -201,8 +201,8 @@ impl<'a> Cuts<'a> {
     }
 }
 
-/// What is left of a cut that has to be in a span, too; or what is wrong, and the commit that was seen in one
-/// key and not in another.
+/// Intersection of a cut with a span. On failure, the check that failed and the commit that was seen in one key and
+/// not in another.
 fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     let (seen, most) = (cut.0.max(span.0), cut.1.min(span.1));
     if seen <= most {

@@ -1,72 +1,72 @@
-//! What was done in a round of a race, as each thread recorded it.
+//! Operations of one round of a race, as each thread recorded them.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::keys::{Key, Keys, Version, named};
 
-/// A moment: the value of a counter that all threads take numbers from, so that of two moments one is earlier.
+/// A logical timestamp: the value of an atomic counter shared by all threads, so that moments are totally ordered.
 pub(crate) type Moment = u64;
 
-/// A key, and what was written to it or seen there.
+/// A key with the version written to it or read from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// The key.
     pub(crate) key: Key,
-    /// The version; [`NOTHING`](super::keys::NOTHING) for a delete, or where nothing was seen.
+    /// The version; [`NOTHING`](super::keys::NOTHING) for a delete or an absent key.
     pub(crate) version: Version,
 }
 
-/// What an operation was.
+/// Kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind {
-    /// Writes that happen together.
+    /// An atomic batch of writes.
     Commit,
     /// A read of one key.
     Get,
     /// A read of many keys.
     MultiGet,
-    /// A read of all keys between two, through a cursor; the moment is that of opening it.
+    /// A scan of a key range through a cursor; it takes effect when the cursor is opened.
     Cursor,
-    /// All that was read of a snapshot; the moment is that of taking it.
+    /// All reads of a snapshot; they take effect when it is taken.
     Snapshot,
-    /// What a checkpoint holds; the moment is that of making it.
+    /// Content of a checkpoint; it takes effect when the checkpoint is made.
     Checkpoint,
-    /// What a store held that was closed and opened again.
+    /// Content of a store after it was closed and opened again.
     Reopened,
-    /// What a store held that was opened on a copy of the disk; the moment is that of the copy.
+    /// Content of a store opened on a copy of the disk; it takes effect when the disk is copied.
     Crashed,
 }
 
 /// An operation, from its call to its return.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
-    /// What it was.
+    /// Kind of the operation.
     pub(crate) kind: OperationKind,
-    /// When it was called.
+    /// Moment of the call.
     pub(crate) called: Moment,
-    /// When it returned.
+    /// Moment of the return.
     pub(crate) returned: Moment,
-    /// Its cells in the log.
+    /// Range of its cells in the log.
     pub(crate) cells: Range<usize>,
 }
 
-/// The operations of one thread, in their order.
+/// Operations of one thread, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     /// The operations.
     pub(crate) operations: Vec<Operation>,
-    /// The cells of all of them.
+    /// Cells of all operations.
     pub(crate) cells: Vec<Cell>,
 }
 
 impl Log {
-    /// The cells of an operation.
+    /// Cells of an operation.
     pub(crate) fn cells(&self, operation: &Operation) -> &[Cell] {
         &self.cells[operation.cells.clone()]
     }
 
-    /// Notes an operation with its cells.
+    /// Appends an operation with its cells.
     pub(crate) fn add(&mut self, kind: OperationKind, (called, returned): (Moment, Moment), cells: &[Cell]) {
         let from = self.cells.len();
         self.cells.extend_from_slice(cells);
@@ -74,20 +74,20 @@ impl Log {
     }
 }
 
-/// A round: all logs. The first ones are those of the writers, by their numbers; others only read.
+/// Logs of one round. The first logs belong to the writers, by number; the others only read.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
-    /// Its number, which its versions carry.
+    /// Number of the round, which its versions contain.
     pub(crate) round: u32,
-    /// The keys.
+    /// The keys of the race.
     pub(crate) keys: Keys,
-    /// What each key held before.
+    /// Version of each key before the round.
     pub(crate) initial: Vec<Version>,
-    /// The logs.
+    /// One log per thread.
     pub(crate) logs: Vec<Log>,
 }
 
-/// An operation of a history, with its number there and its thread.
+/// An operation of a history, with its number and its thread.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
     pub(crate) history: &'a History,
@@ -112,7 +112,7 @@ impl History {
     }
 }
 
-/// The most cells that are told of one operation.
+/// Maximum number of cells printed per operation.
 const MOST_CELLS: usize = 6;
 
 impl fmt::Display for At<'_> {

@@ -1,5 +1,5 @@
-//! The thread of a race that keeps the store busy with itself: flushes, compactions, syncs, checkpoints, and
-//! copies of the disk that are opened beside it.
+//! Maintenance thread of a race: flushes, compactions, syncs, checkpoints, and copies of the disk that are opened next
+//! to the store.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -17,31 +17,31 @@ use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// The moments that pass between two actions, at least.
+/// Minimum number of moments between two actions.
 const PAUSE: u64 = 400;
 
-/// How long the keeper sleeps before it looks whether they have passed.
+/// Sleep time between two checks of the moments.
 const NAP: Duration = Duration::from_micros(200);
 
-/// Where a store is.
+/// Location of a store.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
-    /// The same storage, where it is a disk in memory that can be copied.
+    /// The same storage, if it is a disk in memory that can be copied.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
-    /// Where checkpoints are made, one after the other.
+    /// Directory of the checkpoints, which are made one at a time.
     pub(crate) copy: PathBuf,
 }
 
-/// What a keeper did.
+/// Result of a maintenance thread.
 pub(crate) struct Kept {
     pub(crate) log: Log,
-    /// The calls of the store, and the stores that were opened beside it.
+    /// Number of maintenance calls, and of stores that were opened next to the store.
     pub(crate) calls: u64,
     pub(crate) copies: u64,
 }
 
-/// The keeper of a round.
+/// Maintenance thread of a round.
 pub(crate) struct Keeper<'a> {
     arena: &'a Arena<'a>,
     contestant: &'a Contestant,
@@ -87,7 +87,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Makes a checkpoint, and reads it.
+    /// Makes a checkpoint and reads it.
     fn checkpoint(&mut self) -> Result<(), Violation> {
         let ((), moments) = self.arena.timed(|| self.arena.store.checkpoint(&self.ground.copy))?;
         let cells = self.read(&self.ground.storage, &self.ground.copy)?;
@@ -98,8 +98,8 @@ impl<'a> Keeper<'a> {
         self.ground.storage.sync_directory(&self.ground.copy).map_err(failed)
     }
 
-    /// Takes the disk as the death of the process would leave it, or the loss of power where all that was
-    /// acknowledged survives that, and reads the store on it.
+    /// Copies the disk as a process death would leave it, or as a power failure would if acknowledged writes survive
+    /// one. Then opens the copy and reads it.
     fn crash(&mut self) -> Result<(), Violation> {
         let Some(memory) = &self.ground.memory else { return Ok(()) };
         let wal = self.contestant.wal;

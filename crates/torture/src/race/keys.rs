@@ -1,76 +1,76 @@
-//! The keys of a race and the values in them: whose they are, and which write a value is of.
+//! Keys of a race and their values: the owner of a key, and the write that a value comes from.
 
-/// Keys of each writer, and keys that all of them share.
+/// Number of keys per writer, and number of shared keys.
 const KEYS_EACH: usize = 12;
 
-/// The number of a key, which is its place in key order too.
+/// Number of a key, which is also its rank in key order.
 pub(crate) type Key = u16;
 
-/// Names the write that left a value, in all of a race; [`NOTHING`] where there is none.
+/// Identifies a write within a race; [`NOTHING`] for an absent key.
 ///
-/// From the highest bit: whether the same commit writes the key once more, behind it; 31 bits of round, 8 of
-/// writer, 24 of commit, which counts from 1 in each round.
+/// From the highest bit: whether the same commit writes the key again later; 31 bits of round, 8 of writer, 24 of
+/// commit. Commits count from 1 in each round.
 pub(crate) type Version = u64;
 
-/// No value: never written, or deleted.
+/// Version of a key that was never written or was deleted.
 pub(crate) const NOTHING: Version = 0;
 
-/// The mark of a version that a later write of the same commit hides.
+/// Flag of a version that a later write of the same commit overwrites.
 pub(crate) const HIDDEN: Version = 1 << 63;
 
-/// The most commits of a writer in one round.
+/// Maximum number of commits per writer and round.
 pub(crate) const MOST_COMMITS: usize = (1 << 24) - 1;
 
-/// The keys of a race of so many writers.
+/// Keys of a race with this number of writers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keys {
-    /// The writers.
+    /// Number of writers.
     pub(crate) writers: usize,
 }
 
 impl Keys {
-    /// The number of keys.
+    /// Number of keys.
     pub(crate) fn len(self) -> usize {
         (self.writers + 1) * KEYS_EACH
     }
 
-    /// The one that writes a key; none where all do.
+    /// Writer that owns a key; `None` if all writers share it.
     pub(crate) fn owner(self, key: Key) -> Option<usize> {
         let owner = usize::from(key) % (self.writers + 1);
         (owner < self.writers).then_some(owner)
     }
 
-    /// The keys of a writer, or with number `writers` those that are shared: spread over all.
+    /// Keys of a writer, or the shared keys for number `writers`. They are spread over the key space.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// The bytes of a key: in the order of their numbers, of several lengths.
+/// Bytes of a key. Their order is that of the numbers, and their lengths vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
     bytes
 }
 
-/// The key of these bytes, if it is one of the first `count`.
+/// Key with these bytes, if it is one of the first `count`.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
 }
 
-/// The version that commit number `commit` of a writer leaves.
+/// Version written by commit number `commit` of a writer.
 pub(crate) fn version(round: u32, writer: usize, commit: usize) -> Version {
     u64::from(round & 0x7fff_ffff) << 32 | (writer as u64) << 24 | commit as u64
 }
 
-/// The round, the writer and the commit of a version.
+/// Round, writer and commit of a version.
 pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     let version = version & !HIDDEN;
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// The value of a version of a key. Every byte says whose it is, and its length does, too.
+/// Value of a version of a key. Both its bytes and its length identify the version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -84,13 +84,13 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// The version whose value this is; none where nobody wrote it to this key.
+/// Version that this value belongs to; `None` if no such value was written to this key.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)
 }
 
-/// A version as it is told of: round, writer, commit.
+/// Text form of a version: round, writer, commit.
 pub(crate) fn named(version: Version) -> String {
     let (round, writer, commit) = parts(version);
     match version {

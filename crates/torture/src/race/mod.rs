@@ -1,13 +1,12 @@
-//! Threads that race on one store, and the check of what they saw.
+//! Threads that race on one store, and the consistency check of their reads.
 //!
-//! Writers put, delete and write batches; they get, ask for many keys, walk with cursors from both ends, some of
-//! them for long, and read snapshots. A keeper flushes, compacts, syncs, makes checkpoints and
-//! opens them, and opens copies of the disk as a crash would leave it. Every operation is recorded with the
-//! moments of its call and its return. A race goes in rounds: at the end of each the threads stop, and the
-//! history is checked. Every few rounds the store is closed, while a snapshot of it is still
-//! read, and opened again.
+//! Writers put, delete and write batches. They get, multi-get, scan with cursors from both ends, keep some cursors
+//! open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and opens
+//! copies of the disk as a crash would leave it. Every operation is recorded with the moments of its call and its
+//! return. A race consists of rounds. At the end of each round the threads stop, and the history is checked. Every few
+//! rounds the store is closed while a snapshot is still being read, and opened again.
 //!
-//! A seed says what is done, not in which order threads come to it: it does not replay a race.
+//! A seed determines the operations of each thread, but not their interleaving. It therefore does not replay a race.
 
 mod check;
 mod history;
@@ -39,27 +38,27 @@ use self::worker::{Arena, End, Worker, everything, failed, read_view};
 use crate::disk::disk_of;
 use crate::violation::{Check, Violation};
 
-/// The operations of each writer in one round.
+/// Number of operations per writer and round.
 const OPERATIONS: usize = 1500;
 
-/// The rounds that a store is open for.
+/// Number of rounds before the store is reopened.
 const ROUNDS_OPEN: u32 = 3;
 
-/// The most writers of a race: their numbers are a byte of every version.
+/// Maximum number of writers: a version stores the writer's number in one byte.
 pub const MOST_WRITERS: usize = 64;
 
-/// Counts of the operations and checks of a race so far.
+/// Number of operations and checks of a race so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RaceSummary {
     /// Rounds that were checked.
     pub rounds: u64,
     /// Operations of all threads.
     pub operations: u64,
-    /// Of these, commits.
+    /// Commits among the operations.
     pub commits: u64,
     /// Keys that were read and checked.
     pub reads: u64,
-    /// Stores that were opened: again, from checkpoints, and from copies of the disk.
+    /// Stores that were opened: reopened, from checkpoints, and from copies of the disk.
     pub opened: u64,
 }
 
@@ -71,9 +70,9 @@ pub struct Race<'a> {
     seed: u64,
     round: u32,
     store: Option<Box<dyn Shared>>,
-    /// What the store holds between rounds.
+    /// Content of the store between rounds.
     content: Vec<Version>,
-    /// What was done.
+    /// Counts so far.
     pub tally: RaceSummary,
 }
 
@@ -104,10 +103,10 @@ impl<'a> Race<'a> {
         Self { contestant, ground, keys, seed, round: 0, store: None, content, tally: RaceSummary::default() }
     }
 
-    /// Plays a round and checks it.
+    /// Runs a round and checks it.
     ///
     /// # Errors
-    /// What is wrong. The race is over then.
+    /// The violation that was found. The race is over then.
     pub fn round(&mut self) -> Result<(), Violation> {
         self.round += 1;
         let mut log = Log::default();
@@ -140,7 +139,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Opens the store, and notes what it holds.
+    /// Opens the store and records its content.
     fn open(&mut self, log: &mut Log) -> Result<Box<dyn Shared>, Violation> {
         let store = self.contestant.maker.open(&self.ground.storage, &self.ground.store).map_err(failed)?;
         let open = |low: Bound<&[u8]>, high: Bound<&[u8]>| store.cursor(low, high);
@@ -150,7 +149,7 @@ impl<'a> Race<'a> {
         Ok(store)
     }
 
-    /// Lets all threads run, and hands out the logs of the writers and what the keeper did.
+    /// Runs all threads, and returns the logs of the writers and the result of the maintenance thread.
     fn play(&self, arena: &Arena<'_>) -> Result<(Vec<Log>, Kept), Violation> {
         let seed = |thread: usize| self.seed ^ u64::from(self.round) << 16 ^ (thread as u64) << 56;
         thread::scope(|scope| {
@@ -196,7 +195,7 @@ impl<'a> Race<'a> {
         })
     }
 
-    /// Holds what a view shows to what the store held when it was taken.
+    /// Checks that a view shows the content of the store when it was taken.
     fn compare(&self, cells: &[Cell]) -> Result<(), Violation> {
         match cells.iter().find(|cell| cell.version != self.content[usize::from(cell.key)]) {
             None => Ok(()),
@@ -210,7 +209,7 @@ impl<'a> Race<'a> {
     }
 }
 
-/// Does the work of a thread; what goes wrong ends the round.
+/// Runs the work of a thread; a violation or a panic ends the round.
 fn guarded<T>(arena: &Arena<'_>, work: impl FnOnce() -> Result<T, Violation>) -> Result<T, Violation> {
     let done = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(of_panic(&*panic)));
     if done.is_err() {

@@ -1,13 +1,13 @@
-//! One key that all writers share, checked to be linearizable.
+//! Linearizability check of one key that all writers share.
 //!
-//! A value that tells its write makes this easy: a write and the reads of its value are a cluster. Of two
-//! clusters one is before the other if an operation of it returned before one of the other was called, and no
-//! two may be before each other (Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput. 26(4), 1997,
-//! section 4.2, where the time from a cluster's first return to its last call is its zone).
+//! The check is simple because every value identifies its write: a write and the reads of its value form a cluster. A
+//! cluster precedes another if one of its operations returned before an operation of the other was called. No two
+//! clusters may precede each other (Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput. 26(4), 1997, section
+//! 4.2, where the time from a cluster's first return to its last call is its zone).
 //!
-//! Deletes are clusters without reads: what a read of nothing saw, it does not tell. Such a read is held to
-//! this: of the deletes that were called before it returned, not even the last to return may be followed by a
-//! write that returned before the read was called.
+//! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. Such
+//! a read is checked as follows. Consider the deletes called before it returned. The last of them to return must not
+//! be followed by a write that returned before the read was called.
 
 use std::collections::HashMap;
 
@@ -17,14 +17,14 @@ use super::renamed::renamed;
 use super::serial::Order;
 use crate::violation::{Check, Violation};
 
-/// A write, and the reads of its value. Without a write: what was there before.
+/// A write and the reads of its value. Without a write: the initial version.
 struct Cluster<'a> {
     version: Version,
     write: Option<At<'a>>,
     reads: Vec<At<'a>>,
-    /// The first return.
+    /// First return of an operation of the cluster.
     opens: Moment,
-    /// The last call.
+    /// Last call of an operation of the cluster.
     closes: Moment,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-/// Checks a key, and notes what is before what.
+/// Checks a key, and records the order of its operations.
 pub(crate) fn check_register<'a>(
     history: &'a History,
     key: Key,
@@ -61,7 +61,7 @@ pub(crate) fn check_register<'a>(
     check_nothing(key, &clusters, &reads_of_nothing)
 }
 
-/// The clusters of a key, and the reads that saw nothing.
+/// Clusters of a key, and the reads that found it absent.
 fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
     let initial = history.initial[usize::from(key)];
     let mut clusters = vec![Cluster::new(initial, None)];
@@ -78,21 +78,21 @@ fn clusters(history: &History, key: Key) -> (Vec<Cluster<'_>>, Vec<At<'_>>) {
             }
         }
     }
-    // A copy of the disk may hold what nobody may see yet: it stands in no order with reads.
+    // A copy of the disk may contain unacknowledged writes, so it has no order relative to reads.
     reads.retain(|(at, _)| at.operation.kind != OperationKind::Crashed);
     let mut reads_of_nothing = Vec::new();
     for (at, version) in reads {
         match by_version.get(&version) {
             _ if version == NOTHING => reads_of_nothing.push(at),
             Some(cluster) => clusters[*cluster].add(at),
-            // What nobody wrote was found to be so already.
+            // The check of versions already reported this unknown version.
             None => {}
         }
     }
     (clusters, reads_of_nothing)
 }
 
-/// Every read comes behind the write of what it saw.
+/// Checks that every read follows the write of its value.
 fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for Cluster { version, write, reads, .. } in clusters {
         let Some(write) = write else { continue };
@@ -107,7 +107,7 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// No two clusters are before each other.
+/// Checks that no two clusters precede each other.
 fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) -> Result<(), Violation> {
     for (number, a) in clusters.iter().enumerate() {
         for b in &clusters[number + 1..] {
@@ -122,7 +122,7 @@ fn check_order<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
     Ok(())
 }
 
-/// Notes that all of a cluster is before the write of another. Time alone says so of most.
+/// Records that all operations of a cluster precede the write of another. Skips pairs that real time already orders.
 fn note<'a>(before: &Cluster<'a>, behind: &Cluster<'a>, order: &mut Order<'a>) {
     let Some(write) = behind.write else { return };
     let by_time = |at: &At<'_>| at.operation.returned < write.operation.called;

@@ -1,9 +1,9 @@
-//! The check that a violation breaks, by where it was found.
+//! Maps a violation to a check, by the operation that found it.
 
 use super::history::OperationKind;
 use crate::violation::{Check, Violation};
 
-/// What a violation is called when it was found in a store of its own.
+/// The violation under the check of a store that was opened separately.
 pub(super) fn renamed(violation: Violation, kind: OperationKind) -> Violation {
     let check = match kind {
         OperationKind::Checkpoint => Check::Checkpoint,

@@ -1,31 +1,30 @@
-//! What must be before what: a graph of all operations and of time, which must have no cycle.
+//! Precedence graph of all operations and of real time, which must be acyclic.
 //!
-//! An operation that returned before another was called is before it. There are too many such pairs to note
-//! them all, so the moments of calls and returns are nodes, too: one after the other, each call before its
-//! operation, each return behind it.
+//! An operation that returned before another was called precedes it. Because there are too many such pairs, calls and
+//! returns are nodes as well. They form a chain in which each call precedes its operation and each return follows it.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::history::{At, History, OperationKind};
 use crate::violation::{Check, Violation};
 
-/// The most operations of a cycle that are told, and the most that one is sought through.
+/// Maximum number of operations in a printed cycle, and maximum number of nodes in which a cycle is searched.
 const MOST_TOLD: usize = 6;
 const MOST_STARTS: usize = 64;
 
-/// The order of the operations of a history, as far as it is known.
+/// Known order of the operations of a history.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
-    /// By the numbers of nodes: first the operations, then the moments.
+    /// Edges between node numbers: first the operations, then the moments.
     edges: Vec<(u32, u32)>,
     nodes: usize,
 }
 
 impl<'a> Order<'a> {
-    /// The order that time gives.
+    /// The order given by real time.
     pub(crate) fn new(history: &'a History) -> Self {
         let operations: Vec<_> = history.operations().collect();
-        // A copy of the disk stands in no order with the others.
+        // A copy of the disk has no order relative to other operations.
         let timed = operations.iter().filter(|at| at.operation.kind != OperationKind::Crashed);
         let mut moments: Vec<(u64, u32, bool)> = timed
             .flat_map(|at| {
@@ -45,12 +44,12 @@ impl<'a> Order<'a> {
         Self { operations, edges, nodes }
     }
 
-    /// Notes that one operation is before another.
+    /// Records that one operation precedes another.
     pub(crate) fn add(&mut self, before: At<'a>, behind: At<'a>) {
         self.edges.push((before.number, behind.number));
     }
 
-    /// Whether an order of all operations is left (Kahn, CACM 5(11), 1962).
+    /// Checks that an order of all operations exists (Kahn, CACM 5(11), 1962).
     pub(crate) fn check(mut self) -> Result<(), Violation> {
         self.edges.sort_unstable();
         let mut before = vec![0u32; self.nodes];
@@ -70,7 +69,7 @@ impl<'a> Order<'a> {
         if left == 0 { Ok(()) } else { Err(self.cycle(&starts, &before)) }
     }
 
-    /// Where the edges of each node begin, and the end of all.
+    /// Index of each node's first edge, and the end of all edges.
     fn starts(&self) -> Vec<usize> {
         let mut starts = vec![0; self.nodes + 1];
         self.edges.iter().for_each(|(before, _)| starts[*before as usize + 1] += 1);
@@ -80,7 +79,7 @@ impl<'a> Order<'a> {
         starts
     }
 
-    /// The operations of a short cycle among the nodes that others are still before.
+    /// Violation with the operations of a short cycle among the nodes that still have predecessors.
     fn cycle(&self, starts: &[usize], before: &[u32]) -> Violation {
         let stuck = (0..self.operations.len()).filter(|node| before[*node] > 0).take(MOST_STARTS);
         let ways = stuck.filter_map(|start| {
@@ -93,7 +92,7 @@ impl<'a> Order<'a> {
         Violation::new(Check::Serial, told.join("; before "))
     }
 
-    /// The shortest way from a node to itself.
+    /// Shortest path from a node to itself.
     fn way_back(&self, start: u32, starts: &[usize], before: &[u32]) -> Option<Vec<u32>> {
         let mut from: HashMap<u32, u32> = HashMap::new();
         let mut waiting = VecDeque::from([start]);

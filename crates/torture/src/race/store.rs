@@ -1,5 +1,5 @@
-//! What threads share: a store with all its ways to be read, behind a small interface, so that tests can put a
-//! wrong one in its place.
+//! Interface of a store that threads share, with all its read paths. It is small so that tests can substitute a faulty
+//! store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -16,50 +16,50 @@ pub type Pair = (Vec<u8>, Vec<u8>);
 
 /// An open store that many threads use at once.
 pub trait Shared: Store + Send + Sync {
-    /// The values of many keys as of one moment.
+    /// Values of many keys in one consistent snapshot.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
 
-    /// The entries between two bounds as of now.
+    /// Cursor over the current entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 
-    /// The store as it is now, for reading later.
+    /// A snapshot of the current content.
     fn view(&self) -> Box<dyn View>;
 }
 
-/// A store as it was at one moment.
+/// A consistent snapshot of a store.
 pub trait View: Send + Sync {
-    /// The value of a key.
+    /// Value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// The values of many keys.
+    /// Values of many keys.
     fn multi_get(&self, keys: &[&[u8]]) -> Result<Values>;
 
-    /// The entries between two bounds.
+    /// Cursor over the entries between two bounds.
     fn cursor(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> Result<Box<dyn Cursor + '_>>;
 }
 
-/// Entries that are read from both ends until they meet.
+/// A double-ended cursor, exhausted when its two ends meet.
 pub trait Cursor: Send {
-    /// The next entry from the front.
+    /// Next entry from the front.
     fn next(&mut self) -> Result<Option<Pair>>;
 
-    /// The next entry from the back.
+    /// Next entry from the back.
     fn next_back(&mut self) -> Result<Option<Pair>>;
 }
 
 /// Opens stores for many threads.
 pub trait SharedMaker: Send + Sync {
-    /// Opens the store in `directory`, or makes a new one.
+    /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>>;
 }
 
-/// A kind of store that threads race on.
+/// A kind of store to race on.
 pub struct Contestant {
-    /// What it is called.
+    /// Name of the kind.
     pub name: String,
-    /// When it acknowledges a write.
+    /// WAL mode, which determines when a write is acknowledged.
     pub wal: WalMode,
-    /// Opens it.
+    /// Opens the store.
     pub maker: Box<dyn SharedMaker>,
 }
 
@@ -67,7 +67,7 @@ impl Contestant {
     /// The tree of a design in `timed` mode.
     ///
     /// # Errors
-    /// If the log mode of the design cannot be built.
+    /// If the WAL mode of the design cannot be built.
     pub fn tree(name: &str, design: Design) -> Result<Self> {
         let wal = tree::wal::CATALOG.build(design.choice("wal"));
         let wal = wal.map_err(|error| tree::Error::Misuse(error.message))?.mode();
@@ -75,7 +75,7 @@ impl Contestant {
     }
 }
 
-/// Opens trees of one design in `timed` mode: flushes and compactions have threads of their own.
+/// Opens trees of one design in `timed` mode, with background threads for flushes and compactions.
 pub struct TimedMaker(pub Design);
 
 impl SharedMaker for TimedMaker {

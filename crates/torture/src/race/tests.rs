@@ -1,4 +1,4 @@
-//! Histories made by hand, and made up at random and judged by trying every order.
+//! Histories written by hand, and random histories checked by trying every order.
 
 use std::collections::HashSet;
 
@@ -13,11 +13,11 @@ use crate::violation::Check;
 const KEYS: Keys = Keys { writers: 2 };
 const ROUND: u32 = 1;
 
-/// Two keys of writer 0, two of writer 1, and two that they share.
+/// Two keys of writer 0, two of writer 1, and two shared keys.
 const OWN: [[Key; 2]; 2] = [[0, 3], [1, 4]];
 const SHARED: [Key; 2] = [2, 5];
 
-/// An operation in words: thread, kind, moments, cells.
+/// Compact form of an operation: thread, kind, moments, cells.
 type Line = (usize, OperationKind, (u64, u64), Vec<(Key, Version)>);
 
 fn history(lines: &[Line]) -> History {
@@ -30,7 +30,7 @@ fn history(lines: &[Line]) -> History {
     History { round: ROUND, keys: KEYS, initial: vec![NOTHING; KEYS.len()], logs }
 }
 
-/// Commit number `commit` of a writer.
+/// Version of commit number `commit` of a writer.
 fn by(writer: usize, commit: usize) -> Version {
     version(ROUND, writer, commit)
 }
@@ -45,7 +45,7 @@ fn assert_found(lines: &[Line], wanted: Option<Check>) {
 fn what_threads_may_see_is_no_violation() {
     use OperationKind::{Commit, Cursor, Get};
     assert_found(&[], None);
-    // A read beside a write sees it or not; two of one thread in this order.
+    // A read concurrent with a write may or may not see it; two reads of one thread must agree in this order.
     let write = (0, Commit, (10, 20), vec![(0, by(0, 1)), (2, by(0, 1))]);
     for (first, second) in [(NOTHING, NOTHING), (NOTHING, by(0, 1)), (by(0, 1), by(0, 1))] {
         let reads =
@@ -108,7 +108,7 @@ fn a_shared_key_goes_through_its_values_once() {
     assert_found(&[a, delete, read(70, NOTHING)], None);
 }
 
-/// Whether some order of all operations explains a history: all of them are tried.
+/// Whether an order of all operations explains a history. Tries all orders.
 fn has_order(history: &History) -> bool {
     let operations: Vec<At<'_>> = history.operations().collect();
     let mut content: Vec<Version> = history.initial.clone();
@@ -152,7 +152,7 @@ fn tried(
     false
 }
 
-/// A history of three threads: what some order leaves, with a cell changed now and then.
+/// A history of three threads generated from some order, with one cell changed occasionally.
 fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> History {
     let count = random.random_range(3..9);
     let mut free: [u64; 3] = [1, 2, 3];
@@ -201,8 +201,8 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
     history(&lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>())
 }
 
-/// How many histories of a kind have an order, and how many have none: of those, how many are found out. No
-/// other must be.
+/// Number of histories with an order, number without one, and how many of the latter are detected. None with an order
+/// may be reported.
 fn judged(seed: u64, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> (u64, u64, u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut right, mut wrong, mut found) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! One thread of a race: it writes and reads at random, and records what it did and saw.
+//! One thread of a race: it writes and reads at random, and records its operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,24 +12,24 @@ use super::store::{Cursor, Pair, Shared, View};
 use crate::script::Write;
 use crate::violation::{Check, Violation};
 
-/// What all threads of a round share.
+/// State shared by all threads of a round.
 pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// Where moments come from.
+    /// Source of moments.
     pub(crate) clock: AtomicU64,
-    /// Somebody found a violation, or all writers are done.
+    /// Set when a thread found a violation or all writers are done.
     pub(crate) is_over: AtomicBool,
 }
 
 impl Arena<'_> {
-    /// Now: later than every moment before.
+    /// The current moment, later than every earlier one.
     pub(crate) fn now(&self) -> Moment {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Does something, and says when it was called and when it returned.
+    /// Runs an operation and returns the moments of its call and return.
     pub(crate) fn timed<T>(
         &self,
         call: impl FnOnce() -> tree::Result<T>,
@@ -41,12 +41,12 @@ impl Arena<'_> {
     }
 }
 
-/// A call failed on a disk without faults.
+/// Violation for a call that failed on a disk without faults.
 pub(crate) fn failed(error: impl std::fmt::Display) -> Violation {
     Violation::new(Check::GoesOn, format!("on a disk without faults: {error}"))
 }
 
-/// What a value says of a key.
+/// Cell for the value of a key.
 fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     let version = match value {
         None => NOTHING,
@@ -58,7 +58,7 @@ fn cell(key: Key, value: Option<&[u8]>) -> Result<Cell, Violation> {
     Ok(Cell { key, version })
 }
 
-/// A cursor over the keys of a range, and what it gave out so far.
+/// A cursor over a key range, with the entries returned so far.
 pub(crate) struct Walk<'s> {
     cursor: Box<dyn Cursor + 's>,
     range: Range<Key>,
@@ -66,7 +66,7 @@ pub(crate) struct Walk<'s> {
     back: Vec<Pair>,
 }
 
-/// From which end the next entry is read.
+/// End of the cursor from which the next entry is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     Front,
@@ -78,7 +78,7 @@ impl<'s> Walk<'s> {
         Self { cursor, range, front: Vec::new(), back: Vec::new() }
     }
 
-    /// Reads the next entry; `false` where there is none.
+    /// Reads the next entry; `false` at the end.
     pub(crate) fn step(&mut self, end: End) -> Result<bool, Violation> {
         let (entry, read) = match end {
             End::Front => (self.cursor.next(), &mut self.front),
@@ -90,7 +90,7 @@ impl<'s> Walk<'s> {
         Ok(is_there)
     }
 
-    /// Reads all that is left from the ends that `end` says, and tells what each key of the range holds.
+    /// Reads all remaining entries from the ends that `end` chooses, and returns the cells of the range.
     pub(crate) fn finish(mut self, mut end: impl FnMut() -> End, keys: Keys) -> Result<Vec<Cell>, Violation> {
         while self.step(end())? {}
         let entries: Vec<Pair> = self.front.into_iter().chain(self.back.into_iter().rev()).collect();
@@ -114,7 +114,7 @@ impl<'s> Walk<'s> {
     }
 }
 
-/// The bounds of a range of keys.
+/// Bounds of a range of keys.
 fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
     let low = match range.start {
         0 => Bound::Unbounded,
@@ -130,10 +130,10 @@ fn bounds(range: &Range<Key>, keys: Keys, is_exact: bool) -> (Bound<Vec<u8>>, Bo
     (low, high)
 }
 
-/// What a store can be asked for a cursor with.
+/// Function that opens a cursor between two bounds.
 type Open<'a, 's> = &'a dyn Fn(Bound<&[u8]>, Bound<&[u8]>) -> tree::Result<Box<dyn Cursor + 's>>;
 
-/// Begins to walk over a range of keys.
+/// Starts a walk over a range of keys.
 pub(crate) fn walk<'s>(
     open: Open<'_, 's>,
     range: Range<Key>,
@@ -158,7 +158,7 @@ pub(crate) struct Worker<'a> {
     random: Xoshiro256PlusPlus,
     log: Log,
     commits: usize,
-    /// A cursor that is read now and then, with the moments of its opening.
+    /// A cursor that stays open, with the moments of its opening.
     held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 
@@ -169,7 +169,7 @@ impl<'a> Worker<'a> {
         Self { arena, number, random, log: Log::default(), commits: 0, held: None }
     }
 
-    /// Does so many operations, or fewer if the round is over.
+    /// Runs this many operations, or fewer if the round is over.
     pub(crate) fn run(mut self, operations: usize) -> Result<Log, Violation> {
         for _ in 0..operations.min(keys::MOST_COMMITS) {
             if self.arena.is_over.load(Ordering::Relaxed) {
@@ -196,7 +196,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A key that this thread writes: of its own, or one time in four a shared one.
+    /// A key for this thread to write: its own, or a shared one with probability 1/4.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
@@ -220,7 +220,7 @@ impl<'a> Worker<'a> {
         self.commit(&writes)
     }
 
-    /// Writes a value or a delete to each key. Of several writes to one key only the last is ever seen.
+    /// Writes a value or a delete to each key. If a key occurs several times, only its last write is visible.
     fn commit(&mut self, writes: &[(Key, bool)]) -> Result<(), Violation> {
         self.commits += 1;
         let version = keys::version(self.arena.round, self.number, self.commits);
@@ -259,7 +259,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Opens a cursor: half of them are read at once, the others now and then.
+    /// Opens a cursor. Half of the cursors are read at once, the others step by step.
     fn cursor(&mut self) -> Result<(), Violation> {
         while self.held.is_some() {
             self.go_on()?;
@@ -275,7 +275,7 @@ impl<'a> Worker<'a> {
         if self.random.random_bool(0.5) { self.finish() } else { Ok(()) }
     }
 
-    /// Reads a little on from the cursor that is held.
+    /// Reads the next entries from the open cursor.
     fn go_on(&mut self) -> Result<(), Violation> {
         let Some((walk, _)) = &mut self.held else { return self.get() };
         for _ in 0..self.random.random_range(1..6) {
@@ -287,7 +287,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Reads the cursor that is held to its end.
+    /// Reads the open cursor to its end.
     fn finish(&mut self) -> Result<(), Violation> {
         let Some((walk, moments)) = self.held.take() else { return Ok(()) };
         let share = [0.0, 1.0, 0.5][self.random.random_range(0..3)];
@@ -298,7 +298,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Takes a snapshot and reads it in all ways, with other threads in between.
+    /// Takes a snapshot and reads it through all paths while other threads run.
     fn snapshot(&mut self) -> Result<(), Violation> {
         let (view, moments) = self.arena.timed(|| Ok(self.arena.store.view()))?;
         let asked: Vec<Key> = (0..4).map(|_| self.any_key()).collect();
@@ -323,7 +323,7 @@ pub(crate) fn read_view(view: &dyn View, end: End, keys: Keys) -> Result<Vec<Cel
     walk.finish(|| end, keys)
 }
 
-/// Asks for many keys at once.
+/// Reads many keys with one call.
 fn ask(
     multi_get: &dyn Fn(&[&[u8]]) -> tree::Result<tree::Values>,
     asked: &[Key],

@@ -1,5 +1,5 @@
-//! Damage to every part of every file: every piece is told, no answer is wrong, and no damaged length is
-//! believed; and stores that deal wrongly with damage are caught.
+//! Corruption of every part of every file. Every corruption is reported, no answer is wrong, and no corrupted length
+//! is trusted. Stores that handle corruption wrongly are caught.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -15,7 +15,7 @@ use types::Bytes;
 use crate::largest::largest_allocation_of;
 use crate::{maker, subject};
 
-/// Log modes with designs that differ in what their files hold.
+/// WAL modes with designs whose files differ in content.
 const DESIGNS: [(&str, &str); 5] = [
     ("none", "compaction = \"tiered\"\nbloom = \"ribbon\""),
     ("buffered", "compaction = \"leveled\"\nfence = \"static-btree\""),
@@ -27,8 +27,8 @@ const DESIGNS: [(&str, &str); 5] = [
     ),
 ];
 
-/// The largest piece of memory that these stores ask for is the write buffer of a table, of 1.1 MiB, and the list
-/// of images takes 7 MB. A length of 32 bits that was damaged is above this in all but one of 256 cases.
+/// The largest allocation of these stores is the write buffer of an SSTable (1.1 MiB); the list of images takes 7 MB.
+/// A corrupted 32-bit length exceeds this limit in all but one of 256 cases.
 const LARGEST_ALLOCATION: usize = 16 << 20;
 
 #[test]
@@ -52,34 +52,34 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_ne!(explored(5), explored(6));
 }
 
-/// What is wrong.
+/// Injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
-    /// `verify` ends at the first piece of damage.
+    /// `verify` stops at the first corruption.
     VerifyStopsEarly,
-    /// `verify` does not look at logs.
+    /// `verify` skips WALs.
     VerifySkipsLogs,
     /// `verify` leaves a lock file.
     VerifyLocks,
-    /// A get that meets damage finds nothing.
+    /// A get that hits corruption reports the key as absent.
     DamageIsAbsence,
-    /// A range that meets damage ends.
+    /// A scan that hits corruption ends early.
     DamageEndsRanges,
-    /// Damaged tables are left out without a word.
+    /// Corrupted SSTables are skipped silently.
     LeftOutInSilence,
-    /// What is left out is not reported.
+    /// Quarantined files are not reported.
     QuarantineInSilence,
-    /// Errors lose their file on the way.
+    /// Errors lose their file name.
     FileNotNamed,
-    /// Damage is a panic.
+    /// Corruption causes a panic.
     Panics,
-    /// The version of the manifest is not looked at.
+    /// The version of the manifest is ignored.
     VersionIgnored,
-    /// The lengths in a table's footer are believed.
+    /// The lengths in an SSTable's footer are trusted.
     LengthBelieved,
 }
 
-/// A tree with something wrong around it.
+/// A tree wrapped with a bug.
 struct Wrong {
     tree: Box<dyn Store>,
     bug: Bug,
@@ -93,7 +93,7 @@ impl Store for Wrong {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         match self.tree.get(key) {
             Err(error) if self.bug == Bug::DamageIsAbsence && error.is_damage() => Ok(None),
-            // As a panic, but without a line on standard error for each.
+            // Panics without a line on standard error for each.
             Err(error) if self.bug == Bug::Panics => std::panic::resume_unwind(Box::new(error.to_string())),
             found => found,
         }
@@ -181,7 +181,7 @@ impl Maker for WrongMaker {
     }
 }
 
-/// Storage under which damage of a kind does not show.
+/// Storage that hides corruption of one kind.
 struct Healing {
     inner: Arc<dyn Storage>,
     bug: Bug,
@@ -257,7 +257,7 @@ fn planted(toml: &str, bug: Bug) -> Subject {
     Subject { maker: Box::new(WrongMaker { tree: maker(toml), bug }), ..subject(toml) }
 }
 
-/// Explores until something is found; the checks that did not pass, each found again by its place.
+/// Explores until a violation is found. Returns the failed checks, each of which is reproduced from its coordinates.
 fn caught(subject: &Subject, name: &str) -> BTreeSet<Check> {
     let tally = damage::explore(subject, CorruptionBudget { seed: 1, images: 1200 });
     assert!(!tally.findings.kept.is_empty(), "{name} is not caught");
@@ -289,7 +289,7 @@ fn stores_that_deal_wrongly_with_damage_are_caught() {
     }
 }
 
-/// A checksum that is not compared is one that is not there.
+/// A checksum that is not compared equals a missing checksum.
 #[test]
 fn blocks_without_a_checksum_are_caught() {
     let subject = subject("wal = \"sync\"\nblock = { checksum = \"none\" }");
@@ -297,17 +297,17 @@ fn blocks_without_a_checksum_are_caught() {
     assert!(caught.contains(&Check::Told), "{caught:?}");
 }
 
-/// Stores that all have the same identity take each other's files for their own.
+/// Stores that share one identity accept each other's files.
 #[test]
 fn files_that_are_not_told_from_those_of_other_stores_are_caught() {
-    // Few files, so that one of another store takes the place of its like within so many images.
+    // Few files, so that a file of another store replaces one of the same kind within this many images.
     let toml = "wal = \"sync\"\ncompaction = { kind = \"l0-tiered\", read_triggered = \"4KiB\" }";
     let subject = Subject { maker: Box::new(SameIdentity(maker(toml))), ..subject(toml) };
     let caught = caught(&subject, "SameIdentity");
     assert!(caught.contains(&Check::Told), "{caught:?}");
 }
 
-/// Opens trees of one identity.
+/// Opens trees that share one identity.
 struct SameIdentity(TreeMaker);
 
 impl SameIdentity {

@@ -1,5 +1,5 @@
-//! What a process that died under load leaves: honest stores pass, and each lie is caught by the check that is
-//! there for it. A process that dies is a store that is dropped: what the system was told stays.
+//! Stores of processes that died under load. Correct stores pass, and each injected bug is caught by its check. A
+//! process death is simulated by dropping the store, because the completed system calls survive.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
@@ -17,32 +17,33 @@ use crate::design;
 
 const DIRECTORY: &str = "store";
 
-/// The events after which a process dies.
+/// Number of reports after which a process dies.
 const EVENTS: usize = 700;
 
-/// By how many writes a write comes late. More than one: the one before death may not have told that it is done.
+/// Number of writes by which a write is late. It is more than one, because the write before the death may be
+/// unreported.
 const LATE: usize = 3;
 
-/// What a store may lie about.
+/// Injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lie {
     None,
-    /// A write is acknowledged and only later done, with the [`LATE`]th next write of its writer.
+    /// A write is acknowledged first and applied with the [`LATE`]th next write of its writer.
     EarlyAcknowledgement,
-    /// Every third write is acknowledged and never done.
+    /// Every third write is acknowledged and never applied.
     Hole,
-    /// Of one batch the last write is not done.
+    /// The last write of each batch is dropped.
     HalfBatch,
-    /// Whatever would flush does nothing.
+    /// Every flush request does nothing.
     NoFlush,
 }
 
-/// A store that is killed after so many events, and may lie.
+/// A store with an injected bug that is killed after a number of reports.
 struct Liar {
     tree: Tree,
     lie: Lie,
     writes: AtomicUsize,
-    /// By writer, what was acknowledged and is not done.
+    /// Acknowledged writes that are not applied yet, by writer.
     pending: Mutex<BTreeMap<u8, VecDeque<Vec<Write>>>>,
 }
 
@@ -51,7 +52,7 @@ impl Liar {
         Store::write(&self.tree, commit)
     }
 
-    /// Puts a write behind those of its writer that are not done, and gives out the one whose turn it is.
+    /// Queues a write after the pending ones of its writer, and returns the one that is due.
     fn late(&self, commit: &[Write]) -> Option<Vec<Write>> {
         let mut pending = self.pending.lock();
         let pending = pending.entry(commit[0].key[0]).or_default();
@@ -84,7 +85,7 @@ impl Store for Liar {
     }
 
     fn compact(&self) -> Result<()> {
-        // A compaction of all flushes first.
+        // A compaction flushes first.
         if self.lie == Lie::NoFlush { Ok(()) } else { self.tree.compact() }
     }
 
@@ -101,7 +102,7 @@ impl Store for Liar {
     }
 }
 
-/// Starts the writers on a store that lies, stops them after some events, and checks what is there.
+/// Starts the writers on a faulty store, stops them after some reports, and checks the store.
 fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), Violation> {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let writers = Life::new(1);
@@ -111,7 +112,7 @@ fn killed(design: &Design, lie: Lie) -> std::result::Result<(Ledger, Commits), V
     let ledger = Mutex::new((Ledger::new([0; WRITERS]), 0));
     let tell = |event: Event| {
         let mut ledger = ledger.lock();
-        // Who is dead tells nothing, and does nothing more.
+        // After the death no report is recorded.
         if ledger.1 == EVENTS {
             drop(ledger);
             std::panic::resume_unwind(Box::new("killed"));
@@ -149,7 +150,7 @@ fn every_lie_is_caught() {
     ] {
         let toml = format!("wal = \"{wal}\"");
         let design = match lie {
-            // Of a memtable that holds everything nothing is flushed that is not asked for.
+            // A memtable that holds everything is flushed only on request.
             Lie::NoFlush => Design::default().with(&toml.parse().unwrap()).unwrap(),
             _ => design(&toml),
         };

@@ -1,4 +1,4 @@
-//! The allocator of these tests: the system's, which notes the largest piece that a thread asked for.
+//! Allocator of these tests: the system allocator, which records the largest allocation of each thread.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,18 +13,18 @@ static ALLOCATOR: Noting = Noting;
 struct Noting;
 
 impl Noting {
-    /// A thread that is ending notes nothing any more.
+    /// A thread that is exiting records nothing.
     fn note(bytes: usize) {
         let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(bytes)));
     }
 }
 
-// SAFETY: every call is handed to the system's allocator as it is; noting a number allocates nothing.
+// SAFETY: every call is forwarded unchanged to the system allocator; recording a number allocates nothing.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Noting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         Self::note(layout.size());
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller's guarantees are those that the system allocator requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Noting {
     }
 }
 
-/// What `work` gives, and the bytes of the largest piece of memory that its thread asked for meanwhile.
+/// Returns the result of `work` and the size of its thread's largest allocation in bytes.
 pub(crate) fn largest_allocation_of<T>(work: impl FnOnce() -> T) -> (T, usize) {
     LARGEST.set(0);
     let done = work();

@@ -1,4 +1,4 @@
-//! Every kind of design explored a little, and every planted bug caught.
+//! A short exploration of every kind of design. Every seeded bug must be caught.
 
 #![allow(clippy::print_stdout)] // what caught a bug is worth reading in the output of a test
 
@@ -13,18 +13,18 @@ mod wrong;
 use lsmbench_torture::{Subject, TreeMaker, small};
 use tree::Design;
 
-/// The small default design, changed.
+/// The small default design with changes.
 fn design(toml: &str) -> Design {
     let design = Design::default().with(&toml.parse().expect("designs are TOML"));
     small(&design.expect("the design can be built"))
 }
 
-/// The tree of that design.
+/// Tree of that design.
 fn subject(toml: &str) -> Subject {
     Subject::tree(toml, design(toml)).expect("the design can be built")
 }
 
-/// What opens that tree, for tests to put something around it.
+/// Opener of that tree, for tests that wrap it.
 fn maker(toml: &str) -> TreeMaker {
     TreeMaker(design(toml))
 }

@@ -1,5 +1,5 @@
-//! Bugs planted between a tree and its disk: calls that are swallowed, done too early, or done in place. Each
-//! is what an engine with that bug would ask of its disk, and each must be caught.
+//! Bugs seeded between a tree and its disk: calls that are dropped, too early, or in place. Each imitates the storage
+//! calls of an engine with that bug, and each must be caught.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,32 +12,32 @@ use types::Bytes;
 
 use crate::{maker, subject};
 
-/// What is wrong.
+/// Injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// Directories are never synced.
     NoDirectorySync,
-    /// A log is acknowledged before its sync: the sync never comes.
+    /// A write is acknowledged before the WAL sync, which never happens.
     LogNotSynced,
-    /// The manifest names tables whose bytes are not synced.
+    /// The manifest names SSTables whose bytes are not synced.
     TableNotSynced,
     /// Changes of the manifest are not synced.
     ManifestNotSynced,
-    /// A new manifest is written over the old one.
+    /// A new manifest overwrites the old one in place.
     ManifestInPlace,
-    /// The new manifest takes the place of the old one in two steps.
+    /// The new manifest replaces the old one in two steps.
     RenameInTwoSteps,
-    /// A log is removed when its flush begins, not when the table is durable.
+    /// A WAL is removed when its flush begins, not when the SSTable is durable.
     LogRemovedEarly,
-    /// Recovery removes a log once it is read, not once its tables are durable.
+    /// Recovery removes a WAL after reading it, before its SSTables are durable.
     LogRemovedByRecovery,
-    /// Recovery takes the first half of a log for the whole, as if it had stopped at damage in silence.
+    /// Recovery accepts the first half of a WAL as the whole WAL.
     LogReadInPart,
     /// A checkpoint does not sync its directory.
     CheckpointNotSynced,
-    /// Errors of a log's sync are not looked at.
+    /// Errors of a WAL sync are ignored.
     SyncErrorIgnored,
-    /// Errors lose their file and their cause on the way.
+    /// Errors lose their file and their cause.
     ErrorWithoutCause,
 }
 
@@ -48,7 +48,7 @@ struct Planted {
 }
 
 impl Planted {
-    /// Removes the log of the memtable that is being flushed, for good.
+    /// Removes the WAL of the memtable that is being flushed, durably.
     fn remove_oldest_log(&self, directory: &Path) -> Result<(), StorageError> {
         let mut names = self.inner.list(directory)?;
         names.retain(|name| name.split('.').nth(1) == Some("wal"));
@@ -170,10 +170,10 @@ impl WriteFile for PlantedWriter {
     }
 }
 
-/// The bytes of a log that nothing was written to.
+/// Size of the header of a WAL in bytes.
 const HEADER_BYTES: u64 = 20;
 
-/// A log of which only the first half is found, but its header in any case.
+/// A WAL of which only the first half is readable, and at least its header.
 struct FirstHalf(Arc<dyn ReadFile>);
 
 impl ReadFile for FirstHalf {
@@ -186,7 +186,7 @@ impl ReadFile for FirstHalf {
     }
 }
 
-/// Opens trees on storage with a bug; looks at them without.
+/// Opens trees on storage with a bug, and verifies them without it.
 struct PlantedMaker {
     tree: TreeMaker,
     bug: Bug,
@@ -208,7 +208,7 @@ fn planted(toml: &str, bug: Bug) -> Subject {
     Subject { maker: Box::new(PlantedMaker { tree: maker(toml), bug }), ..plain }
 }
 
-/// Explores crashes until something is found; returns the checks that did not pass.
+/// Explores crashes until a violation is found; returns the failed checks.
 fn caught_by_crashes(toml: &str, bug: Bug) -> BTreeSet<Check> {
     let subject = planted(toml, bug);
     let tally = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });
@@ -263,7 +263,7 @@ fn a_log_removed_before_its_table_is_durable_is_caught() {
     assert_caught(Bug::LogRemovedEarly, "wal = \"sync\"", &[Check::CleanBefore]);
 }
 
-/// Nothing but a crash during recovery can show this one.
+/// Only a crash during recovery can reveal this bug.
 #[test]
 fn a_log_removed_by_recovery_before_its_tables_are_durable_is_caught() {
     let subject = planted("wal = \"sync\"", Bug::LogRemovedByRecovery);

@@ -1,5 +1,5 @@
-//! Races on trees as they are, which find nothing, and on trees with something wrong around them: each bug must
-//! be caught, and by the check that is meant for it.
+//! Races on correct trees, which find nothing, and on trees with a seeded bug. Each bug must be caught by the check
+//! that is meant for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -16,54 +16,54 @@ use tree::{Result, Values};
 
 use crate::design;
 
-/// Of how many calls one goes wrong.
+/// One of this many calls misbehaves.
 const PERIOD: usize = 37;
 
-/// The races that a bug has to get away with.
+/// Number of races within which a bug must be caught.
 const RACES: u64 = 60;
 
-/// The rounds of each.
+/// Number of rounds per race.
 const ROUNDS: u32 = 4;
 
-/// What is wrong.
+/// Injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
-    /// A get returns a value from before, now and then.
+    /// A get sometimes returns an earlier value.
     StaleGet,
-    /// A write can be read, is acknowledged, and is undone.
+    /// A write becomes visible, is acknowledged, and is undone.
     WriteUndone,
-    /// A write is acknowledged, and done with the next one.
+    /// A write is acknowledged first and applied with the next one.
     WriteLate,
-    /// The writes of a batch are done one by one.
+    /// The writes of a batch are applied one by one.
     TornBatch,
-    /// A snapshot answers from the present.
+    /// A snapshot returns current values.
     LeakingSnapshot,
-    /// A cursor leaves out an entry, now and then.
+    /// A cursor sometimes skips an entry.
     SkippingCursor,
-    /// A cursor shows a key that was deleted.
+    /// A cursor returns a deleted key.
     GhostInCursor,
-    /// A cursor gives out an entry twice, now and then.
+    /// A cursor sometimes returns an entry twice.
     RepeatingCursor,
     /// The keys of a multi-get are read one after the other.
     MultiGetOfMoments,
-    /// A byte of a value is wrong, now and then.
+    /// A byte of a value is sometimes wrong.
     WrongByte,
     /// Half of the threads see the writes of their half before the others do.
     TwoOrders,
-    /// What was written last is gone behind a clean end.
+    /// A clean close loses the last writes.
     LostAtEnd,
     /// A key is missing in checkpoints.
     HoleInCheckpoint,
 }
 
-/// What is remembered by a tree that goes wrong.
+/// State of a faulty tree.
 #[derive(Default)]
 struct State {
     calls: AtomicUsize,
-    /// The values that keys had when they were first written or last deleted.
+    /// Values that keys had when they were first written or last deleted.
     before: Mutex<BTreeMap<Vec<u8>, Vec<u8>>>,
     late: Mutex<Vec<Write>>,
-    /// What is written just now, by the halves of the threads.
+    /// Writes in progress, by half of the threads.
     early: [Mutex<BTreeMap<Vec<u8>, Vec<u8>>>; 2],
 }
 
@@ -73,7 +73,7 @@ impl State {
     }
 }
 
-/// A tree with something wrong around it.
+/// A tree wrapped with a bug.
 struct Wrong {
     tree: Arc<dyn Shared>,
     storage: Arc<dyn Storage>,
@@ -82,7 +82,7 @@ struct Wrong {
     state: Arc<State>,
 }
 
-/// The half of the threads that this one is of.
+/// Half to which the current thread belongs.
 fn half() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     thread_local!(static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed));
@@ -90,7 +90,7 @@ fn half() -> usize {
 }
 
 impl Wrong {
-    /// Does writes that can be read by some before the others.
+    /// Applies writes that one half of the threads sees first.
     fn write_early(&self, commit: &[Write]) -> Result<()> {
         let early = &self.state.early[half()];
         for Write { key, value } in commit {
@@ -102,14 +102,14 @@ impl Wrong {
         written
     }
 
-    /// Does a write, and undoes it.
+    /// Applies a write and undoes it.
     fn write_undone(&self, write: &Write) -> Result<()> {
         let before = self.tree.get(&write.key)?;
         self.tree.write(std::slice::from_ref(write))?;
         self.tree.write(&[Write { key: write.key.clone(), value: before }])
     }
 
-    /// Remembers what a commit overwrites.
+    /// Remembers the values that a commit overwrites.
     fn remember(&self, commit: &[Write]) -> Result<()> {
         for Write { key, value } in commit {
             if let (None, Some(before)) = (value, self.tree.get(key)?) {
@@ -121,7 +121,7 @@ impl Wrong {
         Ok(())
     }
 
-    /// What is left when the entries were read that a cursor gives out.
+    /// Entries of a cursor, after the bug.
     fn entries(&self, mut cursor: Box<dyn Cursor + '_>) -> Result<Vec<Pair>> {
         let mut entries = BTreeMap::new();
         while let Some((key, value)) = cursor.next()? {
@@ -222,7 +222,7 @@ impl Store for Wrong {
                 self.tree.write(&[Write { key, value: None }])?;
             }
         }
-        // Without a log the end is what makes it durable; with one it has nothing to do.
+        // Without a WAL a close makes writes durable; with a WAL it does nothing.
         self.tree.sync()
     }
 }
@@ -268,7 +268,7 @@ impl Shared for Wrong {
     }
 }
 
-/// Entries that were read before.
+/// Entries that were read earlier.
 struct Read(std::vec::IntoIter<Pair>);
 
 impl Cursor for Read {
@@ -281,7 +281,7 @@ impl Cursor for Read {
     }
 }
 
-/// A snapshot that is none.
+/// A fake snapshot that reads current values.
 struct Present(Arc<dyn Shared>);
 
 impl View for Present {
@@ -306,7 +306,7 @@ struct WrongMaker {
 impl SharedMaker for WrongMaker {
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Shared>> {
         let maker = TimedMaker(design(self.toml));
-        // Checkpoints are opened to be read: what is wrong is wrong in the store.
+        // Checkpoints are opened without the bug, which affects only the store.
         if directory != Path::new("store") {
             return maker.open(storage, directory);
         }
@@ -321,7 +321,7 @@ fn contestant(toml: &'static str, bug: Bug) -> Contestant {
     Contestant { maker: Box::new(WrongMaker { toml, bug }), ..plain }
 }
 
-/// Races until `bug` is caught by the check that is meant for it.
+/// Races until the intended check catches `bug`.
 #[track_caller]
 fn assert_caught(bug: Bug, by: Check) {
     let contestant = contestant("wal = \"buffered\"", bug);

@@ -1,4 +1,4 @@
-//! Designs as they are: nothing is found, and the same seed gives the same numbers.
+//! Correct designs: no violation is found, and equal seeds give equal numbers.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::{maker, subject};
 
 const MODES: [&str; 5] = ["none", "buffered", "sync", "group", "interval"];
 
-/// Compactions that differ in what they rewrite and what they only move.
+/// Compactions that differ in the data that they rewrite or only move.
 const COMPACTIONS: [&str; 5] = ["l0-tiered", "leveled", "tiered", "leveled-partial", "universal"];
 
 #[test]
@@ -48,8 +48,8 @@ fn the_same_seed_gives_the_same_numbers() {
     assert_ne!(explored(5), explored(6));
 }
 
-/// Opens the store with another design each time, as the number of its files says: the same disk is opened
-/// with the same design.
+/// Opens the store with another design each time. The number of its files selects the design, so that equal disks open
+/// with equal designs.
 struct Changing(Vec<TreeMaker>);
 
 impl Maker for Changing {
@@ -76,7 +76,7 @@ fn log_modes_and_designs_may_change_at_every_opening() {
         "wal = \"group\"\nblock = { align = true }\ncache = \"none\"",
     ];
     let makers = designs.iter().map(|toml| maker(toml)).collect();
-    // What all of them promise is what the weakest does.
+    // Together they promise only the promises of the weakest.
     let subject =
         Subject { name: "changing".to_owned(), wal: WalMode::NONE, maker: Box::new(Changing(makers)) };
     let crashes = crash::explore(&subject, crash::CrashBudget { seed: 1, states: 1500 });

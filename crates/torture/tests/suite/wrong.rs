@@ -1,5 +1,5 @@
-//! Stores that are wrong above their disk: batches written one by one, tombstones left out, syncs that do
-//! nothing. Each must be caught, and by the check that is meant for it.
+//! Stores with a bug above the disk: batches written one by one, dropped tombstones, syncs without effect. Each must
+//! be caught by the check that is meant for it.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -13,26 +13,26 @@ use tree::Result;
 
 use crate::{maker, subject};
 
-/// What is wrong.
+/// Injected bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// The writes of a batch are logged one by one.
     TornBatch,
-    /// A delete writes no tombstone for what is no longer in memory, and only hides it.
+    /// A delete of a key that is no longer in memory writes no tombstone and only hides the key.
     TombstoneDropped,
-    /// `sync` returns at once.
+    /// `sync` does nothing.
     SyncDoesNothing,
-    /// `flush` returns at once.
+    /// `flush` does nothing.
     FlushDoesNothing,
-    /// A filter lacks one key: point reads miss it.
+    /// A filter lacks one key, so gets miss it.
     KeyMissed,
-    /// Errors of writes are not looked at.
+    /// Errors of writes are ignored.
     ErrorIgnored,
     /// A failed read stops the writes.
     ReadStopsWrites,
 }
 
-/// A tree with something wrong around it.
+/// A tree wrapped with a bug.
 struct Wrong {
     tree: Box<dyn Store>,
     bug: Bug,
@@ -41,15 +41,15 @@ struct Wrong {
 
 #[derive(Default)]
 struct State {
-    /// The keys written since the last flush.
+    /// Keys written since the last flush.
     in_memory: BTreeSet<Vec<u8>>,
-    /// Deleted, and known to be so only here.
+    /// Deleted keys without a tombstone.
     hidden: BTreeSet<Vec<u8>>,
     has_failed: bool,
 }
 
 impl Wrong {
-    /// The commit without the tombstones that are left out.
+    /// The commit without its dropped tombstones.
     fn without_tombstones(&self, commit: &[Write]) -> Vec<Write> {
         let state = &mut *self.state.lock();
         let mut kept = Vec::new();

@@ -1,6 +1,6 @@
-//! What every back end takes to read a block of 4 KiB at random from a table that was just written, to read 32 of
-//! them together, and to write a table. `direct` and `uring` go to the device each time, the others meet the page
-//! cache; `simulated` waits for nothing here.
+//! Time of every back end to read a random 4 KiB block from a new SSTable, to read 32 blocks together, and to write an
+//! SSTable. `direct` and `uring` access the device each time, the others use the page cache, and `simulated` does not
+//! wait here.
 //!
 //! `cargo bench -p lsmbench-storage`; with `-- --test` everything runs once over a small table.
 
@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const BLOCK_BYTES: usize = 4096;
 
-/// What the tree hands over at a time.
+/// Size of the pieces that the tree appends, in bytes.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// A table is small where nothing is measured: cargo says `--bench` where something is.

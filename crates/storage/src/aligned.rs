@@ -1,10 +1,10 @@
 //! Memory at addresses that direct I/O accepts.
 
-/// What offsets, lengths and addresses of direct reads and writes are multiples of. It suits every device
-/// with sectors of 512 or 4096 bytes.
+/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. It suits every device with
+/// sectors of 512 or 4096 bytes.
 pub(crate) const ALIGNMENT: usize = 4096;
 
-/// Zeroed memory that starts at a multiple of [`ALIGNMENT`], found inside a larger allocation.
+/// Zeroed memory that starts at a multiple of [`ALIGNMENT`], inside a larger allocation.
 pub(crate) struct AlignedBuffer {
     memory: Box<[u8]>,
     start: usize,
@@ -12,24 +12,24 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// `len` bytes.
+    /// A zeroed buffer of `len` bytes.
     pub(crate) fn new(len: usize) -> Self {
         let memory = vec![0; len + ALIGNMENT].into_boxed_slice();
         let start = memory.as_ptr().align_offset(ALIGNMENT);
         Self { memory, start, len }
     }
 
-    /// The number of bytes.
+    /// Length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The bytes.
+    /// Content of the buffer.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.memory[self.start..][..self.len]
     }
 
-    /// The bytes, to be written.
+    /// Mutable content of the buffer.
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.memory[self.start..][..self.len]
     }

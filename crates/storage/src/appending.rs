@@ -1,4 +1,4 @@
-//! How files that are appended to in small pieces are written: a parameter of the back ends on POSIX files.
+//! Write method for files with small appends: a parameter of the back ends on POSIX files.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::storage::{Purpose, StorageError, WriteFile};
 use crate::{mapped_log, page_cached};
 
-/// What the reference of a back end says of the parameter.
+/// Reference text of the parameter for a back end.
 macro_rules! appending_reference {
     () => {
         "# How logs are appended to: \"mapped\", by a copy into a memory map of space reserved ahead, which is no\n\
@@ -17,14 +17,14 @@ macro_rules! appending_reference {
 }
 pub(crate) use appending_reference;
 
-/// How logs are appended to.
+/// Write method for WAL appends.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Appending {
-    /// By a copy into a memory map.
+    /// Copies into a memory map.
     #[default]
     Mapped,
-    /// By write(2).
+    /// write(2).
     Write,
 }
 

@@ -1,5 +1,5 @@
-//! A file written in whole aligned blocks, as direct I/O demands: appends are collected, the last block is padded
-//! and the padding cut off again.
+//! A file written in whole aligned blocks, as direct I/O demands. Appends are buffered, the last block is padded, and
+//! the padding is truncated afterwards.
 
 use std::fs::File;
 use std::io;
@@ -10,18 +10,18 @@ use crate::aligned::{ALIGNMENT, AlignedBuffer};
 use crate::fuse::Fuse;
 use crate::storage::{StorageError, WriteFile};
 
-/// Appends go out in pieces of this size.
+/// Size of the pieces in which appends are written, in bytes.
 pub(crate) const WRITE_BYTES: usize = 1 << 20;
 
-/// What whole blocks are written to.
+/// Destination of whole blocks.
 pub(crate) trait BlockFile: Send {
-    /// Writes all bytes at an offset; both are whole blocks.
+    /// Writes all bytes at an offset; the offset and the length are multiples of the alignment.
     fn write_all_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Cuts the file to this length.
+    /// Truncates the file to this length.
     fn set_len(&mut self, len: u64) -> io::Result<()>;
 
-    /// Makes what was written durable.
+    /// Makes written data durable.
     fn sync_data(&mut self) -> io::Result<()>;
 }
 
@@ -39,14 +39,15 @@ impl BlockFile for File {
     }
 }
 
-/// A file being written in whole blocks. What was appended is in it once it was synced or the writer is dropped.
+/// A file that is written in whole blocks. Appended bytes are in the file after a sync, or after the writer is
+/// dropped.
 pub(crate) struct BlockWriter<F: BlockFile> {
     fuse: Fuse,
     blocks: Blocks<F>,
 }
 
 impl<F: BlockFile> BlockWriter<F> {
-    /// A writer of `file`, which is new and lies at `path`.
+    /// A writer of the new file `file` at `path`.
     pub(crate) fn new(path: &Path, file: F) -> Self {
         Self { fuse: Fuse::new(path), blocks: Blocks::new(file) }
     }
@@ -70,7 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// What was not synced is written as far as that succeeds: nobody was promised more.
+    /// Writes unsynced data as far as possible. Nothing promised it, so errors are ignored.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -78,15 +79,15 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
     }
 }
 
-/// Collects bytes and writes them in whole blocks.
+/// Buffers bytes and writes them in whole blocks.
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// The bytes in the buffer; they belong behind those written.
+    /// Number of buffered bytes; they follow the written bytes.
     buffered: usize,
-    /// The bytes of the whole blocks that stay as they are in the file.
+    /// Number of bytes in complete blocks that are final in the file.
     written: u64,
-    /// Whether the buffer holds bytes that the file does not.
+    /// Whether the buffer contains unwritten bytes.
     dirty: bool,
 }
 
@@ -109,8 +110,8 @@ impl<F: BlockFile> Blocks<F> {
         Ok(())
     }
 
-    /// Writes what is buffered. A last block that is not full is padded, the padding is cut off the file
-    /// again, and the block stays in the buffer to be completed.
+    /// Writes the buffer. A partial last block is padded, and the file is truncated to remove the padding. The block
+    /// stays in the buffer until it is complete.
     fn write_tail(&mut self) -> io::Result<()> {
         if !self.dirty {
             return Ok(());
@@ -137,8 +138,8 @@ mod tests {
     use super::*;
     use crate::posix::create_new;
 
-    /// On a file that the page cache holds: alignment is the business of the system, the arithmetic is tested
-    /// here on every file system.
+    /// Uses a file in the page cache. The kernel checks alignment, and this test checks the arithmetic on every file
+    /// system.
     #[test]
     fn tails_are_padded_cut_and_completed() {
         let directory = tempfile::tempdir().unwrap();

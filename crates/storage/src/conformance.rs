@@ -20,18 +20,18 @@ use catalog::{Variant, laws};
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
 /// Checks that a back end with its default parameters keeps every invariant of the axis: bytes are read back as they
-/// were appended, files keep their content when their names go, a lock is held once, and so on.
+/// were appended, files keep their content when their names are removed, a lock is held once, and so on.
 ///
-/// The files lie in a new folder below [`std::env::temp_dir`], which is removed. A system may refuse a back end with
-/// [`ErrorKind::Unsupported`]: some kernels refuse `io_uring`, some file systems `O_DIRECT`. Then only the invariants
+/// The files are in a new folder below [`std::env::temp_dir`], which is removed. A system may reject a back end with
+/// [`ErrorKind::Unsupported`]: some kernels reject `io_uring`, some file systems `O_DIRECT`. Then only the invariants
 /// that every axis has are checked.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     let home = Home::new();
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
-    // Where the defaults do not build, `check_variant` has reported it.
+    // If the defaults do not build, `check_variant` has reported it.
     if let Ok(storage) = variant.build_of(CATALOG.axis, &variant.default_choice()) {
         let storage: Arc<dyn Storage> = Arc::from(storage);
         match runs_in(&*storage, &home.0) {
@@ -57,7 +57,7 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        // A back end in memory makes no folder.
+        // A back end in memory creates no folder.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

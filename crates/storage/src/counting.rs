@@ -1,4 +1,4 @@
-//! A decorator that counts what is asked of storage, by the purpose of the file.
+//! A decorator that counts storage calls by the purpose of the file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,40 +8,40 @@ use types::Bytes;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Hands every call through and counts those that succeed.
+/// Forwards every call and counts those that succeed.
 pub struct Counting {
     inner: Arc<dyn Storage>,
     counters: [Arc<Counters>; Purpose::ALL.len()],
 }
 
-/// What was asked of storage so far.
+/// Counts of storage calls by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     by_purpose: [PurposeCounts; Purpose::ALL.len()],
 }
 
-/// What was asked of the files of one purpose.
+/// Counts of the calls for files of one purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PurposeCounts {
-    /// Reads that succeeded.
+    /// Number of reads that succeeded.
     pub reads: u64,
-    /// The bytes that they handed out.
+    /// Number of bytes returned by reads.
     pub bytes_read: u64,
-    /// Appends that succeeded.
+    /// Number of appends that succeeded.
     pub appends: u64,
-    /// The bytes that they took.
+    /// Number of appended bytes.
     pub bytes_written: u64,
-    /// Syncs of a file that succeeded.
+    /// Number of file syncs that succeeded.
     pub syncs: u64,
 }
 
 impl Counts {
-    /// The counts of one purpose.
+    /// Counts of one purpose.
     pub fn of(&self, purpose: Purpose) -> PurposeCounts {
         self.by_purpose[purpose as usize]
     }
 
-    /// The sums over all purposes.
+    /// Sums over all purposes.
     pub fn total(&self) -> PurposeCounts {
         self.by_purpose.iter().fold(PurposeCounts::default(), |sum, counts| PurposeCounts {
             reads: sum.reads + counts.reads,
@@ -54,12 +54,12 @@ impl Counts {
 }
 
 impl Counting {
-    /// Counts what is asked of `inner`.
+    /// Counts the calls of `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, counters: Default::default() }
     }
 
-    /// What was asked so far. Calls in progress on other threads may be counted in part.
+    /// Counts so far. Concurrent calls of other threads may be counted partially.
     pub fn counts(&self) -> Counts {
         Counts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -117,7 +117,7 @@ impl Storage for Counting {
     }
 }
 
-/// The counters of one purpose; readers and writers do not share a cache line.
+/// Counters of one purpose; readers and writers do not share a cache line.
 #[derive(Default)]
 struct Counters {
     read: Calls,
@@ -125,7 +125,7 @@ struct Counters {
     syncs: AtomicU64,
 }
 
-/// Calls and their bytes. Aligned to the pair of cache lines that processors fetch together.
+/// Number of calls and of bytes. Aligned to the pair of cache lines that CPUs fetch together.
 #[derive(Default)]
 #[repr(align(128))]
 struct Calls {

@@ -1,9 +1,8 @@
-//! Tables read and written past the page cache (`O_DIRECT`): the block cache is the only cache there is.
+//! SSTables read and written with `O_DIRECT`, without the page cache. The block cache is then the only cache.
 //!
-//! Offsets, lengths and addresses are multiples of 4096: appends are collected and go out in whole blocks,
-//! the last one is padded and the file then cut to its length; reads are rounded out and the part asked
-//! for is copied, so that a block kept in a cache holds no more memory than it has bytes. See open(2),
-//! section "NOTES".
+//! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks; the last
+//! block is padded, and the file is truncated to its length. Reads are rounded outward, and the requested part is
+//! copied, so that a cached block uses no more memory than its length. See open(2), section "NOTES".
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -31,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     appending_reference!(),
 );
 
-/// Each thread keeps memory for reads up to this size.
+/// Size up to which each thread keeps a read buffer, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
 const DIRECT: i32 = OFlags::DIRECT.bits().cast_signed();
@@ -40,7 +39,7 @@ thread_local! {
     static SCRATCH: RefCell<AlignedBuffer> = RefCell::new(AlignedBuffer::new(0));
 }
 
-/// Reads and writes tables with `O_DIRECT`, all else through the page cache.
+/// Reads and writes SSTables with `O_DIRECT`, all other files through the page cache.
 #[derive(Default)]
 struct DirectTables {
     log: Appending,
@@ -77,18 +76,18 @@ impl Files for DirectTables {
     }
 }
 
-/// Creates a file that is written past the page cache.
+/// Creates a file that is written without the page cache.
 pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
     create_new(path, DIRECT).map_err(|error| {
         if is_refusal(&error) {
-            // The name was made before the flag was refused.
+            // The kernel created the file before it rejected the flag.
             let _ = fs::remove_file(path);
         }
         StorageError::new("create", path, explain(error))
     })
 }
 
-/// Opens a file that is read past the page cache; returns its length with it.
+/// Opens a file for reads without the page cache; returns it with its length.
 pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
     open_existing(path, DIRECT).map_err(|error| StorageError::new("open", path, explain(error)))
 }
@@ -97,7 +96,7 @@ fn is_refusal(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::InvalidInput
 }
 
-/// Says what `EINVAL` means here.
+/// Adds the meaning of `EINVAL` to an error.
 fn explain(error: io::Error) -> io::Error {
     if !is_refusal(&error) {
         return error;
@@ -106,7 +105,7 @@ fn explain(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, advice)
 }
 
-/// A file read past the page cache.
+/// A file that is read without the page cache.
 struct DirectFile {
     file: File,
     path: PathBuf,
@@ -139,15 +138,15 @@ impl ReadFile for DirectFile {
 }
 
 impl DirectFile {
-    /// Reads at `offset`, a multiple, until `buffer`, whole blocks, has its first `needed` bytes. The rest
-    /// may lie behind the end of the file.
+    /// Reads from the aligned `offset` until the first `needed` bytes of `buffer` are filled. `buffer` has whole
+    /// blocks, so its rest may lie beyond the end of the file.
     fn fill(&self, buffer: &mut [u8], offset: u64, needed: usize) -> io::Result<()> {
         let mut filled = 0;
         while filled < needed {
             match self.file.read_at(&mut buffer[filled..], offset + filled as u64) {
                 Ok(read) if filled + read >= needed => break,
                 Ok(read) if read < ALIGNMENT => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // What follows must start at a multiple again.
+                // The next read must start at a multiple of the alignment again.
                 Ok(read) => filled += read - read % ALIGNMENT,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
@@ -157,7 +156,7 @@ impl DirectFile {
     }
 }
 
-/// Lends `use_buffer` aligned memory of `len` bytes; what is in it is not known.
+/// Calls `use_buffer` with aligned memory of `len` bytes and unspecified content.
 fn with_scratch<R>(len: usize, use_buffer: impl FnOnce(&mut [u8]) -> R) -> R {
     if len > KEPT_BYTES {
         return use_buffer(AlignedBuffer::new(len).bytes_mut());
@@ -176,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_file_system_that_refuses_is_named_with_the_way_out() {
-        // procfs takes no O_DIRECT.
+        // procfs does not support O_DIRECT.
         let error = DirectTables::default().open(Path::new("/proc/version"), Purpose::Table).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::Unsupported);
         let text = error.to_string();

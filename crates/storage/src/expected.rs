@@ -1,8 +1,8 @@
-//! What the system is told of the reads of tables to come: a parameter of the back ends that read through the page cache.
+//! Read advice to the kernel for SSTables: a parameter of the back ends that read through the page cache.
 
 use serde::{Deserialize, Serialize};
 
-/// What the reference of a back end says of the parameter, and its default there.
+/// Reference text of the parameter for a back end, with its default.
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
@@ -16,12 +16,12 @@ macro_rules! advice_reference {
 }
 pub(crate) use advice_reference;
 
-/// The reads that the system is to expect.
+/// Access pattern announced to the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Expected {
-    /// At any place.
+    /// Random access (`POSIX_FADV_RANDOM`).
     Random,
-    /// As the system makes out itself.
+    /// The kernel's own detection (`POSIX_FADV_NORMAL`).
     Normal,
 }

@@ -1,8 +1,8 @@
-//! A decorator that fails chosen calls, for tests that ask what a store makes of every error it can meet.
+//! A decorator that fails chosen calls, for tests of a store's error handling.
 //!
-//! Every call has a position, counted from 0. A test runs a task once without faults, looks at
-//! [`Faulty::calls`], and then runs it again for each position at which it wants a fault: an error at every
-//! write and every sync is a loop. That needs a task that makes the same calls each time.
+//! Every call has a position, counted from 0. A test runs a task once without faults, reads [`Faulty::calls`], and
+//! then runs the task again with a fault at each chosen position. A loop over positions thus covers an error at every
+//! write and sync. The task must make the same calls each time.
 
 use std::io;
 use std::path::Path;
@@ -15,26 +15,26 @@ use types::Bytes;
 use crate::fuse::Fuse;
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Hands every call through, except for those that a fault hits.
+/// Forwards every call, except for calls that a fault hits.
 pub struct Faulty {
     inner: Arc<dyn Storage>,
     script: Arc<Script>,
 }
 
-/// A call that was made.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What was asked.
+    /// Operation of the call.
     pub operation: Operation,
-    /// The file or directory it was asked of; the old name of a rename, the new one of a link.
+    /// File or directory of the call; the old name of a rename, the new name of a link.
     pub path: Arc<Path>,
-    /// What the file is for, where the call says so.
+    /// Purpose of the file, if the call states it.
     pub purpose: Option<Purpose>,
-    /// The bytes to be read or appended; 0 for other calls.
+    /// Number of bytes to read or append; 0 for other calls.
     pub bytes: usize,
 }
 
-/// What storage can be asked.
+/// Operation of a storage back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// [`Storage::create`].
@@ -64,17 +64,17 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether the call changes what is stored or makes it durable.
+    /// Whether the call changes stored data or makes it durable.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Open | Self::List | Self::Lock | Self::Read)
     }
 
-    /// Whether the call can find the disk full.
+    /// Whether the call can fail because the disk is full.
     pub fn takes_space(self) -> bool {
         self.writes() && self != Self::Remove
     }
 
-    /// The verb of its errors.
+    /// Verb used in its errors.
     fn verb(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -93,51 +93,51 @@ impl Operation {
     }
 }
 
-/// A fault to come.
+/// An injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The position of the first call that it may hit.
+    /// Position of the first call that it may hit.
     pub at: usize,
-    /// How many calls it hits.
+    /// Number of calls that it hits.
     pub extent: Extent,
-    /// What is reported.
+    /// Error that the call returns.
     pub error: DiskError,
-    /// What the call does all the same.
+    /// Effect of the call in spite of the error.
     pub effect: Effect,
 }
 
-/// How many calls a fault hits.
+/// Number of calls that a fault hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The one at its position.
+    /// Only the first call at or after the position.
     Once,
-    /// That one and all that follow: the disk is gone.
+    /// That call and all later ones, as after a disk loss.
     Onwards,
 }
 
-/// What a call that fails reports.
+/// Error that a failed call returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskError {
-    /// The device failed: `EIO`. It hits every call.
+    /// The device failed: `EIO`. Possible for every call.
     Io,
-    /// The device is full: `ENOSPC`. It hits the calls that take space.
+    /// The device is full: `ENOSPC`. Possible for calls that allocate space.
     NoSpace,
-    /// The file system went read-only after an error: `EROFS`. It hits the calls that write.
+    /// The file system became read-only after an error: `EROFS`. Possible for calls that write.
     ReadOnly,
-    /// A signal interrupted the call: `EINTR`. Back ends begin reads, writes, syncs and opens again by
-    /// themselves, so that a store meets it only where the system says so of a call that is not begun again:
-    /// it is an error like any other. It hits every call.
+    /// A signal interrupted the call: `EINTR`. Back ends retry reads, writes, syncs and opens. A store therefore sees
+    /// this error only for calls that are not retried, and must treat it like any other error. Possible for every
+    /// call.
     Interrupted,
-    /// Fewer bytes were read or written than asked for, and asking again gave none: kind
-    /// [`io::ErrorKind::UnexpectedEof`] or [`io::ErrorKind::WriteZero`]. It hits reads and appends.
+    /// Fewer bytes than requested were read or written, and a retry returned 0: kind [`io::ErrorKind::UnexpectedEof`]
+    /// or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
     Short,
 }
 
 impl DiskError {
-    /// All of them.
+    /// All errors.
     pub const ALL: [Self; 5] = [Self::Io, Self::NoSpace, Self::ReadOnly, Self::Interrupted, Self::Short];
 
-    /// Whether a call of this kind can report it.
+    /// Whether a call of this kind can return the error.
     pub fn hits(self, operation: Operation) -> bool {
         match self {
             Self::Io | Self::Interrupted => true,
@@ -147,7 +147,7 @@ impl DiskError {
         }
     }
 
-    /// What a call of this kind reports.
+    /// The error that a call of this kind returns.
     pub fn reported_by(self, operation: Operation) -> io::Error {
         match self {
             Self::Io => Errno::IO.into(),
@@ -160,44 +160,44 @@ impl DiskError {
     }
 }
 
-/// What a call that fails does all the same.
+/// Effect of a call that returns an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing.
+    /// No effect.
     Nothing,
-    /// An append adds its first bytes, this many of them; other calls do nothing.
+    /// An append writes only its first bytes, this many; other calls have no effect.
     Prefix(usize),
-    /// All that was asked: the error came too late.
+    /// The full effect: the error occurs after it.
     Whole,
 }
 
 impl Faulty {
-    /// Decorates `inner`; nothing fails before a fault is put in.
+    /// Decorates `inner`. No call fails until a fault is injected.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, script: Arc::default() }
     }
 
-    /// Puts in a fault. Where several hit one call, the first one put in counts.
+    /// Injects a fault. If several faults hit one call, the first injected one applies.
     pub fn inject(&self, fault: Fault) {
         self.script.state.lock().faults.push(fault);
     }
 
-    /// Takes out all faults: the disk is well again.
+    /// Removes all faults.
     pub fn heal(&self) {
         self.script.state.lock().faults.clear();
     }
 
-    /// The calls made so far, those that failed included, in their order; the index is the position.
+    /// All calls so far in order, including failed ones. The index is the position.
     pub fn calls(&self) -> Vec<Call> {
         self.script.state.lock().calls.clone()
     }
 
-    /// The number of calls that a fault has hit.
+    /// Number of calls that a fault has hit.
     pub fn hits(&self) -> usize {
         self.script.state.lock().failed.len()
     }
 
-    /// The calls that a fault has hit, in their order.
+    /// Calls that a fault has hit, in order.
     pub fn failed(&self) -> Vec<Call> {
         let state = self.script.state.lock();
         state.failed.iter().map(|position| state.calls[*position].clone()).collect()
@@ -271,7 +271,7 @@ impl Storage for Faulty {
     }
 }
 
-/// What was called, and what is to fail.
+/// Recorded calls and pending faults.
 #[derive(Default)]
 struct Script {
     state: Mutex<State>,
@@ -281,12 +281,12 @@ struct Script {
 struct State {
     calls: Vec<Call>,
     faults: Vec<Fault>,
-    /// The positions of the calls that failed.
+    /// Positions of the calls that failed.
     failed: Vec<usize>,
 }
 
 impl Script {
-    /// Notes a call and says which fault hits it.
+    /// Records a call and returns the fault that hits it.
     fn enter(&self, call: Call) -> Option<Fault> {
         let mut state = self.state.lock();
         let (position, operation) = (state.calls.len(), call.operation);
@@ -304,7 +304,7 @@ impl Script {
     }
 }
 
-/// What an open file needs to note its calls.
+/// State that an open file needs to record its calls.
 struct File {
     path: Arc<Path>,
     purpose: Purpose,
@@ -369,8 +369,8 @@ impl ReadFile for FaultyFile {
         self.inner.read(offset, len)
     }
 
-    // Parts read together are calls of their own here, so that each of them can fail: `read_many` is left as it
-    // is. How many the caller hands over at a time is up to the back end below.
+    // Parts read together are separate calls here, so that each of them can fail. `read_many` keeps its default, and
+    // the back end below determines how many parts the caller passes at a time.
     fn queue_depth(&self) -> usize {
         self.inner.queue_depth()
     }

@@ -1,11 +1,11 @@
-//! A fuse: lets the writes to a file through until one of them fails.
+//! Rejects all writes to a file after the first failed one.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::storage::StorageError;
 
-/// The path of a file being written, and whether a write to it has failed.
+/// Path of a file that is being written, and whether a write to it has failed.
 pub(crate) struct Fuse {
     path: PathBuf,
     blown: bool,
@@ -17,7 +17,7 @@ impl Fuse {
         Self { path: path.to_owned(), blown: false }
     }
 
-    /// Does `write`, unless an earlier one failed.
+    /// Runs `write`, unless an earlier write failed.
     pub(crate) fn attempt(
         &mut self,
         operation: &'static str,

@@ -1,4 +1,4 @@
-//! Who holds the lock of a file, so that an error can say whom to end.
+//! Process that holds the lock of a file, so that an error can name it.
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
@@ -7,26 +7,26 @@ use std::os::unix::fs::MetadataExt;
 
 use rustix::fs::{major, minor};
 
-/// A lock is held by somebody else.
+/// A lock that another process or handle holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// The process that holds it, where the system tells.
+    /// Process ID of the holder, if the kernel reports it.
     pub holder: Option<u32>,
 }
 
 impl Held {
-    /// The holder of the lock of `file`.
+    /// Holder of the lock of `file`.
     pub fn by(file: &File) -> Self {
         Self { holder: holder(file) }
     }
 
-    /// What an error of kind [`io::ErrorKind::WouldBlock`] says of the holder.
+    /// Holder named by an error of kind [`io::ErrorKind::WouldBlock`].
     pub fn of(error: &io::Error) -> Self {
         let known = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// The holder in words: `process 1234`.
+    /// Text form of the holder: `process 1234`.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }
@@ -46,13 +46,13 @@ impl From<Held> for io::Error {
     }
 }
 
-/// The process that holds the lock of `file`, as Linux lists it; see `proc_locks(5)`.
+/// Process that holds the lock of `file`, as Linux lists it; see `proc_locks(5)`.
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
     locks.lines().find_map(|line| holder_of(line, &locked))
 }
 
-/// The process of a line as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`, if it is about this file.
+/// Process of a line such as `1: FLOCK  ADVISORY  WRITE 2849 fe:00:5399081 0 EOF`, if the line is about this file.
 fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let [_, "FLOCK", _, _, process, place, ..] = words[..] else { return None };
@@ -62,7 +62,7 @@ fn holder_of(line: &str, locked: &Metadata) -> Option<u32> {
         return None;
     }
     let is_device = device == format!("{:02x}:{:02x}", major(locked.dev()), minor(locked.dev()));
-    // A file system that is laid over others lists another device than it tells of its files.
+    // An overlay file system lists another device than stat(2) reports for its files.
     (is_device || has_open(process, locked)).then_some(process)
 }
 
@@ -83,7 +83,7 @@ mod tests {
         let reopened = File::open(file.path()).unwrap();
         assert_eq!(Held::by(&reopened).holder, None);
         file.as_file().lock().unwrap();
-        // Where there is no list of locks nobody is named, and nobody wrong.
+        // Without a list of locks no holder is reported.
         let listed = fs::read_to_string("/proc/locks").is_ok().then(std::process::id);
         assert_eq!(Held::by(&reopened).holder, listed);
         let error: io::Error = Held { holder: Some(7) }.into();

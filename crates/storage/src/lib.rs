@@ -1,4 +1,4 @@
-//! Files as a trait: back ends that keep them, and decorators that count, fail and record.
+//! Files behind a trait: back ends that store them, and decorators that count, fail and record calls.
 
 mod aligned;
 mod appending;

@@ -1,15 +1,15 @@
-//! Logs that are appended to through a memory map: a record is a copy into the page cache, without a system call.
+//! WALs that are appended to through a memory map: a record is a copy into the page cache, without a system call.
 //!
-//! What was copied is the operating system's: it survives the end of the process as what was written with write(2) does,
-//! and a sync makes it durable. Space is reserved ahead, so that no copy meets a full device, which a memory map can tell
-//! by a signal alone: SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots,
-//! ZFS) reserves nothing for certain; there, `log = "write"` is the way. Until the writer is dropped the file ends with
-//! the zeros of what is reserved and not used, and so does a file whose writer died.
+//! Copied bytes belong to the kernel. Like bytes written with write(2), they survive the end of the process, and a
+//! sync makes them durable. Space is reserved ahead, because a full device is reported to a memory map only by a
+//! signal: SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots, ZFS)
+//! cannot guarantee reservations; use `log = "write"` there. The file ends with unused reserved zeros until the writer
+//! is dropped, and also if the writer died.
 //!
-//! The first touch of a page that the file does not have yet costs 4 µs; where the page cache was given the zeros of 64
-//! KiB by write(2) before, in folios as large, it costs a seventh of that. So that is done ahead of what is copied, unless
-//! the log is synced: a sync writes whole folios. What is large goes by write(2) itself, and so does what comes behind a
-//! sync. A record of 140 bytes takes some 40 ns so, 140 ns without the zeros, and 650 ns by write(2).
+//! The first access to a page that the file does not have yet costs 4 µs. It costs a seventh of that if write(2)
+//! filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes zeros
+//! ahead, unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do appends
+//! right after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with write(2).
 
 use std::fs::File;
 use std::io;
@@ -24,83 +24,84 @@ use crate::page_cached;
 use crate::posix::create_new_mappable;
 use crate::storage::{Purpose, StorageError, WriteFile};
 
-/// The bytes that are reserved and mapped at a time: as many as the log has, between these. Windows begin and end at
-/// multiples of the fewest, which are whole pages.
+/// Range for the number of bytes reserved and mapped at a time. The actual number is the size of the WAL, clamped to
+/// this range. Windows begin and end at multiples of the minimum, which is a multiple of the page size.
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// The zeros that the page cache is given at a time, so that they end where a window does at the latest.
+/// Zeros written to the page cache at a time. Their size equals the minimum window, so they never cross the end of a
+/// window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
-/// From so many bytes on, write(2) is quicker than a copy.
+/// Size of an append from which write(2) is faster than a copy, in bytes.
 const WRITTEN_BYTES: usize = 32 << 10;
 
-/// Creates a log that is appended to through a memory map, or with write(2) where the file system reserves no space or
-/// maps no files.
+/// Creates a WAL that is appended to through a memory map. Uses write(2) if the file system cannot reserve space or
+/// map files.
 pub(crate) fn create(path: &Path) -> Result<Box<dyn WriteFile>, StorageError> {
     let failed = |error| StorageError::new("create", path, error);
     let file = create_new_mappable(path).map_err(failed)?;
     match Window::at(&file, 0) {
         Ok(window) => Ok(Box::new(MappedLog::new(file, window, path))),
-        // A device that is full says so again.
+        // If the device is full, this call fails with that error again.
         Err(_) => page_cached::create(path, Purpose::Log),
     }
 }
 
-/// A log being written.
+/// A WAL that is being written.
 struct MappedLog {
     tail: Tail,
     fuse: Fuse,
-    /// The bytes of appends that succeeded.
+    /// Number of bytes appended by successful calls.
     len: u64,
 }
 
-/// The end of a log, where it grows.
+/// Growing end of a WAL.
 struct Tail {
     file: File,
     window: Window,
-    /// The bytes of the file that hold records.
+    /// Number of bytes in the file that contain records.
     end: u64,
-    /// Where the zeros end that the page cache was given last; before `end` where none are left.
+    /// End of the zeros written last; less than `end` if they are used up.
     zeroed: u64,
-    /// Whether a sync was asked for: then zeros are not given, and every append is to a place that is reserved.
+    /// Whether a sync was requested. If so, no zeros are written ahead, and every append goes to reserved space.
     is_synced: bool,
-    /// Whether a sync came last: a copy to its page through the map is a fault, write(2) is none. Where all appends are
-    /// synced, none is a copy; behind a sync now and then it is one call and one fault.
+    /// Whether the last call was a sync. A copy to its page through the map would cause a page fault, and write(2)
+    /// does not. If all appends are synced, no copy happens; after an occasional sync, the cost is one call and one
+    /// fault.
     is_clean: bool,
 }
 
-/// A part of the file that is mapped.
+/// A mapped part of the file.
 struct Window {
     map: MmapMut,
-    /// Where in the file it begins.
+    /// Offset in the file at which the window begins.
     start: u64,
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` that offset `at` is in: as much as the file has, or little where so much is
-    /// not to be had.
+    /// Reserves and maps the part of `file` around offset `at`: as much as the file has, or the minimum if that fails.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
         let len = reserve(start.clamp(FEWEST_BYTES, MOST_BYTES)).or_else(|_| reserve(FEWEST_BYTES))?;
         #[allow(unsafe_code)]
-        // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here; nothing else
-        // writes to it; `Tail` does so by write(2) as well, but never while a slice of the map is lent; and nothing makes
-        // it shorter while the map is used: it is cut in `drop`.
+        // SAFETY: bytes behind an exclusive slice must not change. The file is new and was opened here, and nothing
+        // else writes to it. `Tail` also writes to it with write(2), but never while a slice of the map is borrowed.
+        // Nothing truncates it while the map is in use, because `drop` truncates it last.
         let map = unsafe { MmapOptions::new().offset(start).len(len as usize).map_mut(file)? };
         Ok(Self { map, start })
     }
 
-    /// The first offset of the file behind it.
+    /// First offset of the file after the window.
     fn end(&self) -> u64 {
         self.start + self.map.len() as u64
     }
 }
 
 impl Tail {
-    /// Appends by write(2). What is going to be synced goes to places that are reserved: a sync of a file that has grown
-    /// writes its length too.
+    /// Appends with write(2). If a sync will follow, the bytes go to reserved space, because a sync of a file that has
+    /// grown writes its length as well.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = if self.is_synced { (self.ready()? - self.end) as usize } else { bytes.len() };
@@ -112,7 +113,7 @@ impl Tail {
         Ok(())
     }
 
-    /// Appends by copying.
+    /// Appends by copying into the map.
     fn copy(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let until = self.ready()?;
@@ -125,13 +126,13 @@ impl Tail {
         Ok(())
     }
 
-    /// Sees to it that there is a place to copy to at the end, and says where in the file that place ends.
+    /// Ensures that the end of the WAL is mapped, and returns the offset at which the mapped part ends.
     #[inline]
     fn ready(&mut self) -> io::Result<u64> {
         if self.end >= self.window.end() {
             self.window = Window::at(&self.file, self.end)?;
         }
-        // Whoever syncs a log syncs it with its header.
+        // A caller that syncs a WAL syncs it right after its header.
         if self.is_synced || self.end == 0 {
             return Ok(self.window.end());
         }
@@ -141,7 +142,7 @@ impl Tail {
         Ok(self.zeroed.min(self.window.end()))
     }
 
-    /// Gives the page cache zeros from the end on, up to a multiple of as many as it gets at a time.
+    /// Writes zeros to the page cache from the end on, up to a multiple of the zeros' size.
     #[cold]
     fn zero(&mut self) -> io::Result<()> {
         let zeros = &ZEROS[(self.end % ZEROS.len() as u64) as usize..];
@@ -178,8 +179,8 @@ impl WriteFile for MappedLog {
 }
 
 impl Drop for MappedLog {
-    /// Cuts off what was reserved and not used, and what came in part. Where that fails, zeros stay, which are no part
-    /// of a log.
+    /// Truncates unused reserved space and partial appends. If that fails, zeros remain, which readers of a WAL
+    /// ignore.
     fn drop(&mut self) {
         let _ = self.tail.file.set_len(self.len);
     }
@@ -191,12 +192,12 @@ mod tests {
 
     use super::*;
 
-    /// What is in the file, and how many bytes.
+    /// Content of the file, whose length is the number of bytes.
     fn content(path: &Path) -> Vec<u8> {
         fs::read(path).unwrap()
     }
 
-    /// Appends records of many sizes, each synced by itself or none, and looks at the file behind each.
+    /// Appends records of many sizes, all synced or none, and checks the file after each.
     fn append_all_sizes(is_synced: bool) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("log");
@@ -232,7 +233,7 @@ mod tests {
         let path = directory.path().join("log");
         let file = create_new_mappable(&path).unwrap();
         let window = Window::at(&file, 0).unwrap();
-        // Nothing can be reserved in a file that is open for reading alone.
+        // Space cannot be reserved in a file that is open only for reading.
         let file = File::open(&path).unwrap();
         let mut writer = MappedLog::new(file, window, &path);
         writer.append(b"whole").unwrap();

@@ -1,12 +1,12 @@
-//! Files in the memory of the process: the speed of storage that costs nothing, and the base of crash
-//! tests, because it knows what a disk would have been promised.
+//! Files in the memory of the process. They are the fastest possible storage, and the base of crash tests because they
+//! track durability.
 //!
-//! Of every file it keeps how many bytes were synced, of every name whether its directory was synced since.
-//! [`Memory::after_crash`] then gives any state that a disk may be in when the power comes back. The model
-//! is the weakest that engines are written for (Pillai et al., "All File Systems Are Not Created Equal:
-//! On the Complexity of Crafting Crash-Consistent Applications", OSDI 2014): changes of different names
-//! reach the disk in any order, changes of one name in theirs, a rename whole or not at all, and unsynced
-//! bytes as a prefix, or in sectors some of which were never written.
+//! For every file they track the number of synced bytes, and for every name whether its directory was synced since.
+//! [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model is the
+//! weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
+//! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes of one
+//! name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which were
+//! never written.
 
 mod content;
 mod names;
@@ -37,10 +37,9 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Files in memory. Each value is a disk of its own; nothing outlives it.
+/// Files in memory. Each value is a separate disk that exists only as long as the value.
 ///
-/// A file that was removed keeps its memory until its directory is synced: until then a crash may bring it
-/// back.
+/// A removed file keeps its memory until its directory is synced, because a crash before that may restore it.
 #[derive(Default)]
 pub struct Memory {
     names: Mutex<Names>,
@@ -48,16 +47,16 @@ pub struct Memory {
     is_mapped: bool,
 }
 
-/// What becomes of bytes and names that were not made durable when the power fails.
+/// Fate of unsynced bytes and names at a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsynced {
     /// All are lost.
     Dropped,
-    /// All are there: the process died and the system lived on.
+    /// All survive, as after a process death on a running machine.
     Kept,
-    /// Each is lost, kept, or there in part, as a random number from this seed decides.
+    /// Each is lost, kept, or partially kept, by a random number from this seed.
     Torn {
-        /// The seed; the same one gives the same state.
+        /// The seed; equal seeds give equal states.
         seed: u64,
     },
 }
@@ -83,9 +82,9 @@ impl Memory {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// The disk as it may be found after the power failed now: synced bytes under durable names for sure,
-    /// of all else what `unsynced` says. It is a disk of its own, on which everything is durable and nothing
-    /// locked; this one goes on as if nothing had happened.
+    /// The disk after a power failure at this point. Synced bytes under durable names survive; `unsynced` decides
+    /// about the rest. The result is a separate disk on which everything is durable and nothing is locked. This disk
+    /// is unchanged.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();
@@ -103,7 +102,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// A hash of all names and bytes: equal disks have equal ones.
+    /// Hash of all names and bytes: equal disks have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();
@@ -185,7 +184,7 @@ impl Drop for Guard {
     }
 }
 
-/// A file being written.
+/// A file that is being written.
 struct MemoryWriter {
     inode: Arc<Inode>,
     len: u64,

@@ -1,9 +1,9 @@
-//! Tables read through memory maps: a read hands out a part of the mapping, nothing is copied.
+//! SSTables read through memory maps: a read returns a part of the mapping and copies nothing.
 //!
-//! The page cache becomes the block store. What that costs does not show in the reads: a page that is not
-//! in memory is a fault that waits for the disk, and a file that another program cuts short, or a
-//! disk that fails to read, ends the process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database
-//! Management System?" (CIDR 2022).
+//! The page cache becomes the block store. Its cost does not show in the reads. A page that is not in memory causes a
+//! page fault that waits for the disk. A file that another program truncates, or a disk that fails to read, ends the
+//! process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database Management System?"
+//! (CIDR 2022).
 
 use std::fs::File;
 use std::io;
@@ -28,7 +28,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     concat!(advice_reference!("random"), appending_reference!()),
 );
 
-/// Maps tables, reads all else with pread(2), and writes as its log parameter and write(2) do.
+/// Maps SSTables, reads other files with pread(2), and writes with its log parameter's method and write(2).
 struct MappedTables {
     advice: Advice,
     log: Appending,
@@ -79,10 +79,10 @@ impl Files for MappedTables {
 /// Maps a whole file.
 #[allow(unsafe_code)]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: bytes behind a shared slice must not change. No file of a store is written after it was
-    // opened as a table: tables are appended front to back and opened when they are whole, and `create`
-    // replaces a file by unlinking it, never by cutting it (law 4 of `Storage`). Other processes are kept
-    // off by the lock on the directory.
+    // SAFETY: bytes behind a shared slice must not change. No file of a store is written after it was opened as an
+    // SSTable: tables are appended front to back and opened when they are complete, and `create` replaces a file by
+    // unlinking it, never by truncating it (invariant 4 of `Storage`). The lock on the directory excludes other
+    // processes.
     unsafe { Mmap::map(file) }
 }
 
@@ -106,8 +106,8 @@ impl ReadFile for MappedFile {
 
     fn expect(&self, offset: u64, len: usize) {
         if check_bounds(&self.path, offset, len, self.len).is_ok() {
-            // The pages are fetched together and ahead, though the file as a whole is read at random. Where the advice
-            // is not taken they come one by one.
+            // The pages are fetched together and ahead, although the file as a whole is read at random. If the kernel
+            // ignores the advice, they are fetched one by one.
             let _ = self.map.advise_range(Advice::WillNeed, offset as usize, len);
         }
     }

@@ -1,7 +1,7 @@
-//! What the operating system's page cache holds of files, and how it is told to let go of them.
+//! Residency of files in the operating system's page cache, and eviction from it.
 //!
-//! Both ask for no privilege: `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` drops the clean pages of a file, and
-//! `mincore(2)` tells of each page of a mapping whether it is in memory.
+//! Neither needs privileges: `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean pages of a file, and
+//! `mincore(2)` reports for each page of a mapping whether it is in memory.
 
 use std::fs::File;
 use std::io;
@@ -11,50 +11,50 @@ use memmap2::Mmap;
 use rustix::fs::{Advice, fadvise, fsync};
 use rustix::param::page_size;
 
-/// What is in memory of a file.
+/// Pages of a file in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resident {
-    /// The pages that the file takes.
+    /// Number of pages of the file.
     pub pages: u64,
-    /// Those of them that the page cache holds.
+    /// Number of those pages in the page cache.
     pub resident: u64,
 }
 
 impl Resident {
-    /// The share of the pages that are in memory; `None` where there are none.
+    /// Share of the pages that are in memory; `None` for an empty file.
     pub fn share(self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
 
-    /// What is in memory of two files.
+    /// Sum of two files.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { pages: self.pages + other.pages, resident: self.resident + other.resident }
     }
 }
 
-/// Makes a file durable and tells the system to let go of it. Pages that a process has mapped stay.
+/// Makes a file durable and evicts it from the page cache. Pages mapped by a process stay.
 ///
 /// # Errors
-/// A file that cannot be opened or synced.
+/// If the file cannot be opened or synced.
 pub fn let_go_of(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
-    // Pages that were not written yet would stay.
+    // Dirty pages would not be evicted.
     fsync(&file)?;
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
-/// What is in memory of a file.
+/// Counts the pages of a file in memory.
 ///
 /// # Errors
-/// A file that cannot be opened or mapped; a system that does not tell.
+/// If the file cannot be opened or mapped, or the system does not report residency.
 pub fn resident(path: &Path) -> io::Result<Resident> {
     let file = File::open(path)?;
     if file.metadata()?.len() == 0 {
         return Ok(Resident::default());
     }
     #[allow(unsafe_code)]
-    // SAFETY: no byte of the mapping is looked at, so that it does not matter who writes to the file or cuts it.
+    // SAFETY: no byte of the mapping is read, so concurrent writes and truncation do no harm.
     let map = unsafe { Mmap::map(&file) }?;
     let mut pages = vec![0; map.len().div_ceil(page_size())];
     in_core(&map, 0, &mut pages)?;
@@ -62,18 +62,18 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Whether the byte of a mapping at `offset` is in memory, as far as the system tells.
+/// Whether the byte of a mapping at `offset` is in memory; `true` if the system does not report it.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Whether a page is in memory, by its byte: only the lowest bit is defined.
+/// Whether a page is in memory, by its byte of `mincore(2)`: only the lowest bit is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }
 
-/// Fills `pages` with a byte for each of as many pages of a mapping, from page `first` on. Nothing of it is read.
+/// Fills `pages` with one byte per page of a mapping, from page `first` on. The content is not read.
 ///
 /// # Panics
 /// If the mapping has fewer pages.
@@ -81,8 +81,8 @@ fn is_resident(page: u8) -> bool {
 fn in_core(map: &Mmap, first: usize, pages: &mut [u8]) -> io::Result<()> {
     let (start, len) = (first * page_size(), pages.len() * page_size());
     assert!(start + len <= map.len().next_multiple_of(page_size()), "{first} and {} pages", pages.len());
-    // SAFETY: the range lies in the pages of the mapping that `map` keeps, which begins at a page, and `pages` has a byte
-    // for each of its pages.
+    // SAFETY: the range lies in the pages of the mapping that `map` keeps alive, which begins at a page boundary, and
+    // `pages` has a byte for each of the pages.
     let answer = unsafe { libc::mincore(map.as_ptr().add(start).cast_mut().cast(), len, pages.as_mut_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -18,15 +18,15 @@ pub(crate) fn create(path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>
     Ok(Box::new(Appender { file, fuse: Fuse::new(path), len: 0, begun }))
 }
 
-/// The system is told to begin with pieces of at least this size.
+/// Minimum size of the pieces for which writeback is started early, in bytes.
 const WRITEBACK_BYTES: u64 = 256 << 10;
 
-/// A file being written with write(2).
+/// A file that is written with write(2).
 struct Appender {
     file: File,
     fuse: Fuse,
     len: u64,
-    /// How much of it the system was told to write to the device, where all of it will be synced soon.
+    /// Offset up to which writeback was started; `None` if the file will not be synced as a whole soon.
     begun: Option<u64>,
 }
 
@@ -34,7 +34,7 @@ impl WriteFile for Appender {
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError> {
         self.fuse.attempt("append to", || self.file.write_all(bytes))?;
         self.len += bytes.len() as u64;
-        // A page that is not full yet would have to be written again.
+        // A partial page would have to be written again.
         let whole = self.len - self.len % ALIGNMENT as u64;
         if let Some(begun) = &mut self.begun
             && whole - *begun >= WRITEBACK_BYTES
@@ -54,8 +54,7 @@ impl WriteFile for Appender {
     }
 }
 
-/// Has the system begin to write a part of a file to the device, as it would when the file is synced. Where it cannot,
-/// the sync does all.
+/// Starts writeback of a part of a file, as a sync would. If that is not possible, the later sync writes everything.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn begin_writeback(file: &File, offset: u64, len: u64) {

@@ -1,4 +1,4 @@
-//! What the back ends on POSIX files share: all but how the bytes of a file are read and written.
+//! Common code of the back ends on POSIX files: everything except reading and writing file content.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -12,14 +12,14 @@ use rustix::fs::OFlags;
 use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// New files and directories are for their owner alone.
+/// Mode of new files: only their owner has access.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
-/// A link in the place of a file is not followed.
+/// Flag that rejects a symbolic link in place of a file.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// How a back end writes and reads files; the rest of [`Storage`] comes from [`Posix`].
+/// File access of a back end; [`Posix`] provides the rest of [`Storage`].
 pub(crate) trait Files: Send + Sync {
     /// As [`Storage::create`].
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
@@ -28,7 +28,7 @@ pub(crate) trait Files: Send + Sync {
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
-/// Files of the operating system, written and read as `F` does.
+/// Files of the operating system, read and written by `F`.
 pub(crate) struct Posix<F>(pub(crate) F);
 
 impl<F: Files> Storage for Posix<F> {
@@ -103,8 +103,8 @@ impl<F: Files> Storage for Posix<F> {
     }
 }
 
-/// Creates a file for writing. One of that name is unlinked and not truncated: it may be mapped, or have
-/// other names.
+/// Creates a file for writing. An existing file of that name is unlinked, not truncated, because it may be mapped or
+/// have other names.
 pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
@@ -122,7 +122,7 @@ fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).mode(FILE_MODE).open(path)
 }
 
-/// Opens a file for reading; returns its length with it.
+/// Opens a file for reading; returns it with its length.
 pub(crate) fn open_existing(path: &Path, flags: i32) -> io::Result<(File, u64)> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();
@@ -143,7 +143,7 @@ fn file_names(directory: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The directory of a bare file name is the empty path, which the system does not know.
+/// Directory of a path, where the empty path of a bare file name becomes `.`.
 fn or_here(directory: &Path) -> &Path {
     if directory.as_os_str().is_empty() { Path::new(".") } else { directory }
 }

@@ -1,4 +1,4 @@
-//! Positional reads and plain writes through the page cache: what most engines do by default.
+//! Positional reads and plain writes through the page cache, the default of most engines.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -74,7 +74,7 @@ impl PreadFile {
     fn open(path: &Path, advice: Expected) -> Result<Self, StorageError> {
         let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
         if advice == Expected::Random {
-            // Where the advice is not taken the answers are the same.
+            // Answers are the same if the kernel ignores the advice.
             let _ = fadvise(&file, 0, None, Advice::Random);
         }
         Ok(Self { file, path: path.to_owned(), len })

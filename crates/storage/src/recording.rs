@@ -1,5 +1,5 @@
-//! A decorator that records every call that changes what is stored, so that a disk can be led through the
-//! same history again and be stopped behind any step of it.
+//! A decorator that records every call that changes stored data. The recording can be replayed on another disk up to
+//! any step.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Hands every call through and records those that change something, once they have succeeded.
+/// Forwards every call, and records successful calls that change something.
 pub struct Recording {
     inner: Arc<dyn Storage>,
     steps: Arc<Mutex<Vec<Step>>>,
 }
 
-/// A change of what is stored, or of how much of it is durable.
+/// A change of stored data or of its durability.
 ///
 /// Files being written have numbers: the position of the step that created them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ pub enum Step {
 }
 
 impl Recording {
-    /// Records what is asked of `inner`.
+    /// Records the calls of `inner`.
     pub fn new(inner: Arc<dyn Storage>) -> Self {
         Self { inner, steps: Arc::default() }
     }
 
-    /// The number of steps so far: the position of the next one.
+    /// Number of steps so far, which is the position of the next one.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }
@@ -141,7 +141,7 @@ impl WriteFile for RecordingWriter {
     }
 }
 
-/// Leads a disk through recorded steps, one at a time.
+/// Replays recorded steps on a disk, one at a time.
 pub struct Replay<'a> {
     steps: &'a [Step],
     disk: &'a dyn Storage,
@@ -150,20 +150,20 @@ pub struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Will lead `disk`, which is as the recorded one was at first, through `steps`.
+    /// Prepares to replay `steps` on `disk`, which must be in the initial state of the recorded disk.
     pub fn new(steps: &'a [Step], disk: &'a dyn Storage) -> Self {
         Self { steps, disk, position: 0, writers: HashMap::new() }
     }
 
-    /// The number of steps taken.
+    /// Number of replayed steps.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Takes steps until `position` of them are taken, or all.
+    /// Replays steps until `position` steps are done, or all.
     ///
     /// # Errors
-    /// If the disk refuses a step: it was not as the recorded one.
+    /// If the disk rejects a step because its initial state differs.
     pub fn advance_to(&mut self, position: usize) -> Result<(), StorageError> {
         while self.position < position.min(self.steps.len()) {
             self.take(&self.steps[self.position])?;

@@ -1,39 +1,38 @@
-//! Files in memory behind the model of a device: what a design costs on a disk that is not there.
+//! Files in memory behind a device model: the cost of a design on hardware that the machine does not have.
 //!
-//! In `timed` mode callers wait as long as the device would take, behind each other where it is busy. In
-//! `counted` mode nobody waits: the time is added up, and is the same on every machine and in every run.
+//! In `timed` mode callers wait as long as the device would take, one after another if it is busy. In `counted` mode
+//! no caller waits. The time is added up, and is the same on every machine and in every run.
 //!
-//! **The model.** A request takes its latency in one of `queue_depth` lanes, then its bytes pass through the one
-//! pipe that all lanes share; the lane is free again when they are through. Requests are taken in the order in
-//! which they are made:
+//! **The model.** A request takes its latency in one of `queue_depth` lanes. Its bytes then pass through one pipe that
+//! all lanes share, and afterwards the lane is free again. Requests are served in arrival order:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
 //!
-//! So one read takes latency + bytes / bandwidth, and as many as there are lanes, made together, take the latency
-//! once and the sum of their bytes / bandwidth. A device with an arm has no latency for what begins where its last
-//! access ended, in the same open file.
-//! What is appended gathers for each file until it is 1 MiB, is synced, or its writer is dropped, and is one
-//! request then; a sync takes its own latency behind it, unless nothing was appended since the one before. A sync
-//! of a directory takes the latency of a sync. All else, opening and renaming included, takes no time.
+//! One read therefore takes latency + bytes / bandwidth. As many concurrent reads as lanes take the latency once and
+//! the sum of their bytes / bandwidth. A device with an arm has no latency for an access that begins where its last
+//! access ended, in the same open file. Appends to a file are buffered until they reach 1 MiB, the file is synced, or
+//! its writer is dropped, and form one request. A sync then adds its own latency, unless nothing was appended since
+//! the last one. A sync of a directory takes the latency of a sync. All other calls, such as open and rename, take no
+//! time.
 //!
-//! The time that is added up is that of each call by itself, as if no other was under way.
+//! The time that is added up is that of each call in isolation, without queueing.
 //!
-//! With a `pause`, nothing is served for so long at the end of every period of the device's clock: what comes then, or
-//! would be done then, is done when the pause is over. Pauses are moments of a clock, so that `counted` mode has none.
+//! With a `pause`, the device serves nothing for that long at the end of every period of its clock. Requests that
+//! arrive or would finish in a pause finish after it. Pauses depend on the clock, so `counted` mode has none.
 //!
 //! **The presets** are round numbers of their class:
 //! * `hdd`: data sheets of 7200 rpm drives (average seek 8 ms, half a turn 4.2 ms, 200 to 270 MB/s); a sync waits
 //!   for a turn;
 //! * `sata-ssd`: data sheets of consumer drives (one random read in 77 µs at depth 1, 98 k/s at depth 32, 560 and
 //!   530 MB/s); syncs without power-loss protection take milliseconds;
-//! * `nvme`: data sheets of drives for servers (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s), whose
-//!   capacitors make a sync a formality;
-//! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics"
-//!   (VLDB 2023): some 30 ms to the first byte, and hundreds of requests at a time to fill 100 Gbit/s. What was
-//!   put is durable.
+//! * `nvme`: data sheets of server drives (80 µs and 20 µs, 0.8 to 1 M reads/s, 6 and 3 GB/s), whose capacitors make
+//!   a sync almost free;
+//! * `object-store`: Durner, Leis, Neumann, "Exploiting Cloud Object Storage for High-Performance Analytics" (VLDB
+//!   2023): about 30 ms to the first byte, and hundreds of concurrent requests to fill 100 Gbit/s. A completed put is
+//!   durable.
 //!
-//! **Not modelled**: a page cache for reads, caches in the device, zones and distances of seeks, reordering in the
-//! queue, wear, variance. Without a pause of your own, a tail latency from here means nothing.
+//! **Not modelled**: a page cache for reads, caches in the device, zones and seek distances, reordering in the queue,
+//! wear, variance. Without a configured pause, tail latencies of the model are meaningless.
 
 mod device;
 mod setting;
@@ -72,7 +71,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 )
 .limited(&[Limit::NotDurable]);
 
-/// Appended bytes are one write from this many on.
+/// Number of buffered bytes that triggers a write.
 const WRITE_BYTES: u64 = 1 << 20;
 
 /// Files in memory behind a modelled device.
@@ -112,7 +111,7 @@ impl Default for Params {
     }
 }
 
-/// The classes of devices that have presets.
+/// Classes of devices with presets.
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Class {
@@ -124,7 +123,7 @@ enum Class {
 }
 
 impl Class {
-    /// The preset.
+    /// Parameters of the preset.
     fn profile(self) -> Profile {
         const US: u64 = 1_000;
         const MS: u64 = 1_000_000;
@@ -238,19 +237,19 @@ impl Storage for Simulated {
     }
 }
 
-/// A file being written.
+/// A file that is being written.
 struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// The bytes that the device has; the rest gathers.
+    /// Number of bytes sent to the device; the rest is buffered.
     written: u64,
     /// Whether nothing was written since the last sync.
     is_synced: bool,
 }
 
 impl SimulatedWriter {
-    /// Writes what has gathered, as far as it fills pieces of `least` bytes; when the last is done.
+    /// Writes the buffered bytes in pieces of at least `least` bytes; returns the completion time of the last piece.
     fn write(&mut self, least: u64) -> Option<u64> {
         let mut done = None;
         while self.inner.len() - self.written >= least.max(1) {
@@ -290,13 +289,13 @@ impl WriteFile for SimulatedWriter {
 }
 
 impl Drop for SimulatedWriter {
-    /// The system writes the rest in the background: the device is busy with it, and nobody waits.
+    /// The remaining bytes are written in the background: the device is busy, and no caller waits.
     fn drop(&mut self) {
         self.write(1);
     }
 }
 
-/// A file being read.
+/// A file that is being read.
 struct SimulatedFile {
     inner: Arc<dyn ReadFile>,
     device: Arc<Device>,
@@ -343,7 +342,7 @@ mod tests {
         simulated(Params { device, ..Params::default() })
     }
 
-    /// A file of that many bytes, and what the device took since it was there.
+    /// A file of that many bytes, and a function that returns the device time since then.
     fn with_file(storage: &dyn Storage, bytes: usize) -> (Arc<dyn ReadFile>, impl Fn() -> DeviceTime) {
         storage.create(Path::new(PATH), Purpose::Table).unwrap().append(&vec![7; bytes]).unwrap();
         let before = storage.device_time().unwrap();
@@ -402,7 +401,7 @@ mod tests {
         file.read(36_000, 4000).unwrap();
         file.read_many(&[(40_000, 4000), (44_000, 4000), (0, 4000)]);
         assert_eq!(seeks(charged().read_ns, 56_000), 3);
-        // Another file between, and what is written moves the arm too.
+        // An access to another file, or a write, moves the arm too.
         let other = storage.open(Path::new(PATH), Purpose::Table).unwrap();
         other.read(4000, 4000).unwrap();
         file.read(4000, 4000).unwrap();
@@ -438,7 +437,7 @@ mod tests {
         assert!(refused(long).contains("sync_latency"));
     }
 
-    /// How long `act` takes, with a device that makes its callers wait.
+    /// Duration of `act` with a device that makes its callers wait.
     fn waited(storage: &dyn Storage, act: impl FnOnce()) -> Duration {
         storage.set_waiting(true);
         let start = Instant::now();
@@ -505,7 +504,7 @@ mod tests {
                 });
             });
             assert!(took >= Duration::from_millis(5 * rounds), "depth {depth}: {took:?}");
-            // Each by itself, whoever it waited for.
+            // Each call counts in isolation, without its wait for others.
             assert_eq!(charged().read_ns, 8 * (5_000_000 + 167));
         }
     }

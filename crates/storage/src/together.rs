@@ -1,11 +1,11 @@
-//! Reads of parts that lie one behind the other, done as one.
+//! Combines reads of adjacent parts into one read.
 
 use types::Bytes;
 
 use crate::storage::StorageError;
 
-/// Reads parts of a file, each given by its offset and length. Those that lie one behind the other take one call of
-/// `read`, and memory of their own each; where that fails they are read one by one, so that each has its own answer.
+/// Reads parts of a file, each given by its offset and length. Adjacent parts share one call of `read` and get
+/// separate memory. If that call fails, they are read one by one, so that each has its own answer.
 pub(crate) fn read_together(
     parts: &[(u64, usize)],
     read: impl Fn(u64, usize) -> Result<Bytes, StorageError>,

@@ -1,14 +1,14 @@
-//! Tables read and written through `io_uring(7)`: the parts that are asked for together are under way together,
-//! by one system call for all of them.
+//! SSTables read and written through `io_uring(7)`: parts that are requested together are read concurrently, with one
+//! system call.
 //!
-//! A device that takes 50 µs for one block takes hardly longer for sixteen, if it is told of them at once. That
-//! is all there is to gain: a single read costs what pread(2) costs, and of what the page cache holds it costs
-//! more. So tables bypass the page cache unless `direct` is false. Logs and the manifest are written one piece at
-//! a time, with nothing to overlap, and go as the log parameter says.
+//! A device that takes 50 µs for one block takes little longer for sixteen concurrent ones. There is no other gain: a
+//! single read costs as much as pread(2), and a read from the page cache costs more. SSTables therefore bypass the
+//! page cache unless `direct` is false. WALs and the manifest are written one piece at a time, which leaves nothing to
+//! overlap, so they use the log parameter's method.
 //!
-//! Each call borrows a ring that nobody uses, or makes one; a store has as many as it has had calls at a time,
-//! each with up to 1 MiB of memory that the kernel reads into and writes from. See Axboe, "Efficient IO with
-//! `io_uring`" (2019), and Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
+//! Each call borrows an idle ring or creates one. A store thus has as many rings as concurrent calls, each with up to
+//! 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with `io_uring`" (2019), and Didona et
+//! al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
 mod ring;
 mod rings;
@@ -44,13 +44,13 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     ),
 );
 
-/// The queue depths that may be asked for.
+/// Accepted queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// The reads of one wave end within this many bytes of memory, unless one alone is larger.
+/// Memory limit of the concurrent reads of one wave in bytes; a single larger read is allowed.
 const WAVE_BYTES: usize = 1 << 20;
 
-/// Reads and writes tables through rings, all else through the page cache.
+/// Reads and writes SSTables through rings, all other files through the page cache.
 struct Uring {
     rings: Arc<Rings>,
     direct: bool,
@@ -116,7 +116,7 @@ impl Files for Uring {
     }
 }
 
-/// A file being written through a ring.
+/// A file that is written through a ring.
 struct RingFile {
     file: File,
     rings: Arc<Rings>,
@@ -130,7 +130,7 @@ impl BlockFile for RingFile {
             while written < bytes.len() {
                 let at = offset + written as u64;
                 let step = Step::Write { start: written, len: bytes.len() - written, offset: at };
-                // What follows must start at a whole block again.
+                // The next write must start at a whole block again.
                 match one(ring.run(&self.file, &[step])?)? {
                     done if written + done == bytes.len() => written = bytes.len(),
                     done if done < ALIGNMENT => return Err(io::ErrorKind::WriteZero.into()),
@@ -160,29 +160,29 @@ struct RingReader {
     file: File,
     path: PathBuf,
     len: u64,
-    /// What offsets, lengths and addresses of reads are multiples of.
+    /// Alignment of the offsets, lengths and addresses of reads, in bytes.
     alignment: usize,
     rings: Arc<Rings>,
 }
 
-/// A part on its way.
+/// A part that is being read.
 struct Part {
-    /// Where its answer goes.
+    /// Index of its answer.
     place: usize,
-    /// The offset in the file where reading starts, a multiple of the alignment.
+    /// Offset in the file at which the read starts, a multiple of the alignment.
     offset: u64,
-    /// The bytes read before those asked for.
+    /// Number of bytes read before the requested ones.
     before: usize,
-    /// The bytes to be read, those before included.
+    /// Number of bytes to read, including those before.
     needed: usize,
-    /// Where they go in the ring's memory.
+    /// Start of the part in the ring's memory.
     start: usize,
-    /// Those that are there.
+    /// Number of bytes read so far.
     filled: usize,
 }
 
 impl Part {
-    /// The memory it takes, in whole blocks; the end may lie behind that of the file.
+    /// Memory of the part in whole blocks, which may extend beyond the end of the file.
     fn room(&self, alignment: usize) -> usize {
         self.needed.next_multiple_of(alignment)
     }
@@ -192,7 +192,7 @@ impl Part {
         Step::Read { start: self.start + self.filled, len, offset: self.offset + self.filled as u64 }
     }
 
-    /// Takes note of what a read brought; whether the part is whole.
+    /// Records the result of a read; returns whether the part is complete.
     fn advance(&mut self, read: io::Result<usize>, alignment: usize) -> io::Result<bool> {
         let read = read?;
         if self.filled + read >= self.needed {
@@ -201,7 +201,7 @@ impl Part {
         if read < alignment {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // What follows must start at a multiple again.
+        // The next read must start at a multiple of the alignment again.
         self.filled += read - read % alignment;
         Ok(false)
     }
@@ -258,11 +258,11 @@ impl RingReader {
         StorageError::new("read", &self.path, error)
     }
 
-    /// Reads parts together that fit into `bytes` of memory, and answers each.
+    /// Reads parts together that fit into `bytes` of memory, and stores their answers.
     fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {
-            // The ring failed, and with it every part that it had not brought yet.
+            // The ring failed, and with it every part that was not complete.
             let copy =
                 || error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
             for place in places {

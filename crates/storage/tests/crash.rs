@@ -1,5 +1,5 @@
-//! What a disk holds after a crash: everything that was promised, and of the rest nothing that was never
-//! written. [`Memory`] is checked against a model that follows every name and byte on its own.
+//! Content of a disk after a crash: everything that was promised, and no bytes that were never written. [`Memory`] is
+//! checked against a model that tracks every name and byte independently.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -43,11 +43,11 @@ fn path(name: usize) -> PathBuf {
     Path::new(DIRECTORIES[name / 3]).join(name.to_string())
 }
 
-/// What is known of a disk: for every name the files it may have after a crash, for every file its bytes.
+/// Model of a disk: for every name the files it may have after a crash, for every file its bytes.
 #[derive(Default)]
 struct Model {
     current: BTreeMap<usize, usize>,
-    /// The files that a name had since its directory was last synced; `None` for none.
+    /// Files that a name had since its directory was last synced; `None` for no file.
     possible: BTreeMap<usize, HashSet<Option<usize>>>,
     files: Vec<File>,
 }
@@ -74,7 +74,7 @@ impl Model {
     }
 }
 
-/// Plays `steps` on both; steps that make no sense are left out.
+/// Applies `steps` to both; skips invalid steps.
 fn play(steps: &[Step]) -> (Memory, Model, Vec<Box<dyn WriteFile>>) {
     let (memory, mut model, mut writers) = (Memory::default(), Model::default(), Vec::new());
     for directory in DIRECTORIES {
@@ -89,7 +89,7 @@ fn play(steps: &[Step]) -> (Memory, Model, Vec<Box<dyn WriteFile>>) {
                 model.set(name, Some(model.files.len() - 1));
             }
             Step::Append(writer, len) if writer < writers.len() => {
-                // Never zero, so that a hole can be told.
+                // Never zero, so that a hole can be recognized.
                 let bytes = vec![number as u8 % 255 + 1; len];
                 writers[writer].append(&bytes).unwrap();
                 model.files[writer].bytes.extend(bytes);
@@ -129,7 +129,7 @@ fn read(disk: &Memory, name: usize) -> Option<Vec<u8>> {
     Some(file.read(0, file.len() as usize).unwrap().to_vec())
 }
 
-/// Whether `found` may be what is left of `file`.
+/// Whether `found` is a possible remainder of `file`.
 fn may_be(found: &[u8], file: &File) -> bool {
     found.len() >= file.synced
         && found.len() <= file.bytes.len()
@@ -206,7 +206,7 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
             write(&disk, &directory.join(name), b"x");
         }
     }
-    // A name moved from one directory to the other is in one of them, never in both or in none.
+    // A name moved from one directory to the other is in exactly one of them.
     disk.rename(&b.join("1"), &a.join("3")).unwrap();
     disk.sync_directory(a).unwrap();
     let after = disk.after_crash(Unsynced::Dropped);
@@ -214,7 +214,7 @@ fn a_sync_is_of_one_directory_and_of_what_its_names_rest_on() {
     assert!(after.list(b).unwrap().is_empty());
 }
 
-/// The way a manifest is replaced: whatever the crash does, one of both contents is there, whole.
+/// Replacement of a manifest: after any crash one of both contents is present and complete.
 #[test]
 fn a_synced_file_renamed_over_another_leaves_one_of_both() {
     let (old, new) = (Path::new("/a/manifest"), Path::new("/a/manifest.new"));

@@ -2,7 +2,7 @@
 
 use std::hash::Hasher;
 
-/// Passes a 64-bit hash through: to hash a [`KeyHash`](crate::KeyHash) again would gain nothing.
+/// Passes a 64-bit hash through, because hashing a [`KeyHash`](crate::KeyHash) again would gain nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlreadyHashed(u64);
 

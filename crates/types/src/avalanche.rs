@@ -1,4 +1,4 @@
-//! The finaliser of `SplitMix64`: how a number becomes one that looks random.
+//! The finalizer of `SplitMix64`, a mixing function for 64-bit numbers.
 
 /// Spreads every bit of the input over the whole output; a bijection, so that distinct numbers give distinct ones
 /// (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 16).

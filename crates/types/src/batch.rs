@@ -1,43 +1,43 @@
-//! A run of entries taken from an ordered source at once, so that its search is done per batch and not per entry.
+//! A batch of entries from an ordered source, so that the source is searched once per batch and not per entry.
 
 use crate::Entry;
 
-/// What there is room for when a scan begins: most are short.
+/// Initial capacity of a scan, because most scans are short.
 const FOUND_AT_FIRST: usize = 16;
 
-/// What a scan found, in its order: where it stands, or as copies.
+/// Entries that a scan found, in order, borrowed in place or copied.
 pub struct Entries<'a> {
     found: EntryStorage<'a>,
-    /// The scan, where it knows how to go on.
+    /// The scan, if it can continue.
     rest: Option<Box<dyn Rest<'a> + 'a>>,
 }
 
-/// The entries of a batch, borrowed in place or copied.
+/// Entries of a batch, borrowed in place or copied.
 enum EntryStorage<'a> {
     InPlace(Vec<Entry<'a>>),
     Copied(EntryBatch),
 }
 
-/// A scan that has found some of its entries, and knows where it is.
+/// A scan that has returned some of its entries and keeps its position.
 pub trait Rest<'a>: Send + Sync {
-    /// Appends the next entries of the scan to `found`, up to `limit`: fewer where there are no more.
+    /// Appends the next entries of the scan to `found`, up to `limit`; fewer at the end of the scan.
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
 }
 
 impl<'a> Entries<'a> {
-    /// Entries where they stand.
+    /// Entries borrowed in place.
     pub fn in_place(found: Vec<Entry<'a>>) -> Self {
         Self { found: EntryStorage::InPlace(found), rest: None }
     }
 
-    /// The first entries of a scan, up to `limit`, where they stand.
+    /// First entries of a scan, up to `limit`, borrowed in place.
     pub fn of(mut scan: impl Rest<'a> + 'a, limit: usize) -> Self {
         let mut found = Vec::with_capacity(limit.min(FOUND_AT_FIRST));
         scan.find(limit, &mut found);
         Self { found: EntryStorage::InPlace(found), rest: Some(Box::new(scan)) }
     }
 
-    /// The number of entries.
+    /// Number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         match &self.found {
@@ -46,7 +46,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Whether there is no entry.
+    /// Whether the batch is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -64,13 +64,13 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// All of them, in order.
+    /// All entries, in order.
     pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.len()).map(|index| self.entry(index))
     }
 
-    /// Has the next entries of the scan, up to `limit`, in place of its own: fewer where there are no more. `false` where
-    /// the scan does not know where it is: all is then as it was, and another scan finds them.
+    /// Replaces the entries with the next ones of the scan, up to `limit`; fewer at the end of the scan. Returns
+    /// `false` and changes nothing if the scan has no position; the caller then starts another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -87,14 +87,14 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in the order of their scan; keys and values stand in one arena.
+/// Copies of entries in scan order; keys and values are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,
     spans: Vec<Span>,
 }
 
-/// Where one entry stands in the arena: `key_start..value_start..end`.
+/// Position of one entry in the arena: `key_start..value_start..end`.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     key_start: usize,
@@ -104,7 +104,7 @@ struct Span {
 }
 
 impl EntryBatch {
-    /// Empties the batch and keeps its memory.
+    /// Removes all entries and keeps the memory.
     pub fn clear(&mut self) {
         self.arena.clear();
         self.spans.clear();
@@ -123,19 +123,19 @@ impl EntryBatch {
         self.spans.push(Span { key_start, value_start, end, tombstone: entry.value.is_none() });
     }
 
-    /// The number of entries.
+    /// Number of entries.
     #[inline]
     pub fn len(&self) -> usize {
         self.spans.len()
     }
 
-    /// Whether there is no entry.
+    /// Whether the batch is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    /// The bytes of all keys and values.
+    /// Total bytes of all keys and values.
     #[inline]
     pub fn user_bytes(&self) -> usize {
         self.arena.len()

@@ -1,16 +1,16 @@
-//! Immutable bytes that many owners share: what storage reads, caches hold and cursors pin.
+//! Immutable reference-counted bytes: the results of storage reads, cache entries and pinned blocks.
 
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// The number of readable bytes behind the end of every buffer that [`Bytes::with_len`] allocates.
+/// Number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
 ///
-/// Wide loads and `memcmp` may then touch a whole line behind the last byte without meeting an unmapped
-/// page, which costs some 150 ns each time on AVX-512 machines.
+/// Wide loads and `memcmp` may then read a whole cache line after the last byte without touching an unmapped page,
+/// which costs about 150 ns each time on AVX-512 machines.
 pub const PADDING: usize = 64;
 
-/// A shared immutable slice: either bytes of its own or a part of a mapped file.
+/// A shared immutable slice: either of its own allocation or a part of a mapped file.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Owner,
@@ -18,7 +18,7 @@ pub struct Bytes {
     end: usize,
 }
 
-/// Who keeps the bytes alive.
+/// Owner of the bytes.
 #[derive(Clone)]
 enum Owner {
     Heap(Arc<[u8]>),
@@ -29,17 +29,17 @@ impl Bytes {
     /// Allocates `len` bytes, padded by [`PADDING`], and lets `fill` write them.
     ///
     /// # Errors
-    /// Whatever `fill` returns.
+    /// Any error of `fill`.
     ///
     /// # Panics
-    /// Never: nobody else can hold memory that was just allocated.
+    /// Never, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("nobody else has seen this allocation")[..len])?;
         Ok(Self { owner: Owner::Heap(heap), start: 0, end: len })
     }
 
-    /// Copies `slice` into padded memory of its own.
+    /// Copies `slice` into a padded allocation.
     pub fn copy_from(slice: &[u8]) -> Self {
         let copied: Result<Self, std::convert::Infallible> = Self::with_len(slice.len(), |target| {
             target.copy_from_slice(slice);
@@ -49,7 +49,7 @@ impl Bytes {
         bytes
     }
 
-    /// Borrows `range` of `owner`, which stays alive as long as any clone does; nothing is copied.
+    /// Borrows `range` of `owner`, which stays alive as long as any clone does. Copies nothing.
     ///
     /// # Panics
     /// If `range` is outside of the owner's bytes.
@@ -71,7 +71,7 @@ impl Bytes {
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 
-    /// The bytes of memory this value keeps allocated by itself; 0 where it borrows a mapping.
+    /// Heap bytes that this value keeps allocated; 0 if it borrows a mapping.
     pub fn heap_bytes(&self) -> usize {
         match &self.owner {
             Owner::Heap(heap) => heap.len(),

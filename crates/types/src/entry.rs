@@ -1,10 +1,10 @@
-//! Entries: a key with a value or a tombstone, ordered in time by a sequence number.
+//! Entries: a key with a value or a tombstone, ordered by a sequence number.
 
-/// The place of a write in the order of all writes of one tree; the first write has number 1.
+/// Position of a write in the order of all writes of one tree; the first write has number 1.
 pub type SequenceNumber = u64;
 
-/// What an entry counts beside its key and value in the capacities of memtables, tables and levels: its
-/// sequence number and its kind. It keeps entries without bytes from being free.
+/// Size charged per entry in addition to key and value, in the capacities of memtables, SSTables and levels. It covers
+/// the sequence number and the kind, so that even empty entries have a size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
 /// One key with its newest value, or with a tombstone (`None`) that hides older values.
@@ -12,7 +12,7 @@ pub const ENTRY_CHARGE_BYTES: u64 = 8;
 pub struct Entry<'a> {
     /// The user key.
     pub key: &'a [u8],
-    /// The value, or `None` where the key was deleted.
+    /// The value; `None` for a tombstone.
     pub value: Option<&'a [u8]>,
 }
 
@@ -24,13 +24,13 @@ impl Entry<'_> {
     }
 }
 
-/// What one sorted source knows of a key.
+/// Result of a lookup in one sorted source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// Nothing: an older source must be asked.
+    /// Not present: older sources must be searched.
     Absent,
-    /// A tombstone: the key is gone, older sources must not be asked.
+    /// A tombstone: the key is deleted, and older sources must not be searched.
     Deleted,
-    /// A value, appended to the buffer that the caller gave.
+    /// A value, appended to the buffer of the caller.
     Found,
 }

@@ -9,7 +9,7 @@ pub const MAX_VALUE_BYTES: usize = 64 << 20;
 /// The longest batch of writes, in bytes of its keys and values.
 pub const MAX_BATCH_BYTES: usize = 1 << 30;
 
-/// The 64-bit hash of a key, computed once per operation and shared by everything that probes.
+/// 64-bit hash of a key, computed once per operation and shared by all probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct KeyHash(pub u64);
@@ -25,8 +25,8 @@ pub struct HashedKey<'a> {
 
 /// The first eight bytes of a key as a big-endian number, zero-padded on the right.
 ///
-/// Heads order like the keys they come from, except that different keys may share one: a smaller head
-/// is a smaller key, equal heads say nothing and the full keys must be compared.
+/// Heads are ordered like their keys, but different keys may share a head. A smaller head means a smaller key; for
+/// equal heads the full keys must be compared.
 #[inline]
 pub fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {
@@ -43,10 +43,10 @@ fn short_head(key: &[u8]) -> u64 {
     u64::from_be_bytes(padded)
 }
 
-/// The number of leading bytes that two keys share.
+/// Length of the common prefix of two keys in bytes.
 ///
 /// # Panics
-/// Never: the chunks it compares have eight bytes.
+/// Never: the compared chunks have eight bytes.
 #[inline]
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut shared = 0;

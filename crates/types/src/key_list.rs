@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default)]
 pub struct KeyList {
     bytes: Vec<u8>,
-    /// Where each key ends in the arena.
+    /// End of each key in the arena.
     ends: Vec<usize>,
 }
 
@@ -16,13 +16,13 @@ impl KeyList {
         self.ends.push(self.bytes.len());
     }
 
-    /// The number of keys.
+    /// Number of keys.
     #[inline]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is no key.
+    /// Whether the list is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()

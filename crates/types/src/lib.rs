@@ -1,7 +1,7 @@
-//! The words every crate of lsmbench shares: keys and their hashes, entries and their sequence
-//! numbers, batches that cross a seam in order, immutable shared bytes, numbers that look random, and the error of requests.
+//! Basic types of all crates: keys and their hashes, entries and sequence numbers, batches of entries, shared
+//! immutable bytes, pseudorandom numbers, and the error of user requests.
 //!
-//! This is the ground floor: it needs the standard library alone.
+//! This lowest layer depends only on the standard library.
 
 mod already_hashed;
 mod avalanche;

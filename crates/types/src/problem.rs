@@ -1,52 +1,52 @@
-//! The error of everything a user asks for: the file and line at fault, what is wrong, and what to do.
+//! The error of a user request: the file and line, the problem, and the remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A request that cannot be met. The program ends with exit code 2.
+/// A request that cannot be fulfilled. The program ends with exit code 2.
 ///
 /// Crates with errors of their own convert them with `From`, so that `?` works in a function that returns [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The file at fault, with the line where it is known.
+    /// File and, if known, line of the problem.
     place: Option<(PathBuf, Option<usize>)>,
     message: String,
 }
 
-/// The length in bytes up to which a word of a message is shown whole. Paths are seldom longer.
+/// Maximum length in bytes of a word that a message prints completely. Paths are seldom longer.
 const LONGEST_WORD: usize = 250;
 
-/// The characters that are shown of a longer word.
+/// Number of characters printed of a longer word.
 const SHOWN_CHARACTERS: usize = 40;
 
-/// The result of a user's request.
+/// Result of a user request.
 pub type Outcome<T> = Result<T, Problem>;
 
 impl Problem {
-    /// Creates a problem that is in no file.
+    /// Creates a problem without a file.
     pub fn new(message: impl Into<String>) -> Self {
         Self { place: None, message: shortened(message.into()) }
     }
 
-    /// Creates a problem in a file, at a line counted from 1 where it is known.
+    /// Creates a problem in a file, at a line counted from 1 if it is known.
     pub fn at(file: &Path, line: Option<usize>, message: impl Into<String>) -> Self {
         Self { place: Some((file.to_owned(), line)), message: shortened(message.into()) }
     }
 
-    /// Creates a problem from an error and what the program was doing: `cannot write results/x: …`.
+    /// Creates a problem from an error and the failed action: `cannot write results/x: …`.
     pub fn doing(what: impl fmt::Display, error: impl fmt::Display) -> Self {
         Self::new(format!("cannot {what}: {error}"))
     }
 }
 
-/// A message whose words are of bounded length: the start of a longer word and its length, as of a number of 300 digits.
+/// Shortens long words of a message to their start and their length, such as a number of 300 digits.
 fn shortened(message: String) -> String {
     if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {
         return message;
     }
     let words = message.split(' ').map(|word| match word.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) if word.len() > LONGEST_WORD => {
-            // The punctuation at the end belongs to the sentence around the word.
+            // Trailing punctuation belongs to the sentence, not to the word.
             let tail = &word[word.trim_end_matches([';', ',', ':', '.', '"']).len()..];
             format!("{}… ({} characters){tail}", &word[..end], word.chars().count() - tail.len())
         }

@@ -1,7 +1,6 @@
-//! Quantities as people write them: bytes as `4MiB`, counts as `10M`, times as `30s`.
+//! Human-readable quantities: bytes such as `4MiB`, counts such as `10M`, times such as `30s`.
 //!
-//! Formatting is exact: it takes the largest unit that divides the number, so that parsing gives the
-//! number back.
+//! Formatting is exact: it uses the largest unit that divides the number, so that parsing returns the number.
 
 /// Units of bytes: the powers of two, then the others.
 const BYTE_UNITS: &[(&str, u64)] = &[
@@ -30,28 +29,28 @@ const TIME_UNITS: &[(&str, u64)] = &[
     ("s", 1_000_000_000),
 ];
 
-/// Reads bytes: `4MiB`, `1.5GiB`, `64 kB`, `4096`.
+/// Parses bytes: `4MiB`, `1.5GiB`, `64 kB`, `4096`.
 ///
 /// # Errors
-/// Says what was read and what is accepted.
+/// The rejected text and the accepted forms.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, BYTE_UNITS)
         .ok_or_else(|| format!("\"{text}\" is no size; write it as \"4MiB\", \"64KiB\" or 4096"))
 }
 
-/// Reads a count: `10M`, `500k`, `1_000_000`.
+/// Parses a count: `10M`, `500k`, `1_000_000`.
 ///
 /// # Errors
-/// Says what was read and what is accepted.
+/// The rejected text and the accepted forms.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, COUNT_UNITS)
         .ok_or_else(|| format!("\"{text}\" is no count; write it as \"10M\", \"500k\" or 1_000_000"))
 }
 
-/// Reads a time in nanoseconds: `30s`, `100ms`, `5us`, `2min`. A unit is required.
+/// Parses a time in nanoseconds: `30s`, `100ms`, `5us`, `2min`. A unit is required.
 ///
 /// # Errors
-/// Says what was read and what is accepted.
+/// The rejected text and the accepted forms.
 pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     let has_unit = text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
     parse(text, TIME_UNITS)
@@ -59,15 +58,15 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("\"{text}\" is no time; write it as \"30s\", \"100ms\" or \"5us\""))
 }
 
-/// Writes bytes in the largest unit that divides them: `4MiB`, `5MB`.
+/// Formats bytes in the largest unit that divides them: `4MiB`, `5MB`.
 pub fn format_bytes(bytes: u64) -> String {
     let dividing = BYTE_UNITS.iter().filter(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size));
-    // Of the two that mean 1000, the first in the list.
+    // The first of the two units of 1000 in the list.
     let (unit, size) = dividing.rev().max_by_key(|(_, size)| *size).copied().unwrap_or(("B", 1));
     format!("{}{unit}", bytes / size)
 }
 
-/// Writes a time in the largest unit that divides it: `30s`, `1500ms`.
+/// Formats a time in the largest unit that divides it: `30s`, `1500ms`.
 pub fn format_nanoseconds(nanoseconds: u64) -> String {
     let (unit, size) = TIME_UNITS
         .iter()
@@ -77,7 +76,7 @@ pub fn format_nanoseconds(nanoseconds: u64) -> String {
     format!("{}{unit}", nanoseconds / size)
 }
 
-/// A number with an optional unit; fractions are accepted where the result is whole.
+/// Parses a number with an optional unit; fractions are accepted if the result is an integer.
 fn parse(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let (digits, size) = units

@@ -1,14 +1,14 @@
-//! `SplitMix64`: a small seeded generator of numbers that look random, for checks that must repeat.
+//! `SplitMix64`: a small seeded pseudorandom generator, for repeatable checks.
 
 use crate::avalanche::avalanche;
 
-/// A generator of numbers that look random; equal seeds give equal numbers on every machine (Steele, Lea, Flood,
-/// "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+/// A pseudorandom generator; equal seeds give equal numbers on every machine (Steele, Lea, Flood, "Fast Splittable
+/// Pseudorandom Number Generators", OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {
-    /// The generator that begins at `seed`.
+    /// The generator with this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -19,10 +19,10 @@ impl SplitMix64 {
         avalanche(self.0)
     }
 
-    /// A number below `bound`, each about equally often.
+    /// A number below `bound`, nearly uniform.
     ///
     /// # Panics
-    /// `bound` is 0.
+    /// If `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "no number is below 0");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

@@ -1,4 +1,4 @@
-//! The invariants of storage, each a function of one back end.
+//! Invariants of storage, each a function of one back end.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::{Purpose, ReadFile, Storage, StorageError};
 /// Checks `storage` against all invariants, each in a directory of its own below `home`.
 ///
 /// # Errors
-/// One line per broken invariant: `name: "invariant": what broke`.
+/// One line per broken invariant: `name: "invariant": failure`.
 pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
     let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
         let directory = home.join(number.to_string());
@@ -26,16 +26,16 @@ pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Resu
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// A back end under test, and an empty directory of it.
+/// A back end under test with an empty directory.
 pub(crate) struct Subject {
     pub(crate) storage: Arc<dyn Storage>,
     pub(crate) directory: PathBuf,
 }
 
-/// The check of an invariant: what is broken, if anything is.
+/// Check of one invariant; returns the failure.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
-/// All invariants, by name. Each finds an empty directory.
+/// All invariants, by name. Each runs in an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
     ("what is appended is seen at once, of tables what is synced", what_is_appended_is_seen),
@@ -54,7 +54,7 @@ pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("what is mapped is what is read", what_is_mapped_is_read),
 ];
 
-/// What broke.
+/// Description of a failure.
 pub(crate) struct Broken(pub(crate) String);
 
 impl From<StorageError> for Broken {
@@ -67,7 +67,7 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// An error of this kind that names the file, and nothing else.
+/// Checks that `result` is an error of this kind that names only this file.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!("no error where {kind:?} is expected of {}", path.display()))),
@@ -111,7 +111,7 @@ impl Subject {
     }
 }
 
-/// The file holds exactly these bytes.
+/// Checks that the file contains exactly these bytes.
 fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Broken> {
     ensure(file.len() == expected.len() as u64 && file.is_empty() == expected.is_empty(), || {
         format!("{what} has {} bytes, not {}", file.len(), expected.len())
@@ -119,7 +119,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
 
-/// Reads of any size at any place give what was appended there, in pieces of any size.
+/// Reads of any size at any offset return the appended bytes, whatever the sizes of the appends.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -236,7 +236,7 @@ fn sizes_are_exact_around_blocks(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Readers and other names of the file that had the name keep its content.
+/// Creating a file under an existing name leaves the old content to its readers and other names.
 fn creating_takes_the_name_alone(subject: &Subject) -> Result<(), Broken> {
     for purpose in Purpose::ALL {
         let path = subject.write("file", purpose, b"old and long")?;
@@ -369,7 +369,7 @@ fn readers_do_not_disturb_each_other(subject: &Subject) -> Result<(), Broken> {
     })
 }
 
-/// More parts than any queue is deep, of any size, in any order, some twice, some beyond the end.
+/// More parts than any queue is deep, of any size, in any order, with duplicates and reads beyond the end.
 fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(3_000_001, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
@@ -403,7 +403,7 @@ fn parts_read_together(subject: &Subject) -> Result<(), Broken> {
     Ok(())
 }
 
-/// A mapped file is all of the file, and stays what it was when its name is gone.
+/// A mapping covers the whole file, and does not change when the name is removed.
 fn what_is_mapped_is_read(subject: &Subject) -> Result<(), Broken> {
     for len in [1, 4096, 100_001] {
         let content = random_bytes(len, 3);

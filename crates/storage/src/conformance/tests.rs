@@ -1,5 +1,4 @@
-//! Further forms of back ends, and every decorator, keep the invariants of storage too; storage that breaks one is
-//! caught.
+//! Other configurations of back ends, and every decorator, keep the invariants of storage; faulty storage is caught.
 
 mod canary;
 
@@ -24,7 +23,7 @@ fn every_form_and_decorator_keeps_every_invariant() {
     }
 }
 
-/// Some kernels refuse `io_uring`, and some file systems `O_DIRECT`; every other back end runs.
+/// Some kernels reject `io_uring`, and some file systems `O_DIRECT`; every other back end runs.
 #[test]
 #[expect(clippy::print_stderr, reason = "a test that is left out must be seen")]
 fn only_back_ends_that_may_be_refused_are_left_out() {
@@ -50,7 +49,7 @@ fn every_canary_is_caught_by_its_invariant() {
     }
 }
 
-/// Further forms of some back ends, and the decorators.
+/// Other configurations of some back ends, and the decorators.
 fn forms() -> Vec<(String, Arc<dyn Storage>)> {
     let labels = [
         "pread(log=\"write\")",

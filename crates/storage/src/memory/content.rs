@@ -1,4 +1,4 @@
-//! The bytes of one file, and how many of them were synced.
+//! Bytes of one file, and the number of synced bytes.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rand::{Rng, RngExt};
 
-/// What a device writes whole or not at all.
+/// Unit of atomic writes of a device, in bytes.
 pub(super) const SECTOR_BYTES: usize = 512;
 
-/// A file without its names.
+/// Content of a file, independent of its names.
 #[derive(Default)]
 pub(super) struct Inode {
     content: Mutex<Content>,
@@ -28,7 +28,7 @@ impl Inode {
         Self { content: Mutex::new(Content { bytes, synced }) }
     }
 
-    /// Appends bytes; readers that opened the file before keep what they saw.
+    /// Appends bytes. Readers that opened the file before keep the earlier content.
     pub(super) fn append(&self, bytes: &[u8]) {
         Arc::make_mut(&mut self.content.lock().bytes).extend_from_slice(bytes);
     }
@@ -39,29 +39,29 @@ impl Inode {
         content.synced = content.bytes.len();
     }
 
-    /// The bytes as they are now.
+    /// Current bytes.
     pub(super) fn snapshot(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.content.lock().bytes)
     }
 
-    /// The file with all its bytes.
+    /// A copy of the file with all its bytes, all synced.
     pub(super) fn whole(&self) -> Self {
         Self::of(self.snapshot())
     }
 
-    /// The file without the bytes that were not synced.
+    /// A copy of the file without unsynced bytes.
     pub(super) fn synced(&self) -> Self {
         self.cut(|unsynced| unsynced.start)
     }
 
-    /// The bytes that were not synced.
+    /// Range of the unsynced bytes.
     pub(super) fn unsynced(&self) -> Range<usize> {
         let content = self.content.lock();
         content.synced..content.bytes.len()
     }
 
-    /// The file cut at `end`, where what `is_written` denies reads as zeros: it is asked for each stretch of
-    /// unsynced bytes between two multiples of `unit`.
+    /// The file truncated at `end`, with zeros in place of the unsynced pieces for which `is_written` is false. The
+    /// pieces are bounded by multiples of `unit`.
     pub(super) fn patched(&self, end: usize, unit: usize, mut is_written: impl FnMut(usize) -> bool) -> Self {
         let content = self.content.lock();
         let mut bytes = content.bytes[..end].to_vec();
@@ -73,8 +73,8 @@ impl Inode {
         Self::of(Arc::new(bytes))
     }
 
-    /// The file with what `random` leaves of the bytes that were not synced: none, all, a prefix, or a
-    /// prefix in which sectors that were not written read as zeros.
+    /// The file with a random part of its unsynced bytes: none, all, a prefix, or a prefix in which unwritten sectors
+    /// read as zeros.
     pub(super) fn torn(&self, random: &mut impl Rng) -> Self {
         match random.random_range(0..4) {
             0 => self.synced(),
@@ -84,7 +84,7 @@ impl Inode {
         }
     }
 
-    /// The file cut where `end` says, given the bytes that were not synced.
+    /// The file truncated at the result of `end`, which receives the range of unsynced bytes.
     pub(super) fn cut(&self, end: impl FnOnce(Range<usize>) -> usize) -> Self {
         let content = self.content.lock();
         let end = end(content.synced..content.bytes.len());
@@ -101,7 +101,7 @@ impl Inode {
     }
 }
 
-/// A range of bytes of a file, cut at the multiples of `unit`.
+/// Pieces of a byte range, split at the multiples of `unit`.
 pub(super) fn pieces(range: Range<usize>, unit: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = range.start;
     std::iter::from_fn(move || {

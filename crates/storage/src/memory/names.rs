@@ -1,4 +1,4 @@
-//! The names of files: as they are, and as far as they are durable.
+//! Names of files: the current ones and the durable ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -16,11 +16,11 @@ pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// The changes that lead from the durable names to the current ones, in their order.
+    /// Changes that lead from the durable names to the current ones, in order.
     pending: Vec<Change>,
 }
 
-/// One step from one set of names to another: it reaches the disk whole or not at all.
+/// An atomic change of names: it reaches the disk completely or not at all.
 #[derive(Clone)]
 enum Change {
     Link(PathBuf, Arc<Inode>),
@@ -45,7 +45,7 @@ impl Change {
         }
     }
 
-    /// The names it changes.
+    /// Names that it changes.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let (path, other) = match self {
             Self::Link(path, _) | Self::Unlink(path) => (path, None),
@@ -56,12 +56,12 @@ impl Change {
 }
 
 impl Names {
-    /// The file of this name.
+    /// File with this name.
     pub(super) fn get(&self, path: &Path) -> io::Result<Arc<Inode>> {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// A new file under this name; one that had it loses it first.
+    /// Creates a file under this name; an existing file loses the name first.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {
@@ -87,7 +87,7 @@ impl Names {
         Ok(())
     }
 
-    /// Gives a file a further name.
+    /// Adds a name to a file.
     pub(super) fn hard_link(&mut self, existing: &Path, new: &Path) -> io::Result<()> {
         let inode = self.get(existing)?;
         if self.is_directory(new) || self.current.contains_key(new) {
@@ -98,14 +98,14 @@ impl Names {
         Ok(())
     }
 
-    /// The names of the files in a directory, sorted.
+    /// Names of the files in a directory, sorted.
     pub(super) fn list(&self, directory: &Path) -> io::Result<Vec<String>> {
         self.check_directory(directory)?;
         let inside = self.current.keys().filter(|path| path.parent() == Some(directory));
         Ok(inside.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned())).collect())
     }
 
-    /// Makes a directory and those above it.
+    /// Creates a directory and its parents.
     pub(super) fn create_directory(&mut self, directory: &Path) -> io::Result<()> {
         if directory.ancestors().any(|above| self.current.contains_key(above)) {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -126,12 +126,12 @@ impl Names {
         Ok(())
     }
 
-    /// The number of changes that are not durable yet.
+    /// Number of changes that are not durable yet.
     pub(super) fn pending(&self) -> usize {
         self.pending.len()
     }
 
-    /// Every file that may have a name after a crash, in an order that follows from the history alone.
+    /// Every file that may have a name after a crash, in an order determined by the history.
     pub(super) fn files(&self) -> Vec<Arc<Inode>> {
         let linked = self.pending.iter().filter_map(|change| match change {
             Change::Link(_, inode) => Some(inode),
@@ -147,9 +147,8 @@ impl Names {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// The names after a crash: the durable ones, changed by those pending changes that `reaches_disk` says
-    /// (it is asked of each, from the last to the first), with files as `after_crash` makes them of theirs.
-    /// All are durable.
+    /// Names after a crash: the durable names with those pending changes for which `reaches_disk` returns true. It is
+    /// called from the last change to the first. `after_crash` converts the files. All resulting names are durable.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -177,8 +176,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// The pending changes that are `wanted`, with all that they rest on, and the others: a change rests on
-    /// every earlier one of a name that it changes.
+    /// Splits the pending changes: the `wanted` ones with their dependencies, and the others. A change depends on
+    /// every earlier change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -196,7 +195,7 @@ impl Names {
     }
 
     fn is_directory(&self, path: &Path) -> bool {
-        // The root and the current directory are always there.
+        // The root and the current directory always exist.
         path.parent().is_none() || self.directories.contains(path)
     }
 
@@ -204,7 +203,7 @@ impl Names {
         if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// A file may have this name: its directory is there, and it is not a directory itself.
+    /// Checks that a file may have this name: its directory exists, and no directory has the name.
     fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
         if self.is_directory(path) {
             return Err(io::ErrorKind::IsADirectory.into());

@@ -1,10 +1,10 @@
-//! The states in which a disk may be found after a power failure, numbered.
+//! Numbered states of a disk after a power failure.
 //!
-//! A state chooses for every change of a name whether it reached the disk (with all that it rests on), and for
-//! every file what is there of the bytes that were not synced: it ends somewhere, and each sector before its
-//! end was written or reads as zeros. So bytes are lost, kept, torn at sectors and pages, and written in any
-//! order. Where there are few states all are numbered; where there are many, four corners come first and the
-//! other numbers are seeds.
+//! For every change of a name a state decides whether it reached the disk, together with its dependencies. For every
+//! file it decides about the unsynced bytes: where the file ends, and whether each sector before that was written or
+//! reads as zeros. Bytes are therefore lost, kept, torn at sectors and pages, and written in any order. A small set of
+//! states is numbered completely. In a large set the first four numbers are corner cases, and the other numbers are
+//! seeds.
 
 use std::sync::Arc;
 
@@ -14,35 +14,35 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use super::Memory;
 use super::content::{Inode, SECTOR_BYTES, pieces};
 
-/// What the page cache writes back at once.
+/// Unit of page cache writeback, in bytes.
 const PAGE_BYTES: usize = 4096;
 
-/// Up to how many states all of them are numbered.
+/// Maximum number of states up to which all are numbered.
 const ALL: u64 = 256;
 
-/// The states in which a disk may be found if the power fails at one moment.
+/// States of a disk after a power failure at one moment.
 pub struct States<'a> {
     disk: &'a Memory,
-    /// The changes of names that are not durable.
+    /// Number of name changes that are not durable.
     changes: usize,
-    /// The files with bytes that are not synced, and how many sectors those touch.
+    /// Files with unsynced bytes, and the number of sectors that those touch.
     files: Vec<(Arc<Inode>, u32)>,
-    /// How many states there are, where they are few.
+    /// Number of states; `None` if they are too many to number.
     count: Option<u64>,
 }
 
-/// What one state chooses.
+/// Decisions of one state.
 enum Choice {
-    /// One of all: a number with one digit per change and per file.
+    /// One of all states: a number with one digit per change and per file.
     Exact(u64),
     /// Whether names and bytes reached the disk, each all or none.
     Corner { names: bool, bytes: bool },
-    /// A seed.
+    /// Seed of random decisions.
     Sampled(u64),
 }
 
 impl Memory {
-    /// Every state in which the disk may be found if the power fails now.
+    /// All states of the disk after a power failure at this point.
     pub fn states(&self) -> States<'_> {
         States::of(self)
     }
@@ -66,26 +66,25 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// How many states there are; `None` where they are too many to number all, and any number is one.
+    /// Number of states; `None` if they are too many to number, in which case any number is valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
 
-    /// The number of the state in which nothing that was not synced is there.
+    /// Number of the state without any unsynced data.
     pub fn dropped(&self) -> u64 {
         0
     }
 
-    /// The number of the state in which everything is there: the process died and the system lived on.
+    /// Number of the state with all data, as after a process death on a running machine.
     pub fn kept(&self) -> u64 {
         self.count.map_or(1, |count| count - 1)
     }
 
-    /// The disk in state `number`: a disk of its own, on which everything is durable. The same number gives
-    /// the same state.
+    /// The disk in state `number`: a separate disk on which everything is durable. Equal numbers give equal states.
     ///
     /// # Panics
-    /// If all states are numbered and this is none of them.
+    /// If all states are numbered and `number` is out of range.
     #[must_use]
     pub fn get(&self, number: u64) -> Memory {
         let choice = match (self.count, number) {
@@ -127,8 +126,8 @@ impl<'a> States<'a> {
         )
     }
 
-    /// The disk whose names and files are as the two functions say; the second one is asked of files with
-    /// bytes that were not synced, with their place among those.
+    /// The disk with the names and files that the two functions select. The second function receives files with
+    /// unsynced bytes, and their index among those.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -138,13 +137,13 @@ impl<'a> States<'a> {
     }
 }
 
-/// In how many states the unsynced bytes of a file may be that touch this many sectors: for each end `e` the
-/// sectors before it are written or not, `2^e` states.
+/// Number of states of a file whose unsynced bytes touch this many sectors. For each end `e`, every sector before it
+/// is written or not: `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// State `choice` of a file, the last one being the whole.
+/// State `choice` of a file; the last one is the complete file.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);
@@ -157,7 +156,7 @@ fn ending(inode: &Inode, choice: u64) -> Inode {
     inode.patched(cut, SECTOR_BYTES, |index| written >> index & 1 == 1)
 }
 
-/// Which changes of names reach the disk: none, all, those up to a moment, or any.
+/// Random choice of the name changes that reach the disk: none, all, a prefix, or any subset.
 fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     match random.random_range(0..8) {
         0 => vec![false; count],
@@ -173,7 +172,7 @@ fn sampled_changes(count: usize, random: &mut impl Rng) -> Vec<bool> {
     }
 }
 
-/// What is there of a file: nothing unsynced, all, what was written up to a sector, a page or a byte, or any
+/// Random content of a file: nothing unsynced, everything, a prefix up to a sector, page or byte, or any subset of
 /// sectors or pages.
 fn sampled_bytes(inode: &Inode, random: &mut impl Rng) -> Inode {
     let choice = random.random_range(0..8);
@@ -206,7 +205,7 @@ mod tests {
         Some(file.read(0, file.len() as usize).unwrap().to_vec())
     }
 
-    /// A disk with a file whose last bytes are not synced, under a name that is durable.
+    /// A disk with a file whose last bytes are unsynced, under a durable name.
     fn disk(synced: usize, unsynced: usize) -> (Memory, Box<dyn WriteFile>) {
         let disk = Memory::default();
         let mut file = disk.create(Path::new("a"), Purpose::Log).unwrap();

@@ -1,4 +1,4 @@
-//! The model of a device: how long requests take, and when a device that is busy is done with them.
+//! The device model: duration of requests, and completion times on a busy device.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -8,22 +8,22 @@ use parking_lot::Mutex;
 
 use crate::storage::DeviceTime;
 
-/// Nanoseconds of a second.
+/// Nanoseconds per second.
 const SECOND_NS: u128 = 1_000_000_000;
 
-/// The longest latency: sums of them stay far from overflow.
+/// Maximum latency, so that sums stay far from overflow.
 const MOST_LATENCY_NS: u64 = 60_000_000_000;
 
-/// The least bandwidth in bytes per second, for the same reason.
+/// Minimum bandwidth in bytes per second, for the same reason.
 const LEAST_BANDWIDTH: u64 = 1000;
 
-/// The deepest queue.
+/// Maximum queue depth.
 const MOST_DEPTH: u64 = 65_536;
 
-/// A thread that sleeps wakes up about this much late, and so looks at the clock for the end of a wait.
+/// Typical wake-up delay of a sleeping thread, which therefore polls the clock at the end of a wait.
 const WATCHED_NS: u64 = 100_000;
 
-/// The numbers of a device. Bandwidths are in bytes per second.
+/// Parameters of a device. Bandwidths are in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Profile {
     pub(super) read_latency_ns: u64,
@@ -32,16 +32,16 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether going on where the last access ended takes no latency.
+    /// Whether an access that continues at the end of the last one has no latency.
     pub(super) has_arm: bool,
-    /// How long it serves nobody at the end of every period, where callers wait.
+    /// Length of the pause at the end of every period, if callers wait.
     pub(super) pause_ns: u64,
-    /// From one pause to the next.
+    /// Time between the starts of two pauses.
     pub(super) pause_period_ns: u64,
 }
 
 impl Profile {
-    /// Refuses what no device can be, in a sentence.
+    /// Rejects impossible parameters; the error is a sentence.
     pub(super) fn validate(&self) -> Result<(), String> {
         let latencies = [
             ("read_latency", self.read_latency_ns),
@@ -64,7 +64,7 @@ impl Profile {
         Ok(())
     }
 
-    /// A moment of the device's clock, or the end of the pause that it falls in.
+    /// The given time of the device's clock, or the end of the pause that contains it.
     fn beyond_pause(&self, at_ns: u64) -> u64 {
         if self.pause_ns == 0 {
             return at_ns;
@@ -82,18 +82,18 @@ pub(super) struct Device {
     read_ns: AtomicU64,
     write_ns: AtomicU64,
     is_waiting: AtomicBool,
-    /// Where its clock starts, which paces callers and is told to nobody.
+    /// Start of its clock, which only delays callers and is never reported.
     origin: Instant,
 }
 
-/// What a device is doing.
+/// State of a busy device.
 struct Busy {
     queue: Queue,
-    /// The file and offset at which the last access ended.
+    /// File and offset at which the last access ended.
     arm: Option<(u64, u64)>,
 }
 
-/// One request. A sync goes to no place.
+/// A request. A sync has no position.
 struct Request {
     place: Option<(u64, u64)>,
     len: u64,
@@ -102,13 +102,13 @@ struct Request {
 }
 
 impl Request {
-    /// How long its bytes take through the pipe, rounded up.
+    /// Time of its bytes in the pipe, rounded up.
     fn transfer_ns(&self) -> u64 {
         (u128::from(self.len) * SECOND_NS).div_ceil(u128::from(self.bandwidth)) as u64
     }
 }
 
-/// When lanes and pipe are free again, in nanoseconds of some clock.
+/// Times at which lanes and pipe become free, in nanoseconds of a clock.
 struct Queue {
     lanes: Vec<u64>,
     pipe: u64,
@@ -119,7 +119,7 @@ impl Queue {
         Self { lanes: vec![0; depth.max(1)], pipe: 0 }
     }
 
-    /// Takes a request at `now`; when it is done.
+    /// Accepts a request at `now`; returns its completion time.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
         let lane = self.lanes.iter_mut().min().expect("there is a lane");
         let arrived = now.max(*lane) + latency_ns;
@@ -141,12 +141,12 @@ impl Device {
         }
     }
 
-    /// How many requests it serves at a time.
+    /// Number of requests that it serves at a time.
     pub(super) fn queue_depth(&self) -> usize {
         self.profile.queue_depth as usize
     }
 
-    /// The time charged so far.
+    /// Device time charged so far.
     pub(super) fn time(&self) -> DeviceTime {
         DeviceTime {
             read_ns: self.read_ns.load(Ordering::Relaxed),
@@ -154,12 +154,12 @@ impl Device {
         }
     }
 
-    /// Whether callers wait.
+    /// Sets whether callers wait.
     pub(super) fn set_waiting(&self, is_waiting: bool) {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Charges for reads of parts of a file that are made together; when the last is done, for
+    /// Charges concurrent reads of parts of a file; returns the completion time of the last one, for
     /// [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
@@ -172,21 +172,21 @@ impl Device {
         self.serve(&self.read_ns, parts.iter().map(request), parts.len())
     }
 
-    /// Charges for a write; when it is done.
+    /// Charges a write; returns its completion time.
     pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
         let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Charges for a sync; when it is done.
+    /// Charges a sync; returns its completion time.
     pub(super) fn sync(&self) -> u64 {
         let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: None, len: 0, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Charges what `requests`, made together, take by themselves, and queues them where callers wait.
+    /// Charges the isolated times of concurrent `requests`, and queues them if callers wait.
     fn serve(&self, charged: &AtomicU64, requests: impl Iterator<Item = Request>, count: usize) -> u64 {
         let mut alone = Queue::new(self.queue_depth().min(count));
         let (mut alone_ns, mut done) = (0, 0);
@@ -221,7 +221,7 @@ impl Device {
 }
 
 impl Busy {
-    /// The latency of a request, which moves the arm.
+    /// Latency of a request, which moves the arm.
     fn latency_ns(&mut self, request: &Request, has_arm: bool) -> u64 {
         let goes_on = has_arm && request.place.is_some() && request.place == self.arm;
         if let Some((file, offset)) = request.place {

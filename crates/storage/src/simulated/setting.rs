@@ -1,4 +1,4 @@
-//! A parameter that is either that of the preset or a value of one's own.
+//! A parameter that is either that of the preset or a custom value.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,21 +6,21 @@ use std::marker::PhantomData;
 use serde::de::{self, Visitor, value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The word for what is not a value of one's own.
+/// Word that selects the preset's value.
 const PRESET: &str = "preset";
 
-/// `"preset"`, or what a `T` is in TOML.
+/// `"preset"`, or the TOML form of a `T`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Setting<T> {
-    /// What the preset says.
+    /// The preset's value.
     #[default]
     Preset,
-    /// A value of one's own.
+    /// A custom value.
     Own(T),
 }
 
 impl<T> Setting<T> {
-    /// The value of one's own, if it is one.
+    /// The custom value, if there is one.
     pub(super) fn value(self) -> Option<T> {
         match self {
             Self::Preset => None,
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Setting<T> {
     }
 }
 
-/// Reads the word, and leaves all else to `T`.
+/// Deserializes the word itself, and everything else as `T`.
 struct PresetOr<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for PresetOr<T> {

@@ -1,7 +1,7 @@
-//! One ring and the memory that the kernel reads into and writes from: all that is unsafe about `io_uring`.
+//! One ring with its buffer for the kernel. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel knows no address but that of this memory. It belongs to the ring, does not move while a step is
-//! under way, and is never freed then: a ring that must be dropped with steps under way gives its memory up.
+//! The kernel gets no other address than that of this buffer. The buffer belongs to the ring and does not move or get
+//! freed while a step is in progress: a ring dropped with steps in progress leaks its buffer.
 
 use std::fs::File;
 use std::io;
@@ -12,18 +12,18 @@ use io_uring::{IoUring, opcode, squeue};
 
 use crate::aligned::AlignedBuffer;
 
-/// The memory that a ring keeps for later; more is given back.
+/// Buffer size that a ring keeps between calls, in bytes.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// A ring that does steps, and waits until all of them are done.
+/// A ring that runs steps and waits until all of them are done.
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Steps that the kernel may still be doing: 0 but inside of [`run`](Self::run), and after its error.
+    /// Steps that the kernel may still be running: 0 except inside of [`run`](Self::run), and after its error.
     under_way: usize,
 }
 
-/// One thing to do to a file. `start` and `len` say where in the ring's memory.
+/// One operation on a file. `start` and `len` are positions in the ring's buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     /// Reads at `offset` of the file.
@@ -35,12 +35,12 @@ pub(super) enum Step {
 }
 
 impl Ring {
-    /// A ring for up to `depth` steps at a time.
+    /// A ring for up to `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> io::Result<Self> {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// The first `len` bytes of its memory. What they hold stays until the next call asks for more than there is.
+    /// First `len` bytes of its buffer. Their content persists until a call requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {
@@ -49,14 +49,14 @@ impl Ring {
         Ok(&mut self.scratch.bytes_mut()[..len])
     }
 
-    /// Gives memory back that is more than a ring keeps.
+    /// Frees the buffer beyond the size that a ring keeps.
     pub(super) fn shrink(&mut self) {
         if self.is_idle() && self.scratch.len() > KEPT_BYTES {
             self.scratch = AlignedBuffer::new(0);
         }
     }
 
-    /// Whether nothing is under way: after an error that may be otherwise, and the ring is of no use any more.
+    /// Whether no step is in progress. After an error steps may be in progress, and the ring must not be used again.
     pub(super) fn is_idle(&self) -> bool {
         self.under_way == 0
     }
@@ -65,13 +65,13 @@ impl Ring {
         if self.is_idle() { Ok(()) } else { Err(io::Error::other("the ring failed before")) }
     }
 
-    /// Does all steps, at most as many as the ring is deep, and says of each how many bytes it moved.
+    /// Runs all steps, at most as many as the ring's depth, and returns the number of transferred bytes of each.
     ///
     /// # Errors
-    /// If the ring fails. What the steps have done is not known then.
+    /// If the ring fails. The effect of the steps is then unknown.
     ///
     /// # Panics
-    /// If a step lies outside of the memory asked for, or there are too many.
+    /// If a step is outside of the buffer, or there are too many steps.
     pub(super) fn run(&mut self, file: &File, steps: &[Step]) -> io::Result<Vec<io::Result<usize>>> {
         self.check_idle()?;
         let entries: Vec<squeue::Entry> =
@@ -92,7 +92,7 @@ impl Ring {
         Ok(results.into_iter().map(moved).collect())
     }
 
-    /// A step as the kernel is told of it.
+    /// Submission queue entry of a step.
     fn entry(&mut self, file: &File, step: Step, number: u64) -> squeue::Entry {
         let fd = Fd(file.as_raw_fd());
         let room = self.scratch.len();
@@ -112,15 +112,15 @@ impl Ring {
 
     #[allow(unsafe_code)]
     fn push(&mut self, entries: &[squeue::Entry]) {
-        // SAFETY: what an entry names must be valid until it is completed. `run` counts the entries as under
-        // way before they get here, and as done when their completions are taken.
-        // * The memory: `entry` checked that each lies inside the scratch memory. That is replaced only while
-        //   nothing is under way, and `drop` gives it up otherwise. `run` holds `&mut self`, so that no
-        //   reference to the bytes exists while the kernel uses them, and whoever gets one later, gets it from
-        //   `scratch_mut`, when nothing is under way.
-        // * The file: it is borrowed until `run` returns. If `run` returns early, by an error, the kernel holds
-        //   the file itself for what it has taken up, and what it has not is dropped with the ring, which is
-        //   not used again.
+        // SAFETY: everything that an entry names must be valid until it is completed. `run` counts the entries as in
+        // progress before they get here, and as done when their completions are taken.
+        // * The memory: `entry` checked that each is inside the scratch memory. That is replaced only while nothing
+        //   is in progress, and `drop` leaks it otherwise. `run` holds `&mut self`, so no reference to the bytes
+        //   exists while the kernel uses them, and later references come from `scratch_mut`, when nothing is in
+        //   progress.
+        // * The file: it is borrowed until `run` returns. If `run` returns early, by an error, the kernel holds the
+        //   file itself for entries that it has accepted, and the others are dropped with the ring, which is not used
+        //   again.
         unsafe { self.queues.submission().push_multiple(entries) }
             .expect("a wave is no longer than the ring");
     }
@@ -129,26 +129,26 @@ impl Ring {
 impl Drop for Ring {
     fn drop(&mut self) {
         if !self.is_idle() {
-            // The kernel may still write into this memory: it is never used for anything else.
+            // The kernel may still write into this memory, so it is never freed or reused.
             std::mem::forget(std::mem::replace(&mut self.scratch, AlignedBuffer::new(0)));
         }
     }
 }
 
-/// The start of `len` bytes, which lie inside `room`.
+/// Start of `len` bytes, which are inside `room`.
 fn inside(room: usize, start: usize, len: usize) -> usize {
     assert!(start <= room && len <= room - start, "{len} bytes at {start} of {room}");
     start
 }
 
-/// A length as the kernel takes it: what does not fit is left for the next step.
+/// A length in the kernel's type; the excess is left for the next step.
 fn length(len: usize) -> u32 {
-    /// The most bytes that one call moves, in whole pages; see read(2).
+    /// Maximum number of bytes that one call moves, in whole pages; see read(2).
     const MOST: usize = 0x7fff_f000;
     len.min(MOST) as u32
 }
 
-/// The bytes that a step moved, or its error.
+/// Number of bytes that a step moved, or its error.
 fn moved(result: i32) -> io::Result<usize> {
     match usize::try_from(result) {
         Ok(bytes) => Ok(bytes),
@@ -172,7 +172,7 @@ mod tests {
         assert!(ring.scratch_mut(1).is_err());
         assert!(ring.run(&File::open("/dev/null").unwrap(), &[Step::Sync]).is_err());
         assert!(!ring.is_idle());
-        // Nothing really was: the memory need not be given up to the kernel, and no leak be reported.
+        // No step was really in progress: the memory must not leak, or a leak checker would report it.
         ring.under_way = 0;
     }
 

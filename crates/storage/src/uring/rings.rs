@@ -1,4 +1,4 @@
-//! The rings of a store: lent to one call at a time, made when there is none, kept for the next call.
+//! Rings of a store: lent to one call at a time, created if none is idle, and kept for later calls.
 
 use std::io;
 
@@ -7,27 +7,27 @@ use rustix::io::Errno;
 
 use super::ring::Ring;
 
-/// Rings that nobody uses at the moment.
+/// Idle rings.
 pub(super) struct Rings {
     depth: u32,
     idle: Mutex<Vec<Ring>>,
 }
 
 impl Rings {
-    /// No ring yet; those to come take `depth` steps at a time.
+    /// An empty pool; its rings will take `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }
 
-    /// How many steps a ring takes at a time.
+    /// Number of concurrent steps of a ring.
     pub(super) fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Whether rings can be had.
+    /// Checks whether rings can be created.
     ///
     /// # Errors
-    /// Says that the kernel refuses them, and what to use instead.
+    /// If the kernel rejects them; the message names alternatives.
     pub(super) fn check(&self) -> io::Result<()> {
         if self.idle.lock().is_empty() {
             self.lend(|_| Ok(()))?;
@@ -51,7 +51,7 @@ impl Rings {
     }
 }
 
-/// Says what it means that there are no rings.
+/// Adds the meaning of missing rings to an error.
 fn explain(error: io::Error) -> io::Error {
     let is_refusal = matches!(Errno::from_io_error(&error), Some(Errno::NOSYS | Errno::PERM | Errno::ACCESS));
     if !is_refusal {

@@ -1,4 +1,4 @@
-//! Storage that is wrong on purpose: each fault breaks one invariant, and the check must see it.
+//! Storage with injected faults: each fault breaks one invariant, and the check must detect it.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -10,45 +10,45 @@ use types::Bytes;
 
 use crate::{Memory, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// What is wrong with a canary.
+/// Injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Long appends lose their last byte.
     DropsTheTailOfAppends,
-    /// Appends reach the file when it is synced or dropped.
+    /// Appends reach the file only when it is synced or dropped.
     WritesLate,
-    /// Reads beyond the end give zeros.
+    /// Reads beyond the end return zeros.
     ReadsZerosBeyondTheEnd,
-    /// A file without bytes cannot be opened.
+    /// An empty file cannot be opened.
     RefusesEmptyFiles,
-    /// Padding to whole blocks is not cut off.
+    /// Padding to whole blocks is not truncated.
     LeavesPadding,
-    /// Creating empties the file that had the name.
+    /// Creating a file truncates the existing file of that name.
     TruncatesInPlace,
-    /// A name that is taken cannot be renamed to.
+    /// A rename to an existing name fails.
     RenamesToFreeNamesOnly,
-    /// Readers open the file anew for each read.
+    /// Readers reopen the file for each read.
     ReopensToRead,
-    /// Links are copies.
+    /// Hard links are copies.
     LinksByCopy,
-    /// Names are listed backwards.
+    /// Names are listed in reverse order.
     ListsBackwards,
-    /// What is missing opens as empty.
+    /// A missing file opens as an empty file.
     OpensWhatIsMissing,
-    /// A lock is given to whoever asks.
+    /// A lock can be taken twice.
     LocksTwice,
     /// All readers of a file share one position.
     SharesACursor,
-    /// Parts read together are answered in the order in which they lie in the file.
+    /// Parts read together are returned in file order instead of request order.
     SortsAnswers,
-    /// Of parts read together those behind one that fails are not read.
+    /// Parts after a failed part are not read.
     GivesUpAtAnError,
     /// The last byte of a file is not mapped.
     MapsTooLittle,
 }
 
 impl Fault {
-    /// Every fault, with the invariant that must see it.
+    /// Every fault with the invariant that must detect it.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
         (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),
@@ -69,7 +69,7 @@ impl Fault {
     ];
 }
 
-/// Files in memory, with a fault put in.
+/// Files in memory with an injected fault.
 pub(crate) struct Canary {
     pub(crate) fault: Fault,
     sound: Arc<Memory>,
@@ -91,7 +91,7 @@ impl Storage for Canary {
         if self.fault == Fault::TruncatesInPlace
             && let Ok(old) = self.sound.open(path, purpose)
         {
-            // Whoever has the file open or linked sees it change: here the link is made to follow.
+            // Other readers and links see the change: here the link is changed as well.
             let link = path.with_file_name("link");
             if !old.is_empty() && self.sound.remove(&link).is_ok() {
                 self.sound.create(&link, purpose)?;

@@ -1,7 +1,7 @@
-//! What an allocation really takes, so that estimates of memory are honest about small objects.
+//! Real size of heap allocations, so that memory estimates count the overhead of small objects.
 
-/// The bytes that the usual allocator (glibc's `malloc`) spends on `len` bytes: a header of eight, rounded
-/// up to sixteen, and at least 32. Nothing is allocated for nothing.
+/// Number of bytes that glibc's `malloc` uses for `len` bytes: a header of eight, rounded up to sixteen, and at least
+/// 32. Returns 0 for 0.
 pub(crate) fn allocation_bytes(len: usize) -> usize {
     if len == 0 { 0 } else { (len + 8).next_multiple_of(16).max(32) }
 }

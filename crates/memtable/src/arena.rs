@@ -1,42 +1,42 @@
-//! An append-only store of bytes in chunks that never move: a record costs no allocation of its own, and
-//! growing copies nothing.
+//! An append-only store of bytes in chunks that never move. A record needs no allocation of its own, and growth copies
+//! nothing.
 //!
-//! The chunks of an arena that is dropped go to the next one of the same tree. Fresh memory costs a page
-//! fault every 4 KiB, which is more than all else that an append does.
+//! The next arena of the same tree reuses the chunks of a dropped arena. Fresh memory costs a page fault every 4 KiB,
+//! which is more than the rest of an append.
 
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use types::PADDING;
 
-/// The smallest and the largest chunk that is made for ordinary records, in bytes.
+/// Minimum and maximum size of chunks for ordinary records, in bytes.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// The share of a memtable's expected size that one chunk takes: what stands unused is at most that much.
+/// Number of chunks per expected memtable size. It bounds the unused memory to one of these parts.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
-/// The address of a record in the arena: its chunk and the offset in it, in bytes.
+/// Position of a record in the arena: its chunk and the byte offset in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordAddress {
     chunk: u32,
     offset: u32,
 }
 
-/// Chunks that wait for the next arena.
+/// Idle chunks for the next arena.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkPool {
     idle: Mutex<Vec<Vec<u8>>>,
 }
 
 impl ChunkPool {
-    /// A chunk for `len` bytes and the padding: an idle one where that has the right size.
+    /// A chunk for `len` bytes and the padding: an idle chunk if it has the right size, otherwise a new one.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();
         idle.filter(|chunk| chunk.capacity() == wanted).unwrap_or_else(|| Vec::with_capacity(wanted))
     }
 
-    /// Takes chunks back, until they would hold more than `limit_bytes`.
+    /// Takes chunks back, up to `limit_bytes` in total.
     fn put(&self, chunks: impl Iterator<Item = Vec<u8>>, limit_bytes: usize) {
         let mut idle = self.idle.lock();
         let mut held: usize = idle.iter().map(Vec::capacity).sum();
@@ -51,11 +51,11 @@ impl ChunkPool {
     }
 }
 
-/// Chunks of records. The caller writes into each record how long it is.
+/// Chunks of records. The caller stores the length within each record.
 #[derive(Debug)]
 pub(crate) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The chunk that takes the next record.
+    /// The chunk that receives the next record.
     current: usize,
     chunk_bytes: usize,
     allocated_bytes: usize,
@@ -64,7 +64,7 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// An empty arena for about `capacity_bytes`, which is also the most that it leaves in `pool`.
+    /// An empty arena for about `capacity_bytes`, which is also the maximum that it leaves in `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         let chunk_bytes =
             (capacity_bytes / CHUNKS_PER_CAPACITY).clamp(*CHUNK_BYTES.start(), *CHUNK_BYTES.end());
@@ -81,7 +81,7 @@ impl Arena {
     /// Appends a record that is the concatenation of `parts`.
     ///
     /// # Panics
-    /// If the record is longer than 4 GiB, which no key and value within the tree's limits make.
+    /// If the record is longer than 4 GiB, which is impossible with keys and values within the tree's limits.
     #[inline]
     pub(crate) fn append<const PARTS: usize>(&mut self, parts: [&[u8]; PARTS]) -> RecordAddress {
         let len = parts.iter().map(|part| part.len()).sum();
@@ -97,19 +97,19 @@ impl Arena {
         RecordAddress { chunk: index as u32, offset }
     }
 
-    /// The bytes from `place` to the end of its chunk: the record and whatever follows it.
+    /// Bytes from `place` to the end of its chunk: the record and everything after it.
     #[inline]
     pub(crate) fn bytes_from(&self, place: RecordAddress) -> &[u8] {
         &self.chunks[place.chunk as usize][place.offset as usize..]
     }
 
-    /// The bytes allocated, used or not.
+    /// Number of allocated bytes, used or not.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.allocated_bytes + self.chunks.capacity() * size_of::<Vec<u8>>()
     }
 
-    /// Adds a chunk that takes `len` bytes. A record larger than a chunk gets one of its own, and the
-    /// current chunk stays the one to fill.
+    /// Adds a chunk for a record of `len` bytes. A record larger than a chunk gets its own chunk, and the current
+    /// chunk stays in use.
     #[cold]
     fn make_room(&mut self, len: usize) -> usize {
         let index = self.chunks.len();
@@ -141,7 +141,7 @@ mod tests {
     fn records_of_all_sizes_stay_where_they_were_put() {
         let pool = Arc::default();
         let lengths = [0, 1, 4096, 5000, 4095, 2, 1 << 20, 100, 0, 4096];
-        // The second arena writes over what the first one left.
+        // The second arena overwrites the content of the first one.
         for fill in [1, 2] {
             let mut arena = Arena::new(1 << 16, &pool);
             let records: Vec<(RecordAddress, Vec<u8>)> = (0..100)

@@ -1,17 +1,17 @@
-//! A skip list whose nodes stand whole in an arena: tower, key and value in one piece of memory.
+//! A lock-free skip list whose nodes are contiguous in an arena: tower, key and value in one piece of memory.
 //!
-//! Writers and readers take no lock: a version is linked in from the lowest level up by a
-//! compare-and-swap per level, and nothing is ever removed. The layout is that of RocksDB's
-//! `InlineSkipList` (tower before the header, key behind it), and one thing more: a link carries the first
-//! four bytes of the key it leads to, so that a step that would go too far is not taken, and costs no
-//! cache miss. What is left to pay for are the steps taken, each one miss where the list is far larger than
-//! the caches: (1 - p) / p per level, if a level is p times as likely as the one below. So p is 3/4 on the
-//! lowest levels, whose nodes are in no cache, and 1/2 above, where more levels would cost more than steps.
-//! Keys that share their first four bytes are compared in place, at twice the misses.
+//! Writers and readers take no lock: a version is linked in from the lowest level up with one compare-and-swap per
+//! level, and nothing is ever removed. The layout is that of RocksDB's `InlineSkipList` (tower before the header, key
+//! after it) with one addition. Each link has the first four bytes of its target's key, so a search detects most
+//! overshooting steps without a cache miss. The remaining cost are the steps that are taken, each one cache miss if
+//! the list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node of
+//! the level below reaches it. So p is 3/4 on the lowest levels, whose nodes are in no cache, and 1/2 above, where
+//! more levels would cost more than steps. Keys with equal first four bytes are compared in place, at twice the
+//! misses.
 //!
-//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced
-//! Trees", CACM 1990; the insert without locks as in Herlihy and Shavit, "The Art of Multiprocessor
-//! Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
+//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists:
+//! A Probabilistic Alternative to Balanced Trees", CACM 1990; the lock-free insert as in Herlihy and Shavit, "The Art
+//! of Multiprocessor Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Makes [`ArenaSkipList`]s that hand their memory on.
+/// Creates [`ArenaSkipList`]s that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -49,13 +49,13 @@ struct ArenaSkipList {
 /// The list.
 struct List {
     arena: SharedArena,
-    /// The tower that all searches begin at; its key stands before all others and is never compared.
+    /// The tower at which all searches begin; its key precedes all others and is never compared.
     front: Ref<Version>,
-    /// The tallest tower yet.
+    /// Height of the tallest tower so far.
     height: AtomicUsize,
 }
 
-/// Where a search passed each level: the last version before the place, and its link over the place.
+/// Result of a search on each level: the last version before the searched position, and its link across it.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
@@ -91,7 +91,7 @@ impl List {
         self.arena.link(version, level)
     }
 
-    /// Whether `link` leads to a version before `place`.
+    /// Whether `link` points to a version before `place`.
     #[inline]
     fn leads_before(&self, link: LinkWord, place: Probe<'_>, place_hint: u32) -> bool {
         let Some(target) = link.target() else { return false };
@@ -102,7 +102,7 @@ impl List {
         }
     }
 
-    /// The path of a search for `place`.
+    /// Search path to `place`.
     fn path(&self, place: Probe<'_>) -> Path {
         let mut path = Path { before: [self.front; MAX_HEIGHT], links: [LinkWord::END; MAX_HEIGHT] };
         self.search(Some(place), |level, before, link| {
@@ -112,8 +112,8 @@ impl List {
         path
     }
 
-    /// Goes down to `place`, or to the end, and tells `passed` of each level the last version before it and
-    /// that version's link.
+    /// Descends to `place`, or to the end. Calls `passed` on each level with the last version before it and that
+    /// version's link.
     #[inline]
     fn search(&self, place: Option<Probe<'_>>, mut passed: impl FnMut(usize, Ref<Version>, LinkWord)) {
         let place_hint = place.map_or(0, |place| hint(place.key));
@@ -121,7 +121,7 @@ impl List {
         let mut too_far = LinkWord::END;
         for level in (0..self.height.load(Relaxed)).rev() {
             let mut link = self.link(before, level).load();
-            // What was too far one level up is so here.
+            // A link that was too far one level up is too far here as well.
             while link != LinkWord::END
                 && link != too_far
                 && place.is_none_or(|place| self.leads_before(link, place, place_hint))
@@ -135,22 +135,21 @@ impl List {
     }
 }
 
-/// The first four bytes of a key.
+/// First four bytes of a key.
 #[inline]
 fn hint(key: &[u8]) -> u32 {
     (head(key) >> 32) as u32
 }
 
-/// The levels that three quarters of the level below reach; half do so above.
+/// Number of levels reached by three quarters of the level below; levels above are reached by half.
 const DENSE_LEVELS: usize = 6;
 
-/// How tall the tower of a version is: one level, and one more as often as luck has it. It follows from the
-/// version alone, so that a run can be repeated.
+/// Height of a version's tower: geometrically distributed and a function of the version, so that runs are repeatable.
 #[inline]
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let coins = mixed ^ mixed >> 32;
-    // Of two coins one shows heads three times in four.
+    // With two coins, at least one shows heads in three of four cases.
     let pairs_of_tails = !(coins | coins << 1) & 0xaaaa_aaaa_aaaa_aaaa;
     let dense = pairs_of_tails.leading_zeros() as usize / 2;
     if dense < DENSE_LEVELS {

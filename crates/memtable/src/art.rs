@@ -1,14 +1,14 @@
-//! An adaptive radix tree behind one lock: the key's own bytes are the way to it.
+//! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path to it.
 //!
-//! A node branches over one byte and has room for 4, 16, 48 or 256 children, as many as it needs; bytes on
-//! which nothing branches stand in the node as its prefix. A leaf is the newest version of a key, from which
-//! the older ones hang in a chain. A lookup of random keys among 500 k visits three nodes and one record,
-//! whatever the length of the keys, and compares one key, at the leaf. Scans find each next key from the
-//! root. Bytes per entry: key, value, 24 of header and chain, rounded up to 8, and about 40 of nodes.
+//! A node branches on one byte and has capacity for 4, 16, 48 or 256 children, as many as it needs. Bytes without a
+//! branch are stored in the node as its prefix. A leaf is the newest version of a key, which links to the older ones
+//! in a chain. A lookup of random keys among 500 k visits three nodes and one record, regardless of key length,
+//! and compares one key, at the leaf. Scans search each next key from the root. Bytes per entry: key, value, 24 of
+//! header and chain, rounded up to 8, and about 40 of nodes.
 //!
-//! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases",
-//! ICDE 2013; one lock instead of its synchronised forms. Keys may be prefixes of others: a node has a
-//! place for the key that ends at it, where the paper appends a terminator.
+//! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013;
+//! one lock instead of its synchronized variants. Keys may be prefixes of others: a node has a slot for the key that
+//! ends at it, where the paper appends a terminator.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Makes [`Art`]s that hand their memory on.
+/// Creates [`Art`]s that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -42,42 +42,42 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree and its lock, and the arena, whose versions stay where they are without it.
+/// The tree with its lock, and the arena, whose versions never move and need no lock.
 struct Art {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// The tree. Nodes name each other by number, so that a long chain of them is dropped without recursion.
+/// Nodes of the tree. They refer to each other by number, so that a deep tree is dropped without recursion.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
     root: Option<Child>,
-    /// What nodes hold outside of themselves.
+    /// Heap bytes of all nodes.
     heap_bytes: usize,
 }
 
-/// What a branch leads to.
+/// Target of a branch.
 #[derive(Clone, Copy)]
 enum Child {
-    /// The newest version of the only key behind it.
+    /// Newest version of the only key in this subtree.
     Leaf(Ref<Version>),
-    /// The number of a node.
+    /// Number of a node.
     Node(u32),
 }
 
-/// A place where keys part.
+/// A node at which keys diverge.
 struct Node {
-    /// What all keys behind it share, from where its parent branched on.
+    /// Common bytes of all keys in this subtree, after the byte on which the parent branches.
     prefix: Box<[u8]>,
     /// The key that ends here.
     end: Option<Ref<Version>>,
     branches: Branches,
 }
 
-/// The children of a node by their byte.
+/// Children of a node by their byte.
 enum Branches {
-    /// Up to 4 and 16: the bytes in ascending order, and the children in the same.
+    /// Up to 4 and 16: the bytes in ascending order, and the children in the same order.
     Four(Few<4>),
     Sixteen(Box<Few<16>>),
     /// Up to 48: for each byte the number of its child, or 48.
@@ -119,7 +119,7 @@ impl<const N: usize> Few<N> {
         self.len += 1;
     }
 
-    /// All children, in the order of their bytes.
+    /// All children in byte order.
     fn iter(&self) -> impl Iterator<Item = (u8, Child)> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
@@ -165,7 +165,7 @@ impl Branches {
         }
     }
 
-    /// Leads a byte that has a child to another.
+    /// Replaces the child of a byte.
     fn replace(&mut self, byte: u8, child: Child) {
         let slot = match self {
             Self::Four(few) => few.position(byte).map(|at| &mut few.children[at]),
@@ -176,7 +176,7 @@ impl Branches {
         *slot.expect("the byte has a child") = Some(child);
     }
 
-    /// Adds a child for a byte that has none; grows where there is no room.
+    /// Adds a child for a byte that has none; grows if the node is full.
     fn insert(&mut self, byte: u8, child: Child) {
         match self {
             Self::Four(few) if few.len == 4 => {
@@ -204,7 +204,7 @@ impl Branches {
         }
     }
 
-    /// The child with the least byte above `of` (of all), or with the greatest below it.
+    /// The child with the smallest byte above `of` (or of all), or with the greatest below it.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -229,7 +229,7 @@ impl Branches {
     }
 }
 
-/// The direction of a walk.
+/// Direction of a walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Up,
@@ -241,7 +241,7 @@ impl Node {
         Self { prefix: prefix.into(), end: None, branches: Branches::Four(Few::new()) }
     }
 
-    /// Adds what a key leads to whose rest behind the prefix is `rest`, and which has no place here yet.
+    /// Adds the key whose remainder after the prefix is `rest`, and which is not in the node yet.
     fn add(&mut self, rest: &[u8], version: Ref<Version>) {
         match rest.first() {
             None => self.end = Some(version),
@@ -249,7 +249,7 @@ impl Node {
         }
     }
 
-    /// The key or child on the outside: the key that ends here is before all that go on.
+    /// The outermost key or child. The key that ends here precedes all longer ones.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {
@@ -316,7 +316,7 @@ impl Tree {
         }
     }
 
-    /// What takes the place of a leaf at `depth` when `version` comes to it.
+    /// Replacement of a leaf at `depth` when `version` is added.
     fn joined(&mut self, newest: Ref<Version>, version: Ref<Version>, depth: usize) -> Child {
         let (old, new) = (&self.key(newest)[depth..], &self.key(version)[depth..]);
         if old == new {
@@ -329,7 +329,7 @@ impl Tree {
         self.add_node(node)
     }
 
-    /// What takes the place of a node when `version` parts from it behind `shared` bytes of its prefix.
+    /// Replacement of a node when `version` diverges from it after `shared` bytes of its prefix.
     fn part(&mut self, number: u32, shared: usize, rest: &[u8], version: Ref<Version>) -> Child {
         let node = &mut self.nodes[number as usize];
         let mut above = Node::new(&rest[..shared]);
@@ -348,7 +348,7 @@ impl Tree {
         Child::Node(number)
     }
 
-    /// Hangs `version` among the versions of its key, which stand newest first; returns the newest.
+    /// Inserts `version` into the chain of its key, newest first; returns the newest.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);
@@ -377,7 +377,7 @@ impl Tree {
         }
     }
 
-    /// The newest version of the outermost key behind `child`.
+    /// Newest version of the outermost key under `child`.
     fn outermost(&self, mut child: Child, side: Side) -> Ref<Version> {
         loop {
             match child {
@@ -389,10 +389,10 @@ impl Tree {
         }
     }
 
-    /// The newest version of the first key above `key`, or of the last below it.
+    /// Newest version of the first key above `key`, or of the last one below it.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
-        // The branches taken on the way, to go back to.
+        // Branches taken so far, for backtracking.
         let mut path: Vec<(u32, u8)> = Vec::new();
         let mut place = self.root;
         let mut depth = 0;
@@ -429,7 +429,7 @@ impl Tree {
         })
     }
 
-    /// The last version of a chain.
+    /// Last version of a chain.
     fn oldest(&self, newest: Ref<Version>) -> Ref<Version> {
         chain::last_above(&self.arena, newest, 0).expect("every number is above 0")
     }
@@ -520,8 +520,8 @@ mod tests {
         let mut keys = BTreeSet::new();
         for i in 0..20_000u64 {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // Eight ways at the first byte, 256 behind one of them and 37 behind the others, then up to
-            // three, and keys that end everywhere.
+            // Eight branches at the first byte, 256 under one of them and 37 under the others, then up to three, and
+            // keys that end everywhere.
             let ways = if mixed >> 61 == 0 { 256 } else { 37 };
             let bytes = [(mixed >> 61) as u8, ((mixed >> 40) % ways) as u8, 7, 7, (mixed >> 20) as u8 % 3];
             let key = &bytes[..(mixed >> 8) as usize % 6];

@@ -1,13 +1,13 @@
-//! An AVL tree behind one lock: a binary search tree that keeps the heights of siblings within one.
+//! An AVL tree with one lock: a binary search tree whose sibling subtrees differ by at most one in height.
 //!
-//! This is the memtable of the csc443 document (section 4.1.2), with byte strings for its integers and
-//! versions for its values. Nodes stand in one vector and name their children by number; each carries the
-//! head of its key, so that a step of a search touches one node and compares two integers. A lookup visits
-//! at most 1.44 log2(n) nodes, of which in a tree of 500 k about ten miss the cache, and one record.
-//! Bytes per entry: key, value, 16 of header, rounded up to 8, and 24 to 48 of node (the vector doubles).
+//! This is the memtable of the csc443 paper (section 4.1.2), with byte strings for its integers and versions for its
+//! values. Nodes are in one vector and refer to their children by number. Each has the head of its key, so a search
+//! step touches one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a
+//! tree of 500 k about ten of the nodes miss the cache. Bytes per entry: key, value, 16 of header, rounded up to 8,
+//! and 24 to 48 of node (the vector doubles).
 //!
-//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; the
-//! rebalancing as in Knuth, TAOCP 3, 6.2.3.
+//! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; the rebalancing as in
+//! Knuth, TAOCP 3, 6.2.3.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Makes [`Avl`] trees that hand their memory on.
+/// Creates [`Avl`] trees that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -38,29 +38,29 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree and its lock, and the arena, whose versions stay where they are without it.
+/// The tree with its lock, and the arena, whose versions never move and need no lock.
 struct Avl {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
 }
 
-/// No node.
+/// Number of no node.
 const NONE: u32 = u32::MAX;
 
-/// The sides of a node.
+/// Sides of a node.
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
-/// The most nodes on a path of a tree of 2^32: 1.44 times 32.
+/// Maximum path length in a tree of 2^32 nodes: 1.44 times 32.
 const MAX_DEPTH: usize = 48;
 
 /// A version in the tree.
 struct Node {
-    /// The head of its key.
+    /// Head of its key.
     head: u64,
     version: Ref<Version>,
     children: [u32; 2],
-    /// Nodes on the longest way down, itself included.
+    /// Height of its subtree, including itself.
     height: u8,
 }
 
@@ -71,7 +71,7 @@ struct Tree {
     root: u32,
 }
 
-/// The nodes from the root to a place. The last is the one that a cursor stands at.
+/// Nodes from the root to a position. A cursor is at the last one.
 #[derive(Clone, Copy)]
 struct Path {
     nodes: [u32; MAX_DEPTH],
@@ -97,7 +97,7 @@ impl Path {
         self.len.checked_sub(1).map(|last| self.nodes[last])
     }
 
-    /// The path up to `len` nodes, if there are any.
+    /// Truncates the path to `len` nodes; `None` if `len` is 0.
     fn cut(mut self, len: usize) -> Option<Self> {
         self.len = len;
         (len > 0).then_some(self)
@@ -117,7 +117,7 @@ impl Tree {
         if at == NONE { 0 } else { self.node(at).height }
     }
 
-    /// How node `at` stands to `probe`, whose head is `head`.
+    /// Order of node `at` relative to `probe`, whose head is `head`.
     #[inline]
     fn order_of(&self, at: u32, probe: Probe<'_>, head: u64) -> Ordering {
         let node = self.node(at);
@@ -163,7 +163,7 @@ impl Tree {
         }
     }
 
-    /// The root of the subtree under `at` once it is balanced.
+    /// Root of the subtree under `at` after balancing.
     fn balanced(&mut self, at: u32) -> u32 {
         let heights = self.node(at).children.map(|child| self.height(child));
         if heights[LEFT].abs_diff(heights[RIGHT]) < 2 {
@@ -179,7 +179,7 @@ impl Tree {
         self.rotated(at, heavy)
     }
 
-    /// Lifts the child of `at` on `side` above it; returns that child.
+    /// Rotates the child of `at` on `side` above it; returns that child.
     fn rotated(&mut self, at: u32, side: usize) -> u32 {
         let top = self.node(at).children[side];
         self.nodes[at as usize].children[side] = self.node(top).children[1 - side];
@@ -194,7 +194,7 @@ impl Tree {
         self.nodes[at as usize].height = left.max(right) + 1;
     }
 
-    /// The path to the outermost node on `side` under the end of `path`.
+    /// Path to the outermost node on `side` under the end of `path`.
     fn outermost(&self, mut path: Path, mut at: u32, side: usize) -> Option<Path> {
         while at != NONE {
             path.push(at);
@@ -203,13 +203,13 @@ impl Tree {
         Some(path).filter(|path| path.len > 0)
     }
 
-    /// The neighbour of the node at the end of `path` on `side`.
+    /// Neighbor on `side` of the node at the end of `path`.
     fn neighbour(&self, mut path: Path, side: usize) -> Option<Path> {
         let child = self.node(path.last()?).children[side];
         if child != NONE {
             return self.outermost(path, child, 1 - side);
         }
-        // The first node above that has the path on its other side.
+        // The first ancestor that has the path on its other side.
         while let Some(at) = path.pop() {
             if path.last().is_some_and(|parent| self.node(parent).children[1 - side] == at) {
                 return Some(path);
@@ -218,7 +218,7 @@ impl Tree {
         None
     }
 
-    /// The paths to the last node before `probe` and to the first at or behind it, as lengths of one path.
+    /// Paths to the last node before `probe` and to the first node at or after it, as lengths of one path.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

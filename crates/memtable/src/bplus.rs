@@ -1,30 +1,29 @@
-//! A B+-tree in an arena, synchronised by optimistic lock coupling: readers take no lock and write nothing.
+//! A B+-tree in an arena, synchronized by optimistic lock coupling: readers take no lock and write nothing.
 //!
-//! A node is 1 KiB: up to 62 heads (the eight bytes of each key behind what all keys of the node share),
-//! the records they belong to, and links to children, or from a leaf to the next. A search bisects the
-//! heads of one node per level, whose cache lines were asked for at once, and looks at a record only where
-//! heads tie. A lookup in 500 k entries meets three or four nodes, of which the leaf and perhaps its parent
-//! miss the cache, and one record: 2 to 3 dependent misses. Bytes per entry: key, value, 16 of header,
-//! rounded up to 8, and 1 KiB per 43 entries on average (leaves are two thirds full when keys come in
-//! random order, and full when they come in order).
+//! A node has 1 KiB: up to 62 heads (the eight bytes of each key after the node's common prefix), the records that
+//! they belong to, and links to children, or from a leaf to the next leaf. A search bisects the heads of one node per
+//! level, whose cache lines were prefetched together, and reads a record only if heads are equal. A lookup in 500 k
+//! entries visits three or four nodes and one record. The leaf and perhaps its parent miss the cache: 2 to 3 dependent
+//! misses. Bytes per entry: key, value, 16 of header, rounded up to 8, and 1 KiB per 43 entries on average (leaves are
+//! two thirds full for random insertion order, and full for ascending order).
 //!
-//! Synchronisation. Each node has a version, odd while a writer has it. A reader notes the version, reads,
-//! and reads the version again: if it changed, what was read is discarded and the search begins anew. It
-//! checks the parent once more when it has noted the child's version, so that it never follows a link that
-//! a split has made stale. Writers lock only the nodes they change, by raising a version that they have
-//! read; full nodes are split on the way down, so that no change goes further up than one node. All fields
-//! are atomics, nodes and records are never freed and every reference that was ever stored stays good:
-//! a reader that races sees a wrong answer, which it discards, never wrong memory. A walk keeps the version of its leaf
-//! from one entry to the next; where it has changed, the walk finds its entry in the same place, or searches behind it.
+//! Synchronization. Each node has a version, which is odd while a writer holds the node. A reader remembers the
+//! version, reads, and reads the version again; if it changed, the result is discarded and the search restarts. The
+//! reader checks the parent once more after reading the child's version, so that it never follows a link that a split
+//! has made stale. Writers lock only the nodes that they change, by raising a version that they have read. Full nodes
+//! are split on the way down, so no change propagates more than one node up. All fields are atomics, and nodes and
+//! records are never freed, so stored references stay valid. A racing reader may therefore compute a wrong answer,
+//! which it discards, but never touches invalid memory. A scan remembers the version of its leaf between entries. If
+//! it has changed, the scan checks the same position for its entry, or searches for it again.
 //!
-//! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient
-//! General-Purpose Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; heads as in Graefe,
-//! "B-tree Indexes and CPU Caches", ICDE 2001 ("poor man's normalized keys"); fences and prefixes as in
-//! Graefe, "Modern B-Tree Techniques", 2011, section 3.5.
+//! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
+//! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; heads as in Graefe, "B-tree Indexes and CPU
+//! Caches", ICDE 2001 ("poor man's normalized keys"); fences and prefixes as in Graefe, "Modern B-Tree Techniques",
+//! 2011, section 3.5.
 
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
-// Not watched by a model: it orders nothing.
+// Not a loom atomic, because it synchronizes nothing.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use catalog::Variant;
@@ -46,10 +45,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The most records that a scan asks for ahead of the one that it reads.
+/// Maximum number of records that a scan prefetches ahead.
 const RECORDS_AHEAD: usize = 16;
 
-/// Makes [`BPlus`] trees that hand their memory on.
+/// Creates [`BPlus`] trees that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -69,17 +68,16 @@ struct BPlus {
 struct Tree {
     arena: SharedArena,
     root: AtomicRef<Node>,
-    /// The levels of inner nodes; read and written under the root's version.
+    /// Number of levels of inner nodes; read and written under the root's version.
     height: AtomicUsize,
-    /// The leaf that was the last when an entry was put behind all others, if that was done by the insert before: keys
-    /// may come in order.
+    /// The last leaf, if the previous insert appended to its end, because keys often arrive in order.
     last: AtomicRef<Node>,
-    /// What of a record a scan asks for: the bytes of one of them, up to [`RECORD_BYTES`]. No more than a hint. Where values
-    /// have many sizes, each split writes it: not to the line that every search reads.
+    /// Number of bytes that a scan prefetches per record: the size of a recent record, up to [`RECORD_BYTES`]. It is
+    /// only a hint. It has its own cache line, because each split writes it if values vary in size.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
-/// A node on the way down, and its version when it was read.
+/// A node on the search path with the version at which it was read.
 #[derive(Clone, Copy)]
 struct Visited<'a> {
     node: &'a Node,
@@ -96,7 +94,7 @@ impl Tree {
         Self { arena, root, height: AtomicUsize::new(0), last: AtomicRef::default(), asked_bytes }
     }
 
-    /// Does `attempt` until nothing comes in between.
+    /// Repeats `attempt` until no concurrent change interferes.
     #[inline]
     fn retry<T>(attempt: impl Fn() -> Optimistic<T>) -> T {
         loop {
@@ -106,7 +104,7 @@ impl Tree {
         }
     }
 
-    /// Notes the version of a node.
+    /// Reads the version of a node.
     #[inline]
     fn visit(&self, at: Ref<Node>) -> Visited<'_> {
         self.arena.prefetch(at, SEARCHED_BYTES);
@@ -114,14 +112,14 @@ impl Tree {
         Visited { node, at, version: node.read() }
     }
 
-    /// The root and the levels of inner nodes.
+    /// The root and the number of levels of inner nodes.
     #[inline]
     fn root(&self) -> Optimistic<(Visited<'_>, usize)> {
         let at = self.root.load().expect("there is a root");
         let root = self.visit(at);
         let height = self.height.load(Relaxed);
         root.node.check(root.version)?;
-        // A root that was split has a new one above it.
+        // A root that was split has a new root above it.
         if self.root.load() == Some(at) { Ok((root, height)) } else { Err(Changed) }
     }
 
@@ -135,8 +133,8 @@ impl Tree {
         Ok(child)
     }
 
-    /// The leaf where `probe` belongs: the one with the last entry before it, where `side` is before, or
-    /// the one with the first behind it. Where there is no probe, the last or the first leaf.
+    /// Leaf of `probe`: the one with the last entry before it, or the one with the first entry after it, depending on
+    /// `side`. Without a probe, the last or the first leaf.
     #[inline]
     fn leaf(&self, probe: Option<Probe<'_>>, side: Side) -> Optimistic<Visited<'_>> {
         let (mut visited, height) = self.root()?;
@@ -156,7 +154,7 @@ impl Tree {
         self.place(&[(Probe { key, sequence }, version)]);
     }
 
-    /// Inserts versions that are numbered from `first` on.
+    /// Inserts versions with consecutive numbers from `first` on.
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         let mut appender = self.arena.appender();
         let mut group: Vec<New<'_>> = Vec::new();
@@ -164,7 +162,7 @@ impl Tree {
             let version = appender.append(key.bytes, sequence, value);
             group.push((Probe { key: key.bytes, sequence }, version));
             if group.len() == FANOUT {
-                // A node of a split comes right behind.
+                // The node of a split is allocated right after this.
                 appender.give_back();
                 self.place(&group);
                 group.clear();
@@ -174,7 +172,7 @@ impl Tree {
         self.place(&group);
     }
 
-    /// Makes versions that stand in the arena part of the tree.
+    /// Links versions that are in the arena into the tree.
     #[inline]
     fn place(&self, mut new: &[New<'_>]) {
         while !new.is_empty() {
@@ -183,7 +181,7 @@ impl Tree {
         }
     }
 
-    /// Places the first of `new`, or as many as can be appended. Returns their number.
+    /// Links the first of `new`, or as many as can be appended. Returns their number.
     fn place_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let appended = self.append_some(new)?;
         if appended > 0 {
@@ -204,7 +202,7 @@ impl Tree {
                 locked.insert(at, node.head_of(probe.key), version, None);
                 let is_last = at + 1 == node.count() && node.high.load().is_none();
                 let last = is_last.then_some(visited.at);
-                // Where keys come in no order, nobody writes what all writers read.
+                // With unordered keys, no writer writes this shared line.
                 if last != self.last.load() {
                     self.last.store(last);
                 }
@@ -216,8 +214,8 @@ impl Tree {
         unreachable!("level 0 returns")
     }
 
-    /// Places as many of `new` as can be placed without a search: if the insert before was behind all others, they are
-    /// too, each behind the one before, and their leaf has room.
+    /// Appends as many of `new` as possible without a search. This requires that the previous insert was an append,
+    /// that the keys ascend beyond it, and that their leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -252,7 +250,7 @@ impl Tree {
         let locked = full.node.lock(full.version)?;
         let node = locked.0;
         let high = node.high.load();
-        // Keys that come in order leave full nodes behind.
+        // Keys in ascending order leave full nodes.
         let is_append = high.is_none() && node.rank(&self.arena, probe, Side::Behind) == FANOUT;
         let middle = if is_append { FANOUT - 1 } else { FANOUT / 2 };
         let separator = node.records[middle].load().expect("an entry has a record");
@@ -261,7 +259,7 @@ impl Tree {
             locked.move_entries(middle, &right);
             right.links[0].store(node.links[0].load());
         } else {
-            // The separator goes up; the child behind it becomes the first of the right node.
+            // The separator moves up; the child after it becomes the first child of the right node.
             for (to, at) in (middle + 1..=FANOUT).enumerate() {
                 right.links[to].store(node.links[at].load());
             }
@@ -279,7 +277,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Takes a record for one like all others. Where they are, nobody writes what all scans read.
+    /// Uses the record's size as the prefetch hint. With equal sizes, no writer writes this shared line.
     fn note_bytes(&self, record: &VersionRecord<'_>) {
         let bytes = (HEADER_BYTES + record.entry().user_bytes()).min(RECORD_BYTES) as u32;
         if self.asked_bytes.load(Relaxed) != bytes {
@@ -287,7 +285,7 @@ impl Tree {
         }
     }
 
-    /// Tells the parent of a node that was split, or a new root.
+    /// Adds the separator of a split node to its parent, or to a new root.
     fn add_separator(
         &self,
         above: Option<&(Locked<'_>, usize)>,
@@ -306,12 +304,12 @@ impl Tree {
         root.heads[0].store(head_under(&root), Relaxed);
         root.records[0].store(Some(separator));
         root.count.store(1, Relaxed);
-        // Both change while the old root is locked: who read one before and the other behind begins anew.
+        // Both change while the old root is locked, so a reader that sees only one change restarts.
         self.height.store(self.height.load(Relaxed) + 1, Relaxed);
         self.root.store(Some(self.arena.place(root)));
     }
 
-    /// A cursor at entry `at` of a leaf, or at the first of the leaves behind it.
+    /// A cursor at entry `at` of a leaf, or at the first entry of the leaves after it.
     #[inline]
     fn cursor<'a>(&'a self, mut leaf: Visited<'a>, mut at: usize) -> Optimistic<Option<Cursor>> {
         loop {
@@ -327,7 +325,7 @@ impl Tree {
         }
     }
 
-    /// The cursor behind one that is the last of its leaf, or whose leaf has changed.
+    /// The cursor after one that is the last of its leaf, or whose leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);
@@ -343,20 +341,20 @@ impl Tree {
         })
     }
 
-    /// Asks memory for records.
+    /// Prefetches records.
     #[inline]
     fn ask(&self, records: &[AtomicRef<Version>]) {
         let bytes = self.asked_bytes.load(Relaxed) as usize;
         records.iter().filter_map(AtomicRef::load).for_each(|version| self.arena.prefetch(version, bytes));
     }
 
-    /// The place of the version where a cursor stands.
+    /// Position of the version at a cursor.
     fn probe(&self, cursor: &Cursor) -> Probe<'_> {
         let VersionRecord { key, sequence, .. } = self.arena.record(cursor.entry);
         Probe { key, sequence }
     }
 
-    /// The last version before `end`, or of all.
+    /// Last version before `end`, or of all.
     fn last_before(&self, end: Option<Probe<'_>>) -> Optimistic<Option<Cursor>> {
         let mut low: Option<Ref<Version>>;
         let mut end = end;
@@ -370,7 +368,7 @@ impl Tree {
             if let Some(entry) = entry {
                 return Ok(Some(Cursor::new(leaf, at, entry)));
             }
-            // Nothing of this leaf is before the end: what is stands before the leaf's lower fence.
+            // No entry of this leaf precedes the end, so the result is before the leaf's lower fence.
             let Some(low) = low else { return Ok(None) };
             let VersionRecord { key, sequence, .. } = self.arena.record(low);
             end = Some(Probe { key, sequence });
@@ -378,17 +376,17 @@ impl Tree {
     }
 }
 
-/// A place in a leaf.
+/// A position in a leaf.
 struct Cursor {
     leaf: Ref<Node>,
-    /// The version of the leaf when the entry was read.
+    /// Version of the leaf when the entry was read.
     version: u64,
     at: usize,
     entry: Ref<Version>,
-    /// The versions that the scan is going to meet, this one included.
+    /// Number of versions that the scan will read, this one included.
     expected: usize,
-    /// The records in the direction of the scan that were asked for from memory, up to and without this one, or down to
-    /// it.
+    /// Number of prefetched records in scan direction; they end before this entry when scanning up, at it when
+    /// scanning down.
     asked: usize,
 }
 
@@ -397,7 +395,7 @@ impl Cursor {
         Self { leaf: leaf.at, version: leaf.version, at, entry, expected: 0, asked: at }
     }
 
-    /// Moves to entry `at` of the leaf; `false` where there is none or the leaf has changed: the cursor then stays.
+    /// Moves to entry `at` of the leaf. Returns `false` without moving if there is none or the leaf has changed.
     #[inline]
     fn step(&mut self, leaf: &Node, at: usize) -> bool {
         match leaf.entry(at) {
@@ -410,8 +408,8 @@ impl Cursor {
         }
     }
 
-    /// Asks for up to `most` of the records that a scan is going to meet and that were not asked for, as far as the leaf
-    /// has them: they come one after the other, each somewhere else in memory.
+    /// Prefetches up to `most` of the next records of the leaf that the scan will read and that are not prefetched
+    /// yet. Records are scattered in memory.
     #[inline]
     fn ask_up(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);
@@ -423,7 +421,7 @@ impl Cursor {
         }
     }
 
-    /// As [`ask_up`](Self::ask_up), for a scan that goes down.
+    /// Like [`ask_up`](Self::ask_up), for a backward scan.
     #[inline]
     fn ask_down(&mut self, tree: &Tree, most: usize) {
         let leaf = tree.arena.node(self.leaf);

@@ -10,29 +10,29 @@ use crate::sync::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::{AtomicU32, AtomicU64, fence, sized, spin_loop, yield_now};
 use crate::versions::Probe;
 
-/// The most entries of a node, so that it fills 1 KiB.
+/// Maximum number of entries of a node; it then fills 1 KiB.
 pub(crate) const FANOUT: usize = sized(62, 3);
 
-/// The bytes of a node that a search may read: all but the links.
+/// Number of bytes of a node that a search may read: everything except the links.
 pub(crate) const SEARCHED_BYTES: usize = 24 + FANOUT * 12;
 
-/// What of a record is asked for at once.
+/// Maximum number of bytes prefetched per record.
 pub(crate) const RECORD_BYTES: usize = 192;
 
-/// Looks at a locked node before the thread lets others run.
+/// Number of spins on a locked node before the thread yields.
 const SPINS: usize = 100;
 
-/// A leaf or an inner node. An inner node of `count` separators has `count + 1` children; entries at or
-/// behind separator `i` are under child `i + 1`.
+/// A leaf or an inner node. An inner node of `count` separators has `count + 1` children; entries at or after
+/// separator `i` are under child `i + 1`.
 #[repr(C, align(64))]
 pub(crate) struct Node {
     pub(crate) version: AtomicU64,
     pub(crate) count: AtomicU32,
-    /// The bytes that all keys of the node share, which its heads leave out.
+    /// Length of the node's common prefix, which its heads omit.
     pub(crate) prefix_len: AtomicU32,
-    /// The first version at or behind which the node's entries stand; none in the leftmost node.
+    /// Lower fence: the node's entries are at or after this version; `None` in the leftmost node.
     pub(crate) low: AtomicRef<Version>,
-    /// The version before which they stand; none in the rightmost node.
+    /// Upper fence: the entries are before this version; `None` in the rightmost node.
     pub(crate) high: AtomicRef<Version>,
     pub(crate) heads: [AtomicU64; FANOUT],
     pub(crate) records: [AtomicRef<Version>; FANOUT],
@@ -55,15 +55,15 @@ impl Default for Node {
     }
 }
 
-/// Somebody changed what was being read: begin anew.
+/// Error of a read that raced with a change: restart it.
 pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
 
-/// A version that stands in the arena and is not part of the tree yet, and where it belongs.
+/// A version in the arena that is not linked yet, with its position in the order.
 pub(crate) type New<'a> = (Probe<'a>, Ref<Version>);
 
-/// On which side of an entry that equals the probe a search stops.
+/// Whether a search stops before or after an entry that equals the probe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Before,
@@ -71,7 +71,7 @@ pub(crate) enum Side {
 }
 
 impl Node {
-    /// The version of the node, once no writer has it.
+    /// Version of the node, once no writer holds it.
     #[inline]
     pub(crate) fn read(&self) -> u64 {
         for spin in 1.. {
@@ -84,18 +84,18 @@ impl Node {
         unreachable!("the loop has no end")
     }
 
-    /// Whether nothing changed since [`read`](Self::read) gave `version`.
+    /// Checks that nothing changed since [`read`](Self::read) returned `version`.
     #[inline]
     pub(crate) fn check(&self, version: u64) -> Optimistic<()> {
         fence(Acquire);
         if self.version.load(Relaxed) == version { Ok(()) } else { Err(Changed) }
     }
 
-    /// Takes the node for writing, if nothing changed since `version`.
+    /// Locks the node for writing, if nothing changed since `version`.
     #[inline]
     pub(crate) fn lock(&self, version: u64) -> Optimistic<Locked<'_>> {
         self.version.compare_exchange(version, version + 1, Acquire, Relaxed).map_err(|_| Changed)?;
-        // No reader may see what is written now beside the version from before.
+        // No reader may combine later writes with the earlier version.
         fence(Release);
         Ok(Locked(self))
     }
@@ -105,31 +105,31 @@ impl Node {
         (self.count.load(Relaxed) as usize).min(FANOUT)
     }
 
-    /// Entry `at`, if there are as many.
+    /// Entry `at`; `None` beyond the count.
     #[inline]
     pub(crate) fn entry(&self, at: usize) -> Option<Ref<Version>> {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Whether entry `at` and the one behind it may be of the same key, by their heads.
+    /// Whether entry `at` and the next one may have the same key, by their heads.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
         head(at) == head(at + 1)
     }
 
-    /// The head of a key under this node. A key that does not belong here, since the node was split
-    /// meanwhile, has some head.
+    /// Head of a key in this node. A key that does not belong here, because the node was split meanwhile, has an
+    /// arbitrary head.
     #[inline]
     pub(crate) fn head_of(&self, key: &[u8]) -> u64 {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
     }
 
-    /// The number of entries before `probe`, and those equal to it where `side` is behind.
+    /// Number of entries before `probe`, and also those equal to it if `side` is after.
     #[inline]
     pub(crate) fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
         let (sought, count) = (self.head_of(probe.key), self.count());
-        // Without a branch that could be foreseen wrongly: half of the steps go either way.
+        // Branchless, because half of the steps go either way and a branch could not be predicted.
         let mut low = 0;
         let mut len = count;
         while len > 1 {
@@ -139,7 +139,7 @@ impl Node {
             len -= half;
         }
         low += usize::from(low < count && self.heads[low].load(Relaxed) < sought);
-        // Heads that tie say nothing: their records do.
+        // If heads are equal, the records must be compared.
         let is_tied = |at: usize| at < count && self.heads[at].load(Relaxed) == sought;
         let mut high = low;
         while is_tied(high) {
@@ -155,10 +155,10 @@ impl Node {
         low
     }
 
-    /// Whether entry `at` is before `probe`, or equal to it where `side` is behind, by its record.
+    /// Whether the record of entry `at` is before `probe`, or equal to it if `side` is after.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
-        // Whoever finds a key goes on to its value.
+        // A successful lookup reads the value next.
         arena.prefetch(version, RECORD_BYTES);
         match probe.order_of(&arena.record(version)) {
             Order::Less => true,
@@ -168,7 +168,7 @@ impl Node {
     }
 }
 
-/// A node that this thread alone may change; the lock is given back when it is dropped.
+/// A node locked by this thread; dropping it unlocks the node.
 pub(crate) struct Locked<'a>(pub(crate) &'a Node);
 
 impl Drop for Locked<'_> {
@@ -178,7 +178,7 @@ impl Drop for Locked<'_> {
 }
 
 impl Locked<'_> {
-    /// Puts an entry at `at`, and, in an inner node, the child to its right.
+    /// Inserts an entry at `at`, and, in an inner node, the child to its right.
     pub(crate) fn insert(&self, at: usize, head: u64, version: Ref<Version>, child: Option<Ref<Node>>) {
         let node = self.0;
         let count = node.count();
@@ -197,8 +197,8 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Puts the first of `new`, which comes behind all entries of this last leaf, and as many of those behind it as there
-    /// is room for and as come each behind the one before. Returns their number.
+    /// Appends the first of `new`, which follows all entries of this last leaf, and further ones while they ascend and
+    /// fit. Returns their number.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];
@@ -215,7 +215,7 @@ impl Locked<'_> {
         new.len().min(FANOUT - count)
     }
 
-    /// Moves the entries from `from` on to `right`, which nobody else sees yet.
+    /// Moves the entries from `from` on to `right`, which no other thread sees yet.
     pub(crate) fn move_entries(&self, from: usize, right: &Node) {
         let (node, count) = (self.0, self.0.count());
         for (to, at) in (from..count).enumerate() {
@@ -228,7 +228,7 @@ impl Locked<'_> {
     }
 }
 
-/// Sets the fences of a node that nobody else changes, and with them the prefix and the heads.
+/// Sets the fences of a node that no other thread changes, and with them the prefix and the heads.
 pub(crate) fn set_fences(
     arena: &SharedArena,
     node: &Node,

@@ -1,8 +1,7 @@
-//! One `BTreeMap` behind one reader-writer lock: the plain std structure, and the baseline.
+//! One `BTreeMap` with one reader-writer lock: the plain standard structure, and the baseline.
 //!
-//! Readers share the lock, a writer has it alone. That is the textbook memtable; what is not textbook is
-//! that keys up to 30 bytes stand in the tree's nodes and all values in one arena, see
-//! [`VersionMap`].
+//! Readers share the lock, and a writer holds it exclusively, as in the textbook memtable. Beyond the textbook, keys
+//! up to 30 bytes are stored in the tree's nodes and all values in one arena, see [`VersionMap`].
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
         Box::new(Policy { pool: Arc::default() })
     });
 
-/// Makes [`BTree`]s that hand their memory on.
+/// Creates [`BTree`]s that recycle their memory.
 struct Policy {
     pool: Arc<ChunkPool>,
 }
@@ -73,7 +72,7 @@ impl Memtable for BTree {
     }
 }
 
-/// Hands the first `limit` of `slots` that are visible at `snapshot` to `sink`.
+/// Passes the first `limit` of `slots` that are visible at `snapshot` to `sink`.
 fn emit<'m, S: FnMut(Entry<'_>) + ?Sized>(
     map: &VersionMap,
     mut slots: impl Iterator<Item = Slot<'m>>,

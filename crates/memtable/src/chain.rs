@@ -1,4 +1,4 @@
-//! The versions of one key in a chain: from each the lowest link of its tower leads to the next older one.
+//! Chain of the versions of one key: the lowest link of each version's tower points to the next older one.
 
 use std::iter;
 
@@ -12,7 +12,7 @@ pub(crate) fn older(arena: &SharedArena, version: Ref<Version>) -> Option<Ref<Ve
     arena.link(version, 0).load().target()
 }
 
-/// The oldest version from `newest` on with a number above `sequence`.
+/// Oldest version from `newest` on with a number above `sequence`.
 pub(crate) fn last_above(
     arena: &SharedArena,
     newest: Ref<Version>,
@@ -22,7 +22,7 @@ pub(crate) fn last_above(
     iter::successors(Some(newest), |version| older(arena, *version)).take_while(is_above).last()
 }
 
-/// The newest version from `newest` on with a number not above `snapshot`.
+/// Newest version from `newest` on with a number not above `snapshot`.
 #[inline]
 pub(crate) fn first_within(
     arena: &SharedArena,
@@ -33,7 +33,7 @@ pub(crate) fn first_within(
         .find(|version| arena.record(*version).sequence <= snapshot)
 }
 
-/// Hangs `version` behind the versions above it, of which `first` is one. Threads may do so at once.
+/// Inserts `version` after the newer versions, of which `first` is one. May be called concurrently.
 pub(crate) fn add(arena: &SharedArena, first: Ref<Version>, version: Ref<Version>) {
     let sequence = arena.record(version).sequence;
     loop {

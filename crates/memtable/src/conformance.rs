@@ -17,10 +17,10 @@ use catalog::{Variant, laws};
 use crate::{CATALOG, MemtablePolicy};
 
 /// Checks that a memtable with its default parameters keeps every invariant of the axis: it answers like an ordered
-/// map of all versions, threads see whole writes in order, memory is reported, and so on.
+/// map of all versions, threads see complete writes in order, memory is reported, and so on.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn MemtablePolicy>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)
 }

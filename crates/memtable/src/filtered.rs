@@ -1,10 +1,10 @@
-//! A memtable of any kind behind a Bloom filter of its keys: most lookups of what it does not have end with one word.
+//! A memtable of any kind with a Bloom filter of its keys: most lookups of absent keys end after one word.
 //!
-//! A key sets five bits of one word of 64, so that a lookup is one load and an insert one change at most. With 16 bits for
-//! each key, 1 in 200 absent keys is searched for in vain. Ranges do not ask it.
+//! A key sets five bits of one 64-bit word, so a lookup is one load and an insert one change at most. With 16 bits per
+//! key, the false positive rate is 1 in 200. Scans do not use the filter.
 //!
-//! Source: `RocksDB`'s `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio`; one word per key as in Putze,
-//! Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3.
+//! Source: RocksDB's `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio`; one word per key as in
+//! Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,15 +14,15 @@ use types::{Direction, Entries, EntryBatch, HashedKey, KeyHash, Lookup, Sequence
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// The bits that a key sets, six bits of its hash for each: the upper half of the hash tells the word.
+/// Number of bits per key, each chosen by six bits of its hash. The upper half of the hash selects the word.
 const BITS_PER_KEY: u32 = 5;
 
-/// A policy whose memtables are those of `policy`, each behind a filter of `filter_bytes`.
+/// A policy whose memtables are those of `policy`, each with a filter of `filter_bytes`.
 pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<dyn MemtablePolicy> {
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }
 
-/// Makes memtables with filters of so many words.
+/// Creates memtables with filters of a fixed number of words.
 struct Policy {
     policy: Box<dyn MemtablePolicy>,
     words: usize,
@@ -35,14 +35,14 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable and the filter of its keys, which knows a key before it is there.
+/// A memtable and the filter of its keys. The filter contains a key before the memtable does.
 struct Filtered {
     words: Box<[AtomicU64]>,
     memtable: Box<dyn Memtable>,
 }
 
 impl Filtered {
-    /// The word of a key, and its bits there.
+    /// Word of a key, and its bits there.
     #[inline]
     fn place(&self, hash: KeyHash) -> (&AtomicU64, u64) {
         let word = ((hash.0 >> 32) * self.words.len() as u64) >> 32;
@@ -58,7 +58,7 @@ impl Filtered {
         }
     }
 
-    /// Whether the key may be here.
+    /// Whether the key may be present.
     #[inline]
     fn may_have(&self, hash: KeyHash) -> bool {
         let (word, bits) = self.place(hash);

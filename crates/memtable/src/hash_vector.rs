@@ -1,18 +1,18 @@
-//! An append-only log with a hash index for lookups, sorted when frozen: `vector` without its slow reads.
+//! An append-only log with a hash index for lookups, sorted when it becomes immutable: `vector` without its slow
+//! reads.
 //!
-//! Versions stand in one arena. A key's hash chooses one of 16 shards, each a lock, a hash table with
-//! linear probing and the list of what came in: a slot of the table is 32 bits of the hash and the
-//! reference of the key's newest version, from which the older ones hang in a chain. A lookup costs one
-//! miss in the table and one for the version; a snapshot behind `n` newer versions of its key costs `n`
-//! more. An insert of a new key misses once, in the table.
+//! Versions are in one arena. A key's hash selects one of 16 shards, each a lock, a hash table with linear probing and
+//! the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference of the
+//! key's newest version, which links to the older ones in a chain. A lookup costs one cache miss in the table and one
+//! for the version; a snapshot that is older than `n` versions of its key costs `n` more. An insert of a new key
+//! misses once, in the table.
 //!
-//! Order is made when it is asked for: by the freeze, which sorts the heads of all keys by radix, on all
-//! processors, or by a scan before, which sorts what came since the scan before it and merges. Bytes per
-//! entry: key, value, 24 of header and chain, 16 in the list, 11 to 21 of the table, and 16 once there is
-//! an order.
+//! Order is computed on demand. The freeze sorts the heads of all keys by radix, on all CPUs. An earlier scan sorts
+//! the entries added since the last scan and merges them. Bytes per entry: key, value, 24 of header and chain, 16 in
+//! the list, 11 to 21 of the table, and 16 once an order exists.
 //!
-//! The structure is that of FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead
-//! of latched, with the sort at flush of RocksDB's `VectorRep`.
+//! The structure is that of FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead of latched,
+//! with the sort at flush of RocksDB's `VectorRep`.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -32,13 +32,13 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// Shards: writers of different ones do not wait for each other.
+/// Number of shards; writers of different shards do not wait for each other.
 const SHARDS: usize = 16;
 
-/// The slots of an empty shard's table.
+/// Number of slots in an empty shard's table.
 const FIRST_SLOTS: usize = 16;
 
-/// Makes [`HashVector`]s that hand their memory on.
+/// Creates [`HashVector`]s that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -57,32 +57,32 @@ impl MemtablePolicy for Policy {
 struct HashVector {
     arena: SharedArena,
     shards: [Shard; SHARDS],
-    /// The order of what the last scan or the freeze saw.
+    /// Order of the entries that the last scan or the freeze saw.
     order: RwLock<Arc<Order>>,
 }
 
-/// One shard, on cache lines that no neighbour writes to.
+/// One shard, on cache lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(RwLock<Index>);
 
-/// The index of a shard and the list of its versions.
+/// Index of a shard and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// Slots, as many as a power of two: the lower half of a hash above the reference of the newest version.
+    /// Slots, a power of two: the lower half of a hash above the reference of the newest version.
     slots: Vec<LinkWord>,
     keys: usize,
-    /// All versions in the order in which they came, with the heads of their keys.
+    /// All versions in arrival order, with the heads of their keys.
     log: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// The shard of a key.
+/// Shard of a key.
 fn shard_of(hash: KeyHash) -> usize {
     hash.0 as usize >> (usize::BITS - SHARDS.ilog2())
 }
 
 impl Index {
-    /// The slot of `key`: where its newest version is, or where it would be.
+    /// Slot of `key`: that of its newest version, or the free slot for it.
     #[inline]
     fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
         let tag = key.hash.0 as u32;
@@ -99,7 +99,7 @@ impl Index {
         }
     }
 
-    /// Where the search for a tag begins: by its upper bits, so that a table that grows keeps its order.
+    /// Start of the search for a tag. It uses the upper bits, so that a growing table keeps its order.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -126,7 +126,7 @@ impl Index {
             self.slots[slot] = added;
             return;
         }
-        // Writers that run at the same time may come out of order.
+        // Concurrent writers may arrive out of order.
         let mut before = newest.target().expect("a newer version is one");
         while is_newer(arena.link(before, 0).load()) {
             before = arena.link(before, 0).load().target().expect("a newer version is one");
@@ -176,24 +176,24 @@ impl Index {
     }
 }
 
-/// The order of all versions that had come when it was made.
+/// Order of all versions that existed when it was computed.
 #[derive(Default)]
 struct Order {
-    /// How far it has each shard's log.
+    /// Number of ordered entries per shard's log.
     taken: [usize; SHARDS],
-    /// How many bytes all keys share; heads are taken behind them.
+    /// Common prefix of all keys; heads begin after it.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
 
-/// The record of an item; an order and a log hold versions only.
+/// Record of an item; an order and a log contain only versions.
 #[inline]
 fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> {
     arena.record(item.expect("a version"))
 }
 
 impl Order {
-    /// The order of what the shards hold now.
+    /// Order of the shards' current content.
     fn extended_to(&self, table: &HashVector) -> Self {
         let arena = &table.arena;
         let mut taken = self.taken;
@@ -218,7 +218,7 @@ impl Order {
         };
         radix::sort(&mut new, tie);
         if !known.is_empty() {
-            // The stable sort finds the two runs and merges them.
+            // The stable sort detects the two runs and merges them.
             known.append(&mut new);
             known.sort_by(|a, b| a.head.cmp(&b.head).then_with(|| tie(a.item, b.item)));
             new = known;
@@ -226,7 +226,7 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// What all keys share, those known and `new` ones, whose heads still begin with their keys.
+    /// Common prefix of the known keys and the `new` ones, whose heads still begin at their first byte.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;
@@ -235,7 +235,8 @@ impl Order {
         prefix = &prefix[..common_prefix(prefix, first_key)];
         let shared = differing.leading_zeros() as usize / 8;
         if shared < 8 {
-            // A head goes on with zeros where its key ends: only what comes before the first zero is the keys'.
+            // A head is padded with zeros after the end of its key, so only the bytes before the first zero belong to
+            // the keys.
             let shared = &prefix[..shared.min(prefix.len())];
             return shared.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
         }
@@ -250,14 +251,14 @@ impl Order {
     }
 }
 
-/// An order and the arena that its versions stand in.
+/// An order and the arena of its versions.
 struct Ordered<'a> {
     arena: &'a SharedArena,
     order: &'a Order,
 }
 
 impl Ordered<'_> {
-    /// The number of versions before `probe`.
+    /// Number of versions before `probe`.
     fn rank(&self, probe: Probe<'_>) -> usize {
         let Order { prefix, sorted, .. } = self.order;
         let shared = probe.key.len().min(prefix.len());
@@ -301,7 +302,7 @@ impl Versions for Ordered<'_> {
 }
 
 impl HashVector {
-    /// The order of all versions whose insert has returned.
+    /// Order of all versions whose insert has returned.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         let logs = self.shards.iter().map(|shard| shard.0.read().log.len());

@@ -1,19 +1,18 @@
-//! A key in 32 bytes: short keys stand in it whole, as numbers that compare without touching memory
-//! elsewhere.
+//! A key in 32 bytes: short keys are stored inline, as numbers that are compared without another memory access.
 //!
-//! What makes ordered maps of byte strings slow is the pointer behind every comparison. A key of up to
-//! [`INLINE_BYTES`] is kept as big-endian words, zero-padded, and its length: comparing the words and then
-//! the length is comparing the keys, since zero padding only ties keys that differ in trailing zeros.
+//! Ordered maps of byte strings are slow because of the pointer behind every comparison. A key of up to
+//! [`INLINE_BYTES`] is stored as big-endian words, zero-padded, and its length. Comparing the words and then the
+//! length equals comparing the keys, because zero padding makes only keys equal that differ in trailing zeros.
 
 use std::cmp::Ordering;
 
 use types::head;
 
-/// The longest key that stands in the value itself.
+/// Length of the longest inline key in bytes.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or, as a probe, borrows them. Maps are covariant in their keys, so that a
-/// map of `InlineKey<'static>` is searched with a probe that lives shorter, and no lookup allocates.
+/// A key that owns its bytes, or, as a probe, borrows them. Maps are covariant in their keys, so a map of
+/// `InlineKey<'static>` can be searched with a probe of a shorter lifetime, and no lookup allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
     /// The first eight bytes.
@@ -21,14 +20,14 @@ pub(crate) struct InlineKey<'a> {
     rest: Rest<'a>,
 }
 
-/// What follows the head.
+/// The bytes after the head.
 #[derive(Clone, Debug)]
 enum Rest<'a> {
     /// Bytes 8 to 24, 24 to 28 and 28 to 30.
     Short { len: u8, last: u16, low: u32, middle: [u64; 2] },
-    /// The whole key, for the head is no use where bytes are wanted.
+    /// The complete key, because the head does not provide a byte slice.
     Owned(Box<[u8]>),
-    /// The whole key of a probe.
+    /// The complete key of a probe.
     Borrowed(&'a [u8]),
 }
 
@@ -59,7 +58,7 @@ impl<'a> InlineKey<'a> {
         InlineKey { head: self.head, rest }
     }
 
-    /// The bytes of the key; those of a short one are written into `buffer` first.
+    /// Bytes of the key; those of a short key are written into `buffer` first.
     #[inline]
     pub(crate) fn bytes<'b>(&'b self, buffer: &'b mut [u8; INLINE_BYTES]) -> &'b [u8] {
         match &self.rest {
@@ -76,7 +75,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// The bytes this key keeps allocated outside of itself.
+    /// Number of heap bytes of this key.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.rest {
             Rest::Owned(key) => key.len(),
@@ -92,7 +91,7 @@ impl<'a> InlineKey<'a> {
     }
 }
 
-/// The rest of a key that is short enough to stand inline.
+/// The bytes after the head of a key that is short enough to be inline.
 #[inline]
 fn short_rest(key: &[u8]) -> Option<Rest<'static>> {
     if key.len() > INLINE_BYTES {

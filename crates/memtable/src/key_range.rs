@@ -1,11 +1,11 @@
-//! A memtable of any kind that knows between which keys its keys lie, and says of others at once that it has none.
+//! A memtable of any kind with the range of its keys: lookups of keys outside of the range end at once.
 //!
-//! Source: cs265, section 2.2.2, where each memtable keeps its smallest and its largest key for pruning. Kept are
-//! their heads, the first eight bytes as a number, so that an insert widens the range without a lock: keys beyond the
-//! range of heads are beyond that of keys.
+//! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key for pruning. This variant
+//! stores their heads, the first eight bytes as a number, so that an insert widens the range without a lock. A key
+//! outside of the range of heads is also outside of the range of keys.
 //!
-//! Costs: 16 bytes, two loads and two comparisons per call. It pays where lookups and writes go to different ends of
-//! the key space; keys written at random reach both ends with the first few inserts.
+//! Costs: 16 bytes, two loads and two comparisons per call. It helps if lookups and writes go to different ends of the
+//! key space; random keys reach both ends within the first few inserts.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use types::{Direction, Entries, EntryBatch, HashedKey, Lookup, SequenceNumber, h
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// A policy whose memtables are those of `policy`, behind the range of their keys.
+/// A policy whose memtables are those of `policy`, each with the range of its keys.
 pub fn with_key_range(policy: Box<dyn MemtablePolicy>) -> Box<dyn MemtablePolicy> {
     Box::new(Policy(policy))
 }
 
-/// Makes memtables that keep their range.
+/// Creates memtables that track their key range.
 struct Policy(Box<dyn MemtablePolicy>);
 
 impl MemtablePolicy for Policy {
@@ -33,23 +33,24 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable and the range of its keys. Of an empty one the smallest head is above the largest.
+/// A memtable and the range of its keys. In an empty one the smallest head is above the largest.
 ///
-/// The range is widened before the entry is there, and never narrowed: who must find an entry sees a range that has it.
+/// The range is widened before the entry is inserted, and never narrowed. A reader that must find an entry therefore
+/// sees a range that contains it.
 struct Ranged {
-    /// The head of the smallest key.
+    /// Head of the smallest key.
     smallest: AtomicU64,
-    /// The head of the largest key.
+    /// Head of the largest key.
     largest: AtomicU64,
     memtable: Box<dyn Memtable>,
 }
 
 impl Ranged {
-    /// Sees to it that a key is in the range.
+    /// Widens the range to a key.
     #[inline]
     fn widen(&self, key: &[u8]) {
         let head = head(key);
-        // Nearly all keys widen nothing: writers then share the line, and no one has to fetch it anew.
+        // Nearly all keys are inside the range; the cache line then stays shared, and no reader has to fetch it again.
         if head < self.smallest.load(Ordering::Relaxed) {
             self.smallest.fetch_min(head, Ordering::Relaxed);
         }
@@ -194,7 +195,7 @@ mod tests {
                 look(usize::from((300..=700).contains(&number)), format!("key{number:05}").as_bytes());
             assert_eq!(found == Lookup::Found, [300, 500, 700].contains(&number), "{number}");
         }
-        // The same first bytes say nothing.
+        // Keys with equal heads are inside the range.
         assert_eq!(look(1, b"key00300 and more"), Lookup::Absent);
     }
 

@@ -1,4 +1,4 @@
-//! The memtable axis: where writes wait, in order, until they are flushed.
+//! The memtable axis: sorted buffers in memory that collect writes until a flush.
 
 mod allocation;
 mod arena;

@@ -1,39 +1,39 @@
-//! The seam of the memtable axis: concurrent inserts, lookups and ordered batches.
+//! The memtable trait: concurrent inserts, lookups and ordered batches.
 
 use std::ops::Bound;
 
 use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNumber};
 
-/// Makes the memtables of one tree, one after the other.
+/// Creates the memtables of one tree.
 pub trait MemtablePolicy: Send + Sync {
-    /// An empty memtable that is expected to take about `capacity_bytes` of keys and values before it is
-    /// frozen; it must take more if more comes.
+    /// An empty memtable with an expected size of about `capacity_bytes` of keys and values before it becomes immutable; it
+    /// must accept more.
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable>;
 }
 
-/// A key and its value, or a tombstone where there is none, on the way into a memtable.
+/// A key and its value, or a tombstone for `None`, to be inserted.
 pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 
-/// Where writes wait until they are flushed.
+/// A buffer of writes until they are flushed.
 ///
-/// Every method takes `&self` and may be called from many threads at once. All versions of a key are
-/// kept, each under its own sequence number: a reader who came with an older number still finds what it
-/// may see. No two inserts carry the same key and sequence number.
+/// Every method takes `&self` and may be called from many threads at once. All versions of a key are kept, each under
+/// its own sequence number, because a reader with an older snapshot needs older versions. No two inserts have the same
+/// key and sequence number.
 ///
-/// Laws:
+/// Invariants:
 /// 1. A reader at `snapshot` sees of each key exactly the version with the highest number not above it.
-/// 2. An insert that returned before a read began is seen by it, and counted by [`len`](Self::len); one that
-///    runs at the same time is seen whole or not at all.
+/// 2. An insert that returned before a read began is visible to it, and counted by [`len`](Self::len). A concurrent
+///   insert is visible completely or not at all.
 /// 3. Scans are in strict key order, one entry per key, tombstones included.
 /// 4. Freezing changes no answer.
-/// 5. Inserts that come many in one call are there when it returns as if they had come one by one.
+/// 5. A batched insert has the same effect as single inserts once it returns.
 pub trait Memtable: Send + Sync {
-    /// Adds a version of a key: a value, or a tombstone where `value` is `None`. Not called after
+    /// Adds a version of a key: a value, or a tombstone if `value` is `None`. Must not be called after
     /// [`freeze`](Self::freeze).
     fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>);
 
-    /// Adds versions of keys, the first under the number `first`, each next one under the next: what as many
-    /// [inserts](Self::insert) do, in one call.
+    /// Adds versions of keys with consecutive sequence numbers from `first` on. Equivalent to as many
+    /// [inserts](Self::insert).
     fn insert_all(&self, first: SequenceNumber, entries: &mut dyn Iterator<Item = NewEntry<'_>>) {
         for (sequence, (key, value)) in (first..).zip(entries) {
             self.insert(key, sequence, value);
@@ -43,10 +43,10 @@ pub trait Memtable: Send + Sync {
     /// Looks up the newest version of `key` not above `snapshot`, and appends its value to `value`.
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup;
 
-    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting
-    /// at `from`: the first key at or above (`Included`) or above (`Excluded`) it going forward, at or
-    /// below, or below it going backward; `Unbounded` starts at the very end. Fewer than `limit` entries
-    /// mean that there are no more. A scan goes on by calling again from `Excluded(last key)`.
+    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`:
+    /// the first key at or above (`Included`) or above (`Excluded`) it going forward, at or below, or below it going
+    /// backward; `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is complete. To
+    /// continue, call again from `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -56,7 +56,7 @@ pub trait Memtable: Send + Sync {
         batch: &mut EntryBatch,
     );
 
-    /// As [`scan`](Self::scan), but what is handed out may stay where it stands.
+    /// Like [`scan`](Self::scan), but may return entries borrowed in place.
     fn entries(
         &self,
         from: Bound<&[u8]>,
@@ -69,11 +69,11 @@ pub trait Memtable: Send + Sync {
         batch.into()
     }
 
-    /// Tells that no insert will follow, so that structures that sort late can do so now. Called once, by
-    /// the thread that is going to flush; readers keep reading meanwhile.
+    /// Makes the memtable immutable, so that structures that sort late can sort now. Called once, by the thread that
+    /// will flush; readers continue meanwhile.
     fn freeze(&self) {}
 
-    /// Hands the newest version of every key to `sink` in key order, tombstones included. Called after
+    /// Passes the newest version of every key to `sink` in key order, tombstones included. Called after
     /// [`freeze`](Self::freeze).
     fn drain(&self, sink: &mut dyn FnMut(Entry<'_>)) {
         const ENTRIES_PER_BATCH: usize = 1024;
@@ -91,7 +91,7 @@ pub trait Memtable: Send + Sync {
         }
     }
 
-    /// The number of versions inserted; inserts that have not returned may count, once or twice.
+    /// Number of inserted versions; concurrent inserts may count once or twice.
     fn len(&self) -> usize;
 
     /// Whether nothing was inserted.
@@ -99,12 +99,11 @@ pub trait Memtable: Send + Sync {
         self.len() == 0
     }
 
-    /// The versions in each shard, where keys are dealt out to shards; empty where there are none. They add up to
-    /// [`len`](Self::len).
+    /// Number of versions in each shard; empty without shards. The sum equals [`len`](Self::len).
     fn shard_lens(&self) -> Vec<usize> {
         Vec::new()
     }
 
-    /// The bytes of memory it holds, as nearly as the structure can tell.
+    /// Memory in bytes, as accurately as the structure can estimate it.
     fn memory_bytes(&self) -> usize;
 }

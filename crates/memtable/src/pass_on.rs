@@ -1,6 +1,6 @@
-//! What memtables in front of other memtables have in common.
+//! Common code of memtables that wrap other memtables.
 
-/// The parts of [`Memtable`](crate::Memtable) that one which stands in front of another, its field `memtable`, hands on as they are.
+/// Forwards the methods of [`Memtable`](crate::Memtable) that a wrapper leaves unchanged to its field `memtable`.
 macro_rules! pass_on {
     () => {
         fn freeze(&self) {

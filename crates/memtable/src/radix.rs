@@ -1,17 +1,17 @@
-//! Sorting by 8-byte heads: one radix pass over as many bits as tell the heads apart, then every bucket on
-//! its own, shared among the processors.
+//! Sorting by 8-byte heads: one radix pass over as many bits as distinguish the heads, then a separate sort of every
+//! bucket, on all CPUs.
 //!
-//! The pass costs one read and one scattered write per item; buckets are small enough for the first-level
-//! cache, where the comparison sort behind it does what is left. Heads that crowd into few buckets make it
-//! a plain comparison sort, never worse. Source: Knuth, TAOCP 3, 5.2.5; as the first pass of a
-//! most-significant-digit radix sort, Bentley and `McIlroy`, "Engineering Radix Sort", 1993.
+//! The pass costs one read and one scattered write per item. Buckets fit into the first-level cache, where the
+//! following comparison sort is fast. If the heads fall into few buckets, the cost is that of a plain comparison sort,
+//! never more. Source: Knuth, TAOCP 3, 5.2.5; as the first pass of a most-significant-digit radix sort, Bentley and
+//! `McIlroy`, "Engineering Radix Sort", 1993.
 
 use std::cmp::Ordering;
 use std::thread;
 
 use types::head;
 
-/// What is sorted: a head, and what it stands for.
+/// An item to sort: a head with its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Headed<T> {
     pub(crate) head: u64,
@@ -19,26 +19,27 @@ pub(crate) struct Headed<T> {
 }
 
 impl<T> Headed<T> {
-    /// An item whose key goes on with `rest` behind what all keys share.
+    /// An item of a key whose bytes after the common prefix are `rest`.
     #[inline]
     pub(crate) fn new(rest: &[u8], item: T) -> Self {
         Self { head: head(rest), item }
     }
 }
 
-/// Items of a bucket, about.
+/// Approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// The most buckets: their ends are written at once, and must stay within the second-level cache.
+/// Limit on the number of buckets: their write positions are used at once, and must stay within the second-level
+/// cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// Fewer items are not worth another thread.
+/// Minimum number of items that justifies another thread.
 const ITEMS_PER_THREAD: usize = 1 << 15;
 
-/// The most threads: a flush is not alone on the machine.
+/// Maximum number of threads, because a flush shares the machine.
 const MAX_THREADS: usize = 8;
 
-/// Sorts `items` by their heads, and where those are equal by `tie`, which tells all items apart.
+/// Sorts `items` by their heads, and equal heads by `tie`, which must distinguish all items.
 pub(crate) fn sort<T, F>(items: &mut Vec<Headed<T>>, tie: F)
 where
     T: Copy + Default + Send,
@@ -61,7 +62,7 @@ where
         let mut rest = &mut items[..];
         let mut first = 0;
         while !rest.is_empty() {
-            // A share of whole buckets.
+            // A share of complete buckets.
             let wanted = ends.partition_point(|end| *end < first + share);
             let end = ends.get(wanted).copied().unwrap_or(first + rest.len());
             let taken = ends.drain(..(wanted + 1).min(ends.len())).collect::<Vec<_>>();
@@ -74,7 +75,7 @@ where
     });
 }
 
-/// Puts items in the order of their buckets; returns the buckets' ends.
+/// Distributes items into buckets; returns the buckets' ends.
 fn scatter<T: Copy + Default>(
     items: &mut Vec<Headed<T>>,
     buckets: usize,

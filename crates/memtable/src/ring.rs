@@ -1,19 +1,19 @@
-//! A consistent-hash ring: which shard a hash belongs to, so that a change of the number of shards moves
-//! no more keys than it must.
+//! A consistent-hash ring: maps a hash to a shard, so that a change of the number of shards moves as few keys as
+//! possible.
 //!
-//! Each shard owns points of the ring of all 128-bit numbers, its virtual nodes, placed by the XXH3-128 of
-//! its number and the point's; a hash belongs to the first point at or behind it. The share of a shard is that of
-//! its points, but for about `1 / sqrt(points)` of it. Source: Karger et al., "Consistent
-//! Hashing and Random Trees", STOC 1997; with XXH3-128 as the cs265 document, section 2.2.1.
+//! Each shard owns virtual nodes: points on the ring of all 128-bit numbers, placed by the XXH3-128 of the shard's and
+//! the point's number. A hash belongs to the first point at or after it. The share of a shard is that of its points,
+//! with a deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC
+//! 1997; with XXH3-128 as in the cs265 paper, section 2.2.1.
 
 use xxhash_rust::xxh3::xxh3_128;
 
-/// The points of all shards, in order around the ring.
+/// Points of all shards, in order around the ring.
 #[derive(Debug)]
 pub(crate) struct Ring {
     points: Vec<Point>,
-    /// For each value of the highest `bucket_bits` of a hash, the first point at or behind its start:
-    /// the search for a hash begins a step or two before its end.
+    /// For each value of the highest `bucket_bits` of a hash, the first point at or after its start. The search for a
+    /// hash therefore needs only one or two steps.
     buckets: Vec<u32>,
     bucket_bits: u32,
 }
@@ -26,7 +26,7 @@ struct Point {
 }
 
 impl Ring {
-    /// A ring of shards with so many points each; there is at least one shard, and each has at least one point.
+    /// A ring of shards with these numbers of points. Requires at least one shard, and at least one point per shard.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
             .zip(points)
@@ -49,12 +49,12 @@ impl Ring {
         let bucket = (hash >> (u128::BITS - self.bucket_bits)) as usize;
         let from = self.buckets[bucket] as usize;
         let behind = self.points[from..].iter().find(|point| point.at >= hash);
-        // Behind the last point the ring begins again.
+        // After the last point the ring wraps around.
         behind.unwrap_or(&self.points[0]).shard as usize
     }
 }
 
-/// Where a virtual node stands. The leading word keeps small integers that are keys from being points.
+/// Position of a virtual node. The leading word prevents small integer keys from having the hash of a point.
 fn place(shard: u32, node: u32) -> u128 {
     let mut name = *b"ring........";
     name[4..8].copy_from_slice(&shard.to_le_bytes());
@@ -68,7 +68,7 @@ mod tests {
 
     use super::*;
 
-    /// Hashes that stand close to the borders of points and buckets, and everywhere else.
+    /// Hashes close to the borders of points and buckets, and others.
     fn probes(ring: &Ring) -> Vec<u128> {
         let near = ring.points.iter().flat_map(|point| [point.at - 1, point.at, point.at + 1]);
         near.chain([0, u128::MAX]).chain((0..10_000u64).map(|i| xxh3_128(&i.to_le_bytes()))).collect()

@@ -1,13 +1,13 @@
 //! The B+-tree of the `scc` crate: readers without locks, writers that lock a leaf.
 //!
-//! `TreeIndex` maps each key to an anchor in an arena, from which its versions hang in a chain, newest
-//! first, joined by compare-and-swap. Keys up to 30 bytes stand in its leaves. Leaves hold 14 entries: a
-//! lookup among 500 k meets five or six nodes, the anchor and one record. Bytes per entry: key, value, 24 of
-//! header and link, rounded up to 8, the same and the key again for the anchor, and 72 of nodes.
+//! `TreeIndex` maps each key to an anchor in an arena. The anchor links to the key's versions, newest first, joined by
+//! compare-and-swap. Keys up to 30 bytes are stored in its leaves. Leaves have 14 entries: a lookup among 500 k visits
+//! five or six nodes, the anchor and one record. Bytes per entry: key, value, 24 of header and link, rounded up to 8,
+//! the same and the key again for the anchor, and 72 of nodes.
 //!
-//! Anchors are what keeps lookups quick: in scc 3.8.8 a range that begins at a key which is not there walks
-//! leaf after leaf (0.7 ms among 100 k random keys, against 0.5 µs at a key which is), so that (key,
-//! snapshot) must not be searched in the tree. Scans from absent keys still pay for that walk.
+//! Anchors keep lookups fast. In scc 3.8.8 a range that begins at an absent key walks leaf after leaf (0.7 ms among
+//! 100 k random keys, against 0.5 µs at a present key), so (key, snapshot) must not be searched in the tree. Scans
+//! from absent keys still pay for that walk.
 //!
 //! Source: the documentation of `scc` 3.8, `TreeIndex`.
 
@@ -33,10 +33,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The bytes of nodes per entry: slots of 48, filled to two thirds.
+/// Node bytes per entry: slots of 48, two thirds full.
 const NODE_BYTES: usize = 72;
 
-/// Makes [`Index`]es that hand their memory on.
+/// Creates [`Index`]es that recycle their memory.
 struct Policy {
     pool: Arc<MapPool>,
 }
@@ -48,7 +48,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A key to look for, which borrows its bytes.
+/// A borrowed key to search for.
 struct Sought<'a>(InlineKey<'a>);
 
 impl Equivalent<InlineKey<'static>> for Sought<'_> {
@@ -65,12 +65,12 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
     }
 }
 
-/// The tree and what its values name.
+/// The tree and the arena of its versions.
 struct Index {
     /// Keys and their anchors: versions with the highest number and no value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
-    /// Anchors made, in use or not.
+    /// Number of created anchors, in use or not.
     anchors: AtomicUsize,
 }
 
@@ -79,7 +79,7 @@ impl Index {
         self.tree.peek(&Sought(InlineKey::probe(key)), guard).copied()
     }
 
-    /// The anchor of `key`, which is made where there is none.
+    /// Anchor of `key`, created if it is missing.
     fn make_anchor(&self, key: &[u8], guard: &Guard) -> Ref<Version> {
         self.anchor(key, guard).unwrap_or_else(|| {
             let own = self.arena.append(key, SequenceNumber::MAX, None, 1);
@@ -92,7 +92,7 @@ impl Index {
     }
 }
 
-/// The tree as one operation sees it.
+/// The tree as seen by one operation.
 struct Open<'a> {
     index: &'a Index,
     guard: &'a Guard,
@@ -107,7 +107,7 @@ type Range<'a> = tree_index::Range<
     (Bound<InlineKey<'static>>, Bound<InlineKey<'static>>),
 >;
 
-/// A version, and the keys behind its own in the direction of the walk.
+/// A version, and the following keys in scan direction.
 struct Cursor<'a> {
     version: Ref<Version>,
     rest: Range<'a>,
@@ -126,7 +126,7 @@ impl<'t> Open<'t> {
         self.index.tree.range((Bound::Unbounded, to), self.guard)
     }
 
-    /// The newest version of the next key of a range that is read upward. An anchor may have none yet.
+    /// Newest version of the next key of an ascending range. Skips anchors without a version.
     fn up(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         loop {
             let (_, anchor) = rest.next()?;
@@ -136,7 +136,7 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// The oldest version of the next key of a range that is read downward.
+    /// Oldest version of the next key of a descending range.
     fn down(&self, mut rest: Range<'t>) -> Option<Cursor<'t>> {
         let arena = &self.index.arena;
         loop {
@@ -148,14 +148,14 @@ impl<'t> Open<'t> {
         }
     }
 
-    /// The last version of `probe`'s key before it.
+    /// Last version of `probe`'s key before it.
     fn newer(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
         let newest = chain::older(&self.index.arena, anchor)?;
         chain::last_above(&self.index.arena, newest, probe.sequence)
     }
 
-    /// The first version of `probe`'s key at or behind it.
+    /// First version of `probe`'s key at or after it.
     #[inline]
     fn within(&self, probe: Probe<'_>) -> Option<Ref<Version>> {
         let anchor = self.index.anchor(probe.key, self.guard)?;
@@ -241,7 +241,7 @@ impl Memtable for Index {
     }
 
     fn len(&self) -> usize {
-        // In this order: who sees an anchor counted here sees it counted among the versions, too.
+        // The order matters: an anchor counted here is also counted among the versions.
         let anchors = self.anchors.load(Acquire);
         self.arena.versions() - anchors
     }

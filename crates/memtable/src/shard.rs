@@ -1,45 +1,45 @@
-//! Where the threads of a [shared arena](crate::shared_arena) take their units: from a block of its line that is theirs.
+//! Allocation cursor of the threads of a [shared arena](crate::shared_arena): each shard fills its own block of the
+//! arena.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A cursor into the block that its threads fill, on cache lines of its own. Units are counted from the beginning of the
-/// line, and no block comes twice.
+/// A cursor into the current block of its threads, on cache lines of its own. Units are counted from the beginning of
+/// the arena, and no block occurs twice.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
-    /// The block's end, in the upper half, and what of it is taken.
+    /// End of the block in the upper half, number of used units in the lower half.
     cursor: AtomicU64,
-    /// Versions that its threads appended.
+    /// Number of versions appended by its threads.
     versions: AtomicUsize,
     refill: Mutex<()>,
 }
 
-/// The value of a cursor that has these units left.
+/// Value of a cursor with this many units left.
 #[inline]
 fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// The units that a cursor of this value has left: none where it ran over its end.
+/// Units left for a cursor value; none if it ran over its end.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32
 }
 
 impl Shard {
-    /// Takes `units` from the block; `None` where it is full. A cursor that ran over its end stays there
-    /// until the next block, so that no smaller request can succeed behind a larger one that failed.
+    /// Takes `units` from the block; `None` if it is full. A cursor that ran over its end stays there until the next
+    /// block, so that no smaller request can succeed after a larger one failed.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
         (left.len() >= units as usize).then_some(left.start)
     }
 
-    /// Takes at least `least` units from the block, and as many more as it has, but no more than `most`; `None` where it
-    /// has too few. With them comes where the block ends.
+    /// Takes at least `least` and at most `most` units from the block, with the block's end; `None` if fewer are left.
     pub(crate) fn bump_some(&self, least: u32, most: u32) -> Option<(Range<u32>, u32)> {
         let mut before = self.cursor.load(Ordering::Relaxed);
         loop {
@@ -56,24 +56,24 @@ impl Shard {
         }
     }
 
-    /// Gives units back to the block that ends at `block_end`, if it is still the block and they are the last that were
-    /// taken from it.
+    /// Returns units to the block that ends at `block_end`, if it is still the current block and the units are the
+    /// last ones taken from it.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// What the block has left.
+    /// Units left in the block.
     pub(crate) fn left(&self) -> Range<u32> {
         left(self.cursor.load(Ordering::Relaxed))
     }
 
-    /// What a thread holds that gives the shard another block.
+    /// Lock held by a thread that assigns another block to the shard.
     pub(crate) fn lock(&self) -> MutexGuard<'_, ()> {
         self.refill.lock()
     }
 
-    /// Goes on with another block.
+    /// Continues with another block.
     pub(crate) fn begin(&self, block: Range<u32>) {
         self.cursor.store(cursor(block), Ordering::Release);
     }
@@ -84,7 +84,7 @@ impl Shard {
         self.versions.fetch_add(versions, Ordering::Relaxed);
     }
 
-    /// The versions counted.
+    /// Number of counted versions.
     pub(crate) fn versions(&self) -> usize {
         self.versions.load(Ordering::Relaxed)
     }
@@ -121,7 +121,7 @@ mod tests {
         shard.give_back(taken, end);
         assert_eq!(shard.left(), 114..120, "others were taken behind them");
         let (taken, end) = shard.bump_some(6, 8).unwrap();
-        // The next block may lie right behind.
+        // The next block may follow directly.
         shard.begin(120..140);
         shard.give_back(taken, end);
         assert_eq!(shard.left(), 120..140, "they are of another block");

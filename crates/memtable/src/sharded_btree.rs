@@ -1,10 +1,10 @@
-//! Many B-trees, each behind a lock of its own: writers of different shards do not wait for each other.
+//! Many B-trees, each with its own lock: writers of different shards do not wait for each other.
 //!
-//! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 document
-//! (sections 2.2.1 and 2.2.2) or, to see what the ring costs, by plain modulo. Neither keeps any order, so
-//! every scan merges all shards. Or they are routed by range: a scan then reads one shard after the other.
-//! The borders are the quantiles of the memtable that was frozen last, so that they follow the keys; those
-//! of the first are equal parts of all first eight bytes.
+//! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 paper (sections 2.2.1 and
+//! 2.2.2), or by plain modulo to measure the cost of the ring. Hash routing keeps no order, so every scan merges all
+//! shards. Alternatively keys are routed by range, and a scan reads one shard after the other. The borders are the
+//! quantiles of the last immutable memtable, so that they follow the keys. For the first memtable they are equal parts of
+//! all first eight bytes.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -37,10 +37,10 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
      weights = []\n",
 );
 
-/// The largest number of shards: each costs a lock per scan.
+/// Maximum number of shards, because a scan takes the lock of each.
 const MAX_SHARDS: u32 = 256;
 
-/// The largest number of points per shard.
+/// Maximum number of points per shard.
 const MAX_VIRTUAL_NODES: u32 = 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -59,7 +59,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The points that each shard has on the ring.
+    /// Number of points of each shard on the ring.
     fn points(&self) -> Result<Vec<u32>, String> {
         let (shards, nodes) = (self.shards as usize, self.virtual_nodes);
         if self.weights.is_empty() {
@@ -78,7 +78,7 @@ impl Params {
     }
 }
 
-/// How keys find their shards.
+/// Mapping from keys to shards.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum RouterKind {
@@ -87,14 +87,14 @@ enum RouterKind {
     Range,
 }
 
-/// Makes [`ShardedBTree`]s that share one router, or learn a better one, and hand their memory on.
+/// Creates [`ShardedBTree`]s that share one router or learn a better one, and that recycle their memory.
 struct Policy {
     shards: u32,
     pool: Arc<ChunkPool>,
     router: SharedRouter,
 }
 
-/// The router of the next memtable.
+/// Router of the next memtable.
 type SharedRouter = Arc<RwLock<Arc<Router>>>;
 
 impl Build<dyn MemtablePolicy> for Policy {
@@ -133,17 +133,17 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// Finds the shard of a key.
+/// Maps a key to its shard.
 enum Router {
-    /// From its XXH3-128.
+    /// By its XXH3-128 on the ring.
     Ring(Ring),
-    /// From its XXH3-128 and the number of shards.
+    /// By its XXH3-128 modulo the number of shards.
     Modulo(u64),
-    /// From the least keys of all shards but the first, in order.
+    /// By the smallest keys of all shards but the first, in order.
     Range(Vec<Vec<u8>>),
 }
 
-/// The borders that part all first eight bytes equally.
+/// Borders that split all first eight bytes equally.
 fn equal_parts(shards: u32) -> Vec<Vec<u8>> {
     let border = |shard: u32| ((u128::from(shard) << 64) / u128::from(shards)) as u64;
     (1..shards).map(|shard| border(shard).to_be_bytes().to_vec()).collect()
@@ -159,13 +159,13 @@ impl Router {
         }
     }
 
-    /// Whether all keys of a shard are before all keys of the next.
+    /// Whether all keys of a shard precede all keys of the next.
     fn keeps_order(&self) -> bool {
         matches!(self, Self::Range(_))
     }
 }
 
-/// One map and its lock, on cache lines that no neighbour writes to.
+/// One map and its lock, on cache lines of its own.
 #[repr(align(128))]
 struct Shard(RwLock<VersionMap>);
 
@@ -173,7 +173,7 @@ struct Shard(RwLock<VersionMap>);
 struct ShardedBTree {
     shards: Vec<Shard>,
     router: Arc<Router>,
-    /// Where the borders go that this memtable's keys suggest.
+    /// Receives the borders derived from this memtable's keys.
     next_router: SharedRouter,
 }
 
@@ -182,14 +182,14 @@ impl ShardedBTree {
         &self.shards[self.router.shard(key.bytes)].0
     }
 
-    /// Locks all shards for reading. Writers hold one lock at a time, so nobody waits in a circle.
+    /// Locks all shards for reading. Writers hold one lock at a time, so no deadlock is possible.
     fn read_all(&self) -> Vec<RwLockReadGuard<'_, VersionMap>> {
         self.shards.iter().map(|shard| shard.0.read()).collect()
     }
 }
 
 impl ShardedBTree {
-    /// Hands the first `limit` visible entries to `sink`, in the order of `direction`.
+    /// Passes the first `limit` visible entries to `sink`, in the order of `direction`.
     fn hand_out<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -209,8 +209,7 @@ impl ShardedBTree {
         }
     }
 
-    /// The keys that part all keys into as many equal parts as there are shards, or fewer where there are
-    /// fewer keys.
+    /// Keys that split all keys into as many equal parts as there are shards, or fewer if the keys are fewer.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();
@@ -266,7 +265,7 @@ impl Memtable for ShardedBTree {
     }
 }
 
-/// Where the merge stands in one shard.
+/// Position of the merge in one shard.
 struct Cursor<'m, I> {
     map: &'m VersionMap,
     slot: Slot<'m>,
@@ -275,7 +274,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// The cursor whose turn is next is the greatest, as a heap wants it.
+    /// The greatest cursor is the next one, because the heap is a max-heap.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),
@@ -298,8 +297,8 @@ impl<I> PartialEq for Cursor<'_, I> {
 
 impl<I> Eq for Cursor<'_, I> {}
 
-/// Hands the first `limit` visible entries of all shards to `sink`, in the order of `direction`. A key
-/// stands in one shard, so no two cursors ever tie.
+/// Passes the first `limit` visible entries of all shards to `sink`, in the order of `direction`. A key is in one
+/// shard, so cursors never compare equal.
 fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     direction: Direction,
@@ -322,7 +321,7 @@ fn merge<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     }
 }
 
-/// Hands the first `limit` visible entries of shards that follow each other to `sink`.
+/// Passes the first `limit` visible entries of consecutive shards to `sink`.
 fn chain<'m, I: Iterator<Item = Slot<'m>>, S: FnMut(Entry<'_>) + ?Sized>(
     shards: impl Iterator<Item = (&'m VersionMap, I)>,
     snapshot: SequenceNumber,
@@ -397,7 +396,7 @@ mod tests {
         }
         let lens = table.shard_lens();
         assert_eq!(lens.iter().sum::<usize>(), table.len());
-        // A share of 256 points is off by 6 %, and more never by three times as much.
+        // A share of 256 points has a standard deviation of 6 %; three times that is the limit.
         for (len, expected) in lens.iter().zip([1000.0, 2000.0, 1000.0, 4000.0]) {
             assert!((*len as f64 / expected - 1.0).abs() < 0.2, "{lens:?}");
         }

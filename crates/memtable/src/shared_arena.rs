@@ -1,15 +1,15 @@
-//! An arena that many threads fill at once, without locks: records and nodes that never move and live as
-//! long as the arena, named by 32-bit references.
+//! A lock-free arena that many threads fill at once: records and nodes never move, live as long as the arena, and are
+//! named by 32-bit references.
 //!
-//! The arena is one line of 8-byte units, cut into chunks: the first has about the memtable's capacity,
-//! each next one doubles the whole. Chunks are mapped, so that what is not used costs nothing, and ask for
-//! huge pages, since an ordered structure of 64 MiB otherwise spends more on address translation than on
-//! the search. Each thread takes blocks from the line and fills them through the cursor of its own shard;
-//! a shard's cache line is written by its threads alone.
+//! The arena is one address range of 8-byte units, split into chunks: the first has about the memtable's capacity,
+//! each further one doubles the total. Chunks are memory-mapped, so that unused memory costs nothing. They request
+//! huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation than on the search.
+//! Each thread takes blocks from the range and fills them through the cursor of its own shard; only the threads of a
+//! shard write its cache line.
 //!
-//! A reference comes from this arena only ([`Ref`] has no other maker), everything it names was written
-//! before it was handed out, and nothing is freed before the arena: that is what makes reading safe. To
-//! hand a reference to another thread, store it in an [`AtomicRef`] or a link word (release, acquire).
+//! Reads are safe for three reasons. A reference comes only from this arena ([`Ref`] has no other constructor), its
+//! target was written before the reference was returned, and nothing is freed before the arena. To pass a reference to
+//! another thread, store it in an [`AtomicRef`] or a link word (release, acquire).
 
 #![allow(unsafe_code)]
 
@@ -30,51 +30,51 @@ use types::SequenceNumber;
 pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
 use crate::shard::Shard;
 
-/// The bytes of a unit; every record begins at a multiple of it.
+/// Size of a unit in bytes; every record begins at a multiple of it.
 const UNIT_BYTES: usize = 8;
 
-/// The units of a cache line, to which nodes are aligned.
+/// Units per cache line, to which nodes are aligned.
 const LINE_UNITS: u32 = 8;
 
-/// What a shard takes from the line at a time.
+/// Units that a shard takes at a time.
 const BLOCK_UNITS: u32 = (16 << 10) / UNIT_BYTES as u32;
 
-/// A record larger than this is placed on the line itself.
+/// A record larger than this is allocated outside of blocks.
 const LARGEST_IN_BLOCK_UNITS: usize = BLOCK_UNITS as usize / 4;
 
-/// The smallest and largest first chunk, as powers of two of units: 64 KiB and 256 MiB.
+/// Minimum and maximum size of the first chunk, as powers of two of units: 64 KiB and 256 MiB.
 const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 
-/// The chunks that fill 2^32 units when the first is the smallest.
+/// Number of chunks that fill 2^32 units if the first has the minimum size.
 const MAX_CHUNKS: usize = 20;
 
-/// The units of the whole line: 32 GiB, less what keeps a cursor that ran over its block from wrapping.
+/// Units of the whole range: 32 GiB, minus a reserve that keeps a cursor that ran over its block from wrapping.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
-/// Cursors; threads beyond as many share.
+/// Number of cursors; more threads share cursors.
 const SHARDS: usize = 16;
 
-/// The length that marks a tombstone; no value is as long.
+/// Length that marks a tombstone; no value is that long.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// The units before the key: sequence number; lengths and height.
+/// Units before the key: sequence number; lengths and height.
 const HEADER_UNITS: usize = 2;
 
-/// The bytes of a version besides key and value.
+/// Bytes of a version in addition to key and value.
 pub(crate) const HEADER_BYTES: usize = HEADER_UNITS * UNIT_BYTES;
 
-/// The first chunks that wait for another arena at most. A tree whose flushes are behind has a memtable or two that wait
-/// for theirs, and gives them up one soon after the other.
+/// Maximum number of idle first chunks. A tree with a flush backlog has a memtable or two waiting, and frees them
+/// shortly after each other.
 const MOST_IDLE: usize = 2;
 
-/// Mapped memory that waits for the next arenas: a page that was used before is not cleared again.
+/// Idle mapped memory for the next arenas: pages that were used before are not zeroed again.
 #[derive(Debug, Default)]
 pub(crate) struct MapPool {
     idle: Mutex<Vec<MmapMut>>,
 }
 
 impl MapPool {
-    /// `len` bytes, used before or all zero.
+    /// Mapped memory of `len` bytes, used before or all zero.
     fn take(&self, len: usize) -> MmapMut {
         let mut idle = self.idle.lock();
         let found = idle.iter().position(|map| map.len() == len).map(|at| idle.swap_remove(at));
@@ -82,7 +82,7 @@ impl MapPool {
         found.unwrap_or_else(|| {
             let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
             let map = map.unwrap_or_else(|error| panic!("no {len} bytes for a memtable: {error}"));
-            // Advice that the kernel does not take leaves ordinary pages.
+            // If the kernel ignores the advice, ordinary pages remain.
             #[cfg(target_os = "linux")]
             let _ = map.advise(memmap2::Advice::HugePage);
             map
@@ -102,9 +102,9 @@ pub(crate) struct SharedArena {
     pool: Arc<MapPool>,
 }
 
-/// What of the line is in use.
+/// State of the address range.
 struct Line {
-    /// The first unit that nobody has.
+    /// First free unit.
     next: u64,
     chunks: Vec<MmapMut>,
 }
@@ -112,7 +112,7 @@ struct Line {
 impl SharedArena {
     /// An empty arena for about `capacity_bytes`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        // Headers, nodes and the ends of blocks come on top of keys and values.
+        // Headers, nodes and block ends need memory in addition to keys and values.
         let units = (capacity_bytes / UNIT_BYTES).saturating_mul(2).max(1);
         let bits = (units.ilog2() + 1).clamp(*FIRST_CHUNK_BITS.start(), *FIRST_CHUNK_BITS.end());
         Self {
@@ -120,7 +120,7 @@ impl SharedArena {
             first_chunk_bits: bits,
             taken: AtomicU64::new(0),
             shards: Default::default(),
-            // Unit 0 names nothing.
+            // Unit 0 is reserved for no reference.
             line: Mutex::new(Line { next: u64::from(BLOCK_UNITS), chunks: Vec::new() }),
             pool: Arc::clone(pool),
         }
@@ -129,7 +129,7 @@ impl SharedArena {
     /// Appends a version with a tower of `height` links, all at the end.
     ///
     /// # Panics
-    /// If `height` is above [`MAX_HEIGHT`], or where 32 GiB are full.
+    /// If `height` is above [`MAX_HEIGHT`], or if 32 GiB are full.
     #[inline]
     pub(crate) fn append(
         &self,
@@ -142,11 +142,11 @@ impl SharedArena {
         let shard = self.shard();
         shard.count(1);
         let from = self.allocate(shard, record_units(key, value, height), 1);
-        // SAFETY: the units were just allocated and belong to nobody else.
+        // SAFETY: the units were just allocated and belong only to this call.
         unsafe { self.write_record(from, key, sequence, value, height) }
     }
 
-    /// Something that appends many versions for less.
+    /// Appender that reduces the cost of many versions.
     pub(crate) fn appender(&self) -> Appender<'_> {
         Appender { arena: self, shard: self.shard(), own: 0..0, block_end: 0, appended: 0 }
     }
@@ -154,7 +154,8 @@ impl SharedArena {
     /// Writes a version to the units from `from` on.
     ///
     /// # Safety
-    /// [`record_units`] of them are allocated, and nobody else reads or writes them before the reference is handed on.
+    /// [`record_units`] of them are allocated, and no other thread reads or writes them before the reference is passed
+    /// on.
     #[inline]
     unsafe fn write_record(
         &self,
@@ -169,7 +170,8 @@ impl SharedArena {
         let value_len = value.map_or(TOMBSTONE, |value| value.len() as u32);
         let lengths = u64::from(value_len) << 32 | (height as u64) << 24 | key.len() as u64;
         let at = self.pointer(unit);
-        // SAFETY: by the contract there is room for all that is written; words are written at multiples of a unit.
+        // SAFETY: by the contract there is memory for everything that is written; words are written at multiples of a
+        // unit.
         unsafe {
             at.sub(height).write_bytes(0, height);
             at.write(sequence);
@@ -185,8 +187,8 @@ impl SharedArena {
     #[inline]
     pub(crate) fn record(&self, version: Ref<Version>) -> VersionRecord<'_> {
         let at = self.pointer(version.0.get()).cast_const();
-        // SAFETY: the reference came from `append`, which wrote header, key and value before it handed it
-        // out, and nobody writes them again; other threads got it through a release and an acquire.
+        // SAFETY: the reference came from `append`, which wrote header, key and value before it returned it, and they
+        // are never written again; other threads got it through a release and an acquire.
         unsafe {
             let sequence = at.read();
             let lengths = at.add(1).read();
@@ -199,15 +201,15 @@ impl SharedArena {
         }
     }
 
-    /// The link of a version's tower at `level`.
+    /// Link of a version's tower at `level`.
     ///
     /// # Panics
-    /// If the tower is not as tall.
+    /// If the tower is lower.
     #[inline]
     pub(crate) fn link(&self, version: Ref<Version>, level: usize) -> &Link {
         let at = self.pointer(version.0.get()).cast_const();
-        // SAFETY: the header as in `record`. Below it stand `height` words that are only ever used as
-        // links, which is `u64` with atomic access; the assertion keeps the level among them.
+        // SAFETY: the header as in `record`. Below it are `height` words that are only ever used as links, which are
+        // `u64` with atomic access; the assertion keeps the level among them.
         unsafe {
             let height = (at.add(1).read() >> 24 & 0xff) as usize;
             assert!(level < height, "level {level} of a tower of {height}");
@@ -215,7 +217,7 @@ impl SharedArena {
         }
     }
 
-    /// Places a node, which is not dropped with the arena.
+    /// Stores a node, which is not dropped with the arena.
     #[inline]
     pub(crate) fn place<T: Send + Sync>(&self, node: T) -> Ref<T> {
         const { assert!(align_of::<T>() <= LINE_UNITS as usize * UNIT_BYTES && !std::mem::needs_drop::<T>()) };
@@ -226,19 +228,19 @@ impl SharedArena {
         Ref(NonZeroU32::new(unit).expect("unit 0 is never allocated"), PhantomData)
     }
 
-    /// The node that `at` names.
+    /// The node at a reference.
     #[inline]
     pub(crate) fn node<T: Send + Sync>(&self, at: Ref<T>) -> &T {
-        // SAFETY: a `Ref<T>` comes from `place::<T>` of this arena, which wrote the node before it handed
-        // the reference out; other threads got it through a release and an acquire. It is never moved,
-        // freed or lent mutably while the arena lives.
+        // SAFETY: a `Ref<T>` comes from `place::<T>` of this arena, which wrote the node before it returned the
+        // reference; other threads got it through a release and an acquire. The node is never moved, freed or borrowed
+        // mutably while the arena lives.
         unsafe { &*self.pointer(at.0.get()).cast::<T>() }
     }
 
-    /// Tells the processor that the first `bytes` of what `at` names will be read soon.
+    /// Prefetches the first `bytes` of a reference's target.
     #[inline]
     pub(crate) fn prefetch<T>(&self, at: Ref<T>, bytes: usize) {
-        // Chunks begin at lines.
+        // Chunks begin at cache lines.
         let before = (at.0.get() % LINE_UNITS) as usize;
         let from = self.pointer(at.0.get()).wrapping_sub(before);
         for line in (0..before + bytes.div_ceil(UNIT_BYTES)).step_by(LINE_UNITS as usize) {
@@ -253,17 +255,17 @@ impl SharedArena {
         }
     }
 
-    /// The number of versions appended.
+    /// Number of appended versions.
     pub(crate) fn versions(&self) -> usize {
         self.shards.iter().map(Shard::versions).sum()
     }
 
-    /// The bytes taken, in blocks and large records.
+    /// Bytes used in blocks and large records.
     pub(crate) fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.taken.load(Ordering::Relaxed) as usize * UNIT_BYTES
     }
 
-    /// The shard of the thread that asks.
+    /// Shard of the calling thread.
     #[inline]
     fn shard(&self) -> &Shard {
         static THREADS: AtomicUsize = AtomicUsize::new(0);
@@ -273,12 +275,12 @@ impl SharedArena {
         &self.shards[THREAD.with(|thread| *thread) % SHARDS]
     }
 
-    /// Where a unit stands; its chunk is mapped, since the unit was allocated.
+    /// Address of a unit; its chunk is mapped, because the unit was allocated.
     #[inline]
     fn pointer(&self, unit: u32) -> *mut u64 {
         let chunk = u32::BITS - (unit >> self.first_chunk_bits).leading_zeros();
-        // The base was stored before any of the chunk's units was handed out, and whoever knows the unit
-        // knows what came before it: no order of its own is needed.
+        // The base was stored before any of the chunk's units was returned, and a thread that has the unit also sees
+        // everything before it: no stronger ordering is needed.
         let base = self.bases[chunk as usize].load(Ordering::Relaxed);
         base.wrapping_add(unit as usize)
     }
@@ -298,7 +300,7 @@ impl SharedArena {
         }
     }
 
-    /// Gives the shard a new block, unless another thread has: one with room for `units`.
+    /// Assigns a new block with at least `units` units to the shard, unless another thread has done so.
     #[cold]
     fn refill(&self, shard: &Shard, units: u32) {
         let _guard = shard.lock();
@@ -308,7 +310,7 @@ impl SharedArena {
         }
     }
 
-    /// Takes whole blocks from the line, all in one chunk.
+    /// Takes contiguous blocks from the range, all in one chunk.
     #[cold]
     fn take(&self, units: u64) -> u32 {
         let mut line = self.line.lock();
@@ -336,26 +338,26 @@ impl SharedArena {
     }
 }
 
-/// The units of a version with a tower of `height` links.
+/// Units of a version with a tower of `height` links.
 #[inline]
 fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// Appends versions one after the other, to units that it took in advance; what it has left in the end it gives back.
+/// Appends versions one after the other to units that it reserves in advance; it returns unused units at the end.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
-    /// The units that are taken and hold nothing yet.
+    /// Reserved units that are still empty.
     own: Range<u32>,
-    /// Where the block ends of which they are.
+    /// End of the block that contains them.
     block_end: u32,
-    /// The versions so far, which are counted in the end.
+    /// Number of versions so far, which are counted at the end.
     appended: usize,
 }
 
 impl Appender<'_> {
-    /// As [`SharedArena::append`], without a tower.
+    /// Like [`SharedArena::append`], without a tower.
     #[inline]
     pub(crate) fn append(
         &mut self,
@@ -372,11 +374,11 @@ impl Appender<'_> {
         } else {
             self.allocate(units)
         };
-        // SAFETY: the units were allocated, and are no longer among those that this has to give.
+        // SAFETY: the units were allocated, and are removed from the reserved ones.
         unsafe { self.arena.write_record(from, key, sequence, value, 0) }
     }
 
-    /// Takes units in advance, if that many are few, and gives the first.
+    /// Reserves units in advance, if a version needs few, and returns the first of them.
     #[cold]
     fn allocate(&mut self, units: usize) -> u32 {
         self.give_back();
@@ -394,7 +396,7 @@ impl Appender<'_> {
         }
     }
 
-    /// Gives back what it took in advance, if nobody took what is behind: else it is lost.
+    /// Returns reserved units if nothing was allocated after them; otherwise they are lost.
     pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
@@ -411,13 +413,13 @@ impl Drop for Appender<'_> {
 
 impl Drop for SharedArena {
     fn drop(&mut self) {
-        // The first chunk is the one that the next memtable of the tree will want.
+        // The next memtable of the tree will need a first chunk of this size.
         let first =
             self.line.get_mut().chunks.drain(..).find(|map| map.len() == UNIT_BYTES << self.first_chunk_bits);
         let mut idle = self.pool.idle.lock();
         idle.extend(first);
         let unwanted = (idle.len() > MOST_IDLE).then(|| idle.remove(0));
-        // To unmap takes a while.
+        // Unmap after unlocking, because it takes long.
         drop(idle);
         drop(unwanted);
     }
@@ -429,7 +431,7 @@ mod tests {
 
     use super::*;
 
-    /// What is kept of a version outside of the arena: the safe twin of its record.
+    /// Independent copy of a version, for comparison with its record.
     type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
 
     /// Appends versions of all sizes and shapes, each a function of its number, one by one or many at a time.
@@ -463,10 +465,10 @@ mod tests {
 
     #[test]
     fn what_many_threads_append_stays_as_it_was() {
-        // Some share a shard.
+        // Some threads share a shard.
         const THREADS: u64 = SHARDS as u64 + 4;
         let pool = Arc::default();
-        // The second arena writes over what the first one left.
+        // The second arena overwrites the content of the first one.
         for _ in 0..2 {
             let arena = SharedArena::new(1 << 16, &pool);
             let twins: Vec<Twin> = thread::scope(|scope| {

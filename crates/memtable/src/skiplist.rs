@@ -1,9 +1,9 @@
 //! A lock-free skip list: readers and writers never wait for each other.
 //!
-//! `crossbeam-skiplist` holds (key, sequence number) pairs, keys ascending and of each key the newest
-//! version first, so that a lookup is one search for the first pair at or behind (key, snapshot). This is
-//! the memtable of the cs265 document (section 2.2.3) and byron's second one (1.2 B). Source of the
-//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! `crossbeam-skiplist` contains (key, sequence number) pairs, keys ascending and of each key the newest version
+//! first, so that a lookup is one search for the first pair at or after (key, snapshot). This is the memtable of the
+//! cs265 paper (section 2.2.3) and byron's second one (1.2 B). Source of the structure: Pugh, "Skip Lists: A
+//! Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -25,11 +25,11 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy),
 );
 
-/// A node beside its key and value: reference count and height, two pointers of tower on average (each
-/// level is half as likely as the one below), and half a step of rounding.
+/// Bytes of a node in addition to key and value: reference count and height, two tower pointers on average (each level
+/// is half as likely as the one below), and half a rounding step.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
-/// Makes [`SkipList`]s.
+/// Creates [`SkipList`]s.
 struct Policy;
 
 impl MemtablePolicy for Policy {
@@ -38,7 +38,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// What the list holds for one version.
+/// Value of one version in the list.
 type Value = Option<Box<[u8]>>;
 
 /// The list, and the bytes of its values and long keys.
@@ -47,14 +47,14 @@ struct SkipList {
     heap_bytes: AtomicUsize,
 }
 
-/// A version of a key, or a place between versions to search for.
+/// A version of a key, or a position between versions to search for.
 struct VersionedKey<'a> {
     key: InlineKey<'a>,
     sequence: SequenceNumber,
 }
 
-/// The order of the list, seen through a reference that stored keys and borrowing probes both lend: the
-/// list is invariant in its keys, so a probe that lives shorter needs this to be compared with them.
+/// Order of the list through a common reference type of stored keys and borrowing probes. The list is invariant in its
+/// keys, so a probe with a shorter lifetime needs it to be compared with them.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -87,7 +87,7 @@ impl Ord for dyn Versioned + '_ {
     }
 }
 
-/// The rest of an order follows from `cmp`.
+/// Derives the other order traits from `cmp`.
 macro_rules! ordered {
     ($type:ty) => {
         impl PartialOrd for $type {
@@ -115,35 +115,35 @@ ordered!(dyn Versioned + '_);
 type Node<'m> = map::Entry<'m, VersionedKey<'static>, Value>;
 
 impl<'a> VersionedKey<'a> {
-    /// Before all versions of `key`.
+    /// Position before all versions of `key`.
     fn newest(key: InlineKey<'a>) -> Self {
         Self { key, sequence: SequenceNumber::MAX }
     }
 
-    /// Behind all versions of `key`: the first write has number 1.
+    /// Position after all versions of `key`: the first write has number 1.
     fn oldest(key: InlineKey<'a>) -> Self {
         Self { key, sequence: 0 }
     }
 }
 
 impl SkipList {
-    /// The first node at or behind a bound.
+    /// First node at or after a bound.
     fn lower(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.lower_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// The last node at or before a bound.
+    /// Last node at or before a bound.
     fn upper(&self, bound: Bound<&VersionedKey<'_>>) -> Option<Node<'_>> {
         self.map.upper_bound(bound.map(|key| key as &dyn Versioned))
     }
 
-    /// The newest version of `key` not above `snapshot`.
+    /// Newest version of `key` not above `snapshot`.
     fn visible(&self, key: InlineKey<'_>, snapshot: SequenceNumber) -> Option<Node<'_>> {
         let sought = VersionedKey { key, sequence: snapshot };
         self.lower(Bound::Included(&sought)).filter(|node| node.key().key == sought.key)
     }
 
-    /// Hands up to `limit` entries from `from` upward to `sink`.
+    /// Passes up to `limit` entries from `from` upward to `sink`.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -160,7 +160,7 @@ impl SkipList {
         while left > 0
             && let Some(node) = next
         {
-            // Of each key the newest version comes first; what it hides is jumped over, however much it is.
+            // The newest version of each key comes first; a seek skips the older ones, however many.
             let key = &node.key().key;
             next = node.next();
             if next.as_ref().is_some_and(|next| next.key().key == *key) {
@@ -176,7 +176,7 @@ impl SkipList {
         }
     }
 
-    /// Hands up to `limit` entries from `from` downward to `sink`.
+    /// Passes up to `limit` entries from `from` downward to `sink`.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         from: Bound<&[u8]>,
@@ -193,7 +193,7 @@ impl SkipList {
         while left > 0
             && let Some(node) = next
         {
-            // Of each key the oldest version comes first.
+            // The oldest version of each key comes first.
             let key = &node.key().key;
             next = node.prev();
             let is_alone = next.as_ref().is_none_or(|next| next.key().key != *key);
@@ -214,7 +214,7 @@ impl SkipList {
     }
 }
 
-/// Hands a node's entry to `sink`.
+/// Passes a node's entry to `sink`.
 #[inline]
 fn emit<S: FnMut(Entry<'_>) + ?Sized>(node: &Node<'_>, sink: &mut S) {
     let mut buffer = [0; INLINE_BYTES];

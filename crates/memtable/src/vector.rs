@@ -1,13 +1,12 @@
-//! An append-only log that is sorted once, when it is frozen: the cheapest insert there is, paid for by
-//! every read before.
+//! An append-only log that is sorted once, when it becomes immutable: the cheapest insert, at the cost of slow reads before.
 //!
-//! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer takes appends, the
-//! frozen one is sorted and flushed, and the tree switches between them. A lookup in the active buffer
-//! scans it from the newest entry to the oldest; a frozen buffer is searched by bisection.
+//! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the immutable
+//! one is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the
+//! newest entry to the oldest; an immutable buffer is searched by bisection.
 //!
-//! Scans need order at any time. They sort what was appended since the last scan and merge it into the
-//! order known by then, so that scan after scan without an insert between them pays nothing, and a scan
-//! after inserts pays one pass over the buffer, as a lookup does.
+//! Scans need order at any time. They sort the entries appended since the last scan and merge them into the known
+//! order. Repeated scans without inserts therefore cost nothing extra, and a scan after inserts costs one pass over
+//! the buffer, like a lookup.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -27,13 +26,13 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     || Box::new(Policy { pool: Arc::default() }),
 );
 
-/// The length that marks a tombstone; no value is as long.
+/// Length that marks a tombstone; no value is that long.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Entries whose hashes are compared at once.
+/// Number of hashes compared at once.
 const HASHES_PER_STEP: usize = 64;
 
-/// Makes [`Buffer`]s that hand their memory on.
+/// Creates [`Buffer`]s that recycle their memory.
 struct Policy {
     pool: Arc<ChunkPool>,
 }
@@ -51,14 +50,14 @@ impl MemtablePolicy for Policy {
 /// One of the two buffers.
 struct Buffer {
     log: RwLock<Log>,
-    /// The order of the entries that the last scan saw.
+    /// Order of the entries that the last scan saw.
     order: RwLock<Arc<Order>>,
-    /// The order of all entries, once there will be no more.
+    /// Order of all entries, once the buffer is immutable.
     frozen: OnceLock<Arc<Order>>,
 }
 
 impl Buffer {
-    /// The order of all entries of `log`, which the caller keeps locked.
+    /// Order of all entries of `log`, which the caller keeps locked.
     fn order_of(&self, log: &Log) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         if known.sorted.len() == log.len() {
@@ -127,17 +126,17 @@ impl Memtable for Buffer {
     }
 }
 
-/// Entries in the order in which they came.
+/// Entries in arrival order.
 struct Log {
-    /// The hash of each entry's key, apart from all else, so that a scan for one runs at the speed of memory.
+    /// Hash of each entry's key, in a separate array, so that a search runs at memory bandwidth.
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
-    /// Whether every sequence number was above the one before; concurrent writers may come out of order.
+    /// Whether every sequence number was above the previous one; concurrent writers may arrive out of order.
     is_ascending: bool,
 }
 
-/// One entry: its number, and where key and value stand.
+/// One entry: its number, and the positions of key and value.
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
@@ -183,7 +182,7 @@ impl Log {
         self.entry(position).key
     }
 
-    /// The position of the newest version of `key` not above `snapshot`, by a scan from the newest entry.
+    /// Position of the newest version of `key` not above `snapshot`, by a scan from the newest entry.
     fn visible(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
         let mut best: Option<usize> = None;
         let mut end = self.len();
@@ -214,10 +213,10 @@ impl Log {
     }
 }
 
-/// The entries of a log's beginning in order: keys ascending, of each key the newest version first.
+/// The first entries of a log in order: keys ascending, of each key the newest version first.
 #[derive(Default)]
 struct Order {
-    /// What all keys begin with. Heads are taken behind it, so that they tell keys apart.
+    /// Common prefix of all keys. Heads begin after it, so that they distinguish keys.
     prefix: Vec<u8>,
     sorted: Vec<Sorted>,
 }
@@ -225,14 +224,14 @@ struct Order {
 /// One entry in order, by its position.
 type Sorted = Headed<u32>;
 
-/// Where an entry stands in the log.
+/// Position of an entry in the log.
 fn position(entry: &Sorted) -> usize {
     entry.item as usize
 }
 
 impl Order {
-    /// The order of all of `log`: sorted by radix where nothing is known, else by the stable sort, which
-    /// finds what is in order already and merges the rest into it.
+    /// Order of all of `log`. Uses the radix sort without a known order, otherwise the stable sort, which detects the
+    /// ordered run and merges the rest into it.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
@@ -266,7 +265,7 @@ impl Order {
         Self { prefix: prefix.to_vec(), sorted }
     }
 
-    /// The number of entries before (`key`, `sequence`).
+    /// Number of entries before (`key`, `sequence`).
     fn rank(&self, log: &Log, key: &[u8], sequence: SequenceNumber) -> usize {
         let shared = key.len().min(self.prefix.len());
         match key[..shared].cmp(&self.prefix) {
@@ -285,13 +284,13 @@ impl Order {
         })
     }
 
-    /// The position in the log of the newest version of `key` not above `snapshot`.
+    /// Position in the log of the newest version of `key` not above `snapshot`.
     fn visible(&self, log: &Log, key: &[u8], snapshot: SequenceNumber) -> Option<usize> {
         let found = position(self.sorted.get(self.rank(log, key, snapshot))?);
         (log.key(found) == key).then_some(found)
     }
 
-    /// Hands up to `limit` entries from `from` upward to `sink`.
+    /// Passes up to `limit` entries from `from` upward to `sink`.
     fn ascend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -317,7 +316,7 @@ impl Order {
         }
     }
 
-    /// Hands up to `limit` entries from `from` downward to `sink`.
+    /// Passes up to `limit` entries from `from` downward to `sink`.
     fn descend<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,
@@ -344,7 +343,7 @@ impl Order {
         }
     }
 
-    /// Whether entries number `a` and `b` in order are versions of one key; there may be no `b`.
+    /// Whether entries number `a` and `b` in order are versions of one key; `false` if `b` does not exist.
     fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
         self.sorted.get(b).is_some_and(|b| {
             let a = &self.sorted[a];
@@ -352,7 +351,7 @@ impl Order {
         })
     }
 
-    /// Hands one of the versions of a key to `sink`: the first not above `snapshot`, if there is one.
+    /// Passes one of the versions of a key to `sink`: the first not above `snapshot`, if there is one.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

@@ -1,8 +1,8 @@
 //! A `BTreeMap` from keys to their versions: the single-threaded core of the B-tree memtables.
 //!
-//! The map holds the keys inline and, for each, the place of its one version in an arena. The few keys
-//! that are written again move their versions into a list in order of sequence numbers, so that any
-//! snapshot is found by bisection however hot the key.
+//! The map stores the keys inline and, for each, the address of its only version in an arena. The few keys that are
+//! written again move their versions into a list in order of sequence numbers, so that any snapshot is found by
+//! bisection, however often a key is written.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -15,22 +15,22 @@ use crate::allocation::allocation_bytes;
 use crate::arena::{Arena, ChunkPool, RecordAddress};
 use crate::inline_key::{INLINE_BYTES, InlineKey};
 
-/// The length that marks a tombstone; no value is as long.
+/// Length that marks a tombstone; no value is that long.
 const TOMBSTONE: u32 = u32::MAX;
 
 /// Sequence number and length, before the value.
 const HEADER_BYTES: usize = 12;
 
-/// The bytes of tree nodes per key of a map filled in random order, as a multiple of key and value
-/// themselves: nodes of eleven slots are filled to two thirds, and inner nodes add their edges.
+/// Bytes of tree nodes per key of a map filled in random order, as a multiple of key and value: nodes of eleven slots
+/// are two thirds full, and inner nodes add their edges.
 const NODE_FILL: f64 = 1.6;
 
-/// Where the versions of one key are.
+/// Location of the versions of one key.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Versions {
     /// The key was written once.
     One(RecordAddress),
-    /// The number of its list.
+    /// Number of its list.
     Many(u32),
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct VersionMap {
     lists: Vec<Vec<Version>>,
     records: Arena,
     len: usize,
-    /// Bytes of keys that do not stand inline.
+    /// Bytes of keys that are not inline.
     key_heap_bytes: usize,
 }
 
@@ -99,7 +99,7 @@ impl VersionMap {
         }
     }
 
-    /// What is known of `key` at `snapshot`; a value is appended to `value`.
+    /// Result of a lookup of `key` at `snapshot`; a value is appended to `value`.
     pub(crate) fn get(&self, key: &[u8], snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let Some(versions) = find(&self.keys, key) else { return Lookup::Absent };
         match self.visible(versions, snapshot).map(|record| record.value) {
@@ -126,7 +126,7 @@ impl VersionMap {
         keys.range::<InlineKey<'m>, _>((Bound::Unbounded, from.as_ref())).rev()
     }
 
-    /// Hands the entry at `slot`, as of `snapshot`, to `sink`; says whether there is one.
+    /// Passes the entry at `slot`, as of `snapshot`, to `sink`; returns whether there is one.
     #[inline]
     pub(crate) fn emit<S>(&self, slot: Slot<'_>, snapshot: SequenceNumber, sink: &mut S) -> bool
     where
@@ -148,7 +148,7 @@ impl VersionMap {
         self.len
     }
 
-    /// The bytes of memory held: records and lists as allocated, tree nodes by their average fill.
+    /// Memory in bytes: records and lists as allocated, tree nodes by their average fill.
     pub(crate) fn memory_bytes(&self) -> usize {
         let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
         let listed = self.len - (self.keys.len() - self.lists.len());
@@ -166,7 +166,7 @@ impl VersionMap {
             Versions::One(place) => place,
             Versions::Many(list) => {
                 let list = &self.lists[list as usize];
-                // Most readers come with the newest snapshot.
+                // Most readers have the newest snapshot.
                 let newest = list.last().expect("a list has versions");
                 if newest.sequence <= snapshot {
                     newest.place
@@ -180,12 +180,12 @@ impl VersionMap {
     }
 }
 
-/// The versions of `key`. A free function, so that the map's keys may be taken to live as short as the probe.
+/// Versions of `key`. A free function, so that the lifetime of the map's keys can shrink to that of the probe.
 fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<Versions> {
     keys.get(&InlineKey::probe(key)).copied()
 }
 
-/// Adds to a list, almost always at its end: writers that run at the same time may come out of order.
+/// Adds to a list, almost always at its end: concurrent writers may arrive out of order.
 fn add_version(list: &mut Vec<Version>, added: Version) {
     match list.last() {
         Some(newest) if newest.sequence > added.sequence => {

@@ -1,8 +1,8 @@
-//! All versions in one order, and what every memtable that keeps such an order does with it.
+//! Total order of all versions, and the operations shared by all memtables with such an order.
 //!
-//! Keys ascend, and of each key the newest version comes first, so that a lookup is one search for the
-//! first version at or behind (key, snapshot). No version has number 0 and none the highest number: (key,
-//! highest) stands before all versions of a key, (key, 0) behind them.
+//! Keys ascend, and the newest version of each key comes first, so a lookup is one search for the first version at or
+//! after (key, snapshot). No version has number 0 or the highest number: (key, highest) precedes all versions of a
+//! key, (key, 0) follows them.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -11,7 +11,7 @@ use types::{Direction, Entries, Entry, Lookup, Rest, SequenceNumber};
 
 use crate::shared_arena::{SharedArena, VersionRecord};
 
-/// A place in the order.
+/// A position in the order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe<'a> {
     pub(crate) key: &'a [u8],
@@ -19,57 +19,57 @@ pub(crate) struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Before all versions of `key`.
+    /// Position before all versions of `key`.
     pub(crate) fn newest(key: &'a [u8]) -> Self {
         Self { key, sequence: SequenceNumber::MAX }
     }
 
-    /// Behind all versions of `key`.
+    /// Position after all versions of `key`.
     pub(crate) fn oldest(key: &'a [u8]) -> Self {
         Self { key, sequence: 0 }
     }
 
-    /// Whether this place comes before `other`.
+    /// Whether this position precedes `other`.
     #[inline]
     pub(crate) fn is_before(&self, other: &Self) -> bool {
         self.key.cmp(other.key).then_with(|| other.sequence.cmp(&self.sequence)).is_lt()
     }
 
-    /// How `record` stands to this place.
+    /// Order of `record` relative to this position.
     #[inline]
     pub(crate) fn order_of(&self, record: &VersionRecord<'_>) -> Ordering {
         record.key.cmp(self.key).then_with(|| self.sequence.cmp(&record.sequence))
     }
 }
 
-/// All versions in order. A cursor stands at a version; versions that come meanwhile may be seen or not.
+/// All versions in order. A cursor is at a version; concurrently inserted versions may be seen or not.
 pub(crate) trait Versions {
     type Cursor;
 
-    /// At the first version, or at the first at or behind `from`.
+    /// Cursor at the first version, or at the first one at or after `from`.
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// At the last version, or at the last before `end`.
+    /// Cursor at the last version, or at the last one before `end`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Moves a cursor to the next version, if it stands somewhere; there is none behind the last.
+    /// Moves a cursor to the next version; to `None` after the last one.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
-    /// As [`next`](Self::next); `false` where the key of the version that it comes to is surely another, so that nobody
-    /// need look.
+    /// Like [`next`](Self::next). Returns `false` if the next version certainly has another key, which saves a
+    /// comparison.
     #[inline]
     fn next_may_share_key(&self, cursor: &mut Option<Self::Cursor>) -> bool {
         self.next(cursor);
         true
     }
 
-    /// As [`next`](Self::next), to the version before.
+    /// Like [`next`](Self::next), to the previous version.
     fn previous(&self, cursor: &mut Option<Self::Cursor>);
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
-    /// Tells that a scan in `direction` is going to meet so many versions, that of the cursor first: their memory can be
-    /// asked for.
+    /// Announces that a scan in `direction` will read this many versions from the cursor on, so that they can be
+    /// prefetched.
     #[inline]
     fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
         let _ = (cursor, direction, versions);
@@ -83,7 +83,7 @@ pub(crate) trait Versions {
     }
 }
 
-/// What is known of a version that may not be; a value is appended to `value`.
+/// Result of a lookup that may have found a version; a value is appended to `value`.
 #[inline]
 pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) -> Lookup {
     match version.map(|record| record.value) {
@@ -96,7 +96,7 @@ pub(crate) fn lookup(version: Option<VersionRecord<'_>>, value: &mut Vec<u8>) ->
     }
 }
 
-/// Hands up to `limit` versions, as of `snapshot`, to `sink`.
+/// Passes up to `limit` versions, as of `snapshot`, to `sink`.
 pub(crate) fn scan<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(
     versions: &V,
     from: Bound<&[u8]>,
@@ -115,7 +115,7 @@ pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions:
     go_on(versions, &mut at, Direction::Forward, SequenceNumber::MAX, usize::MAX, sink);
 }
 
-/// Where a scan begins.
+/// Start of a scan.
 fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) -> Option<V::Cursor> {
     match (direction, from) {
         (Direction::Forward, Bound::Included(key)) => versions.seek(Some(Probe::newest(key))),
@@ -127,7 +127,7 @@ fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) ->
     }
 }
 
-/// Hands up to `limit` versions from `at` on, as of `snapshot`, to `sink`; `at` is then behind them.
+/// Passes up to `limit` versions from `at` on, as of `snapshot`, to `sink`; moves `at` past them.
 fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -156,7 +156,7 @@ fn ascend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     while left > 0
         && let Some(cursor) = at
     {
-        // Of each key the newest version comes first; what it hides is jumped over, however much it is.
+        // The newest version of each key comes first; a seek skips the older ones, however many.
         let record = versions.record(cursor);
         if versions.next_may_share_key(at)
             && at.as_ref().is_some_and(|next| versions.record(next).key == record.key)
@@ -187,7 +187,7 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     while left > 0
         && let Some(cursor) = at
     {
-        // Of each key the oldest version comes first.
+        // The oldest version of each key comes first.
         let record = versions.record(cursor);
         versions.previous(at);
         let is_alone = at.as_ref().is_none_or(|next| versions.record(next).key != record.key);
@@ -210,18 +210,18 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Hands a version to `sink`; says whether there is one.
+/// Passes a version to `sink`; returns whether there is one.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan of versions that need no lock; it goes on from behind what it has found.
+/// A scan of versions that need no lock; it continues after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
     snapshot: SequenceNumber,
-    /// Behind what was found.
+    /// Position after the last returned version.
     at: Option<V::Cursor>,
 }
 
@@ -245,7 +245,7 @@ impl<'a, V: Versions<Cursor: Send + Sync> + Sync> Rest<'a> for Scan<'a, V> {
     }
 }
 
-/// Up to `limit` versions, as of `snapshot`, that are found under a lock and stand in `arena`, which needs none.
+/// Up to `limit` versions, as of `snapshot`, found under a lock and borrowed from `arena`, which needs no lock.
 pub(crate) fn found_in<'a, V: Versions>(
     arena: &'a SharedArena,
     versions: &V,
@@ -260,8 +260,9 @@ pub(crate) fn found_in<'a, V: Versions>(
     Entries::in_place(found)
 }
 
-/// The parts of [`Memtable`](crate::Memtable) that follow from an order of versions, which the method
-/// `versions` lends: with the lock that guards it, beside its `arena`, or `unguarded`, so that a scan may go on later.
+/// Implements the methods of [`Memtable`](crate::Memtable) that follow from an order of versions. The method
+/// `versions` returns the order, either with its lock guard and an `arena`, or `unguarded`, so that a scan can
+/// continue later.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

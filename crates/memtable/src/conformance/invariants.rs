@@ -1,5 +1,5 @@
-//! The invariants of the memtable axis, each a function of one policy. As one thread sees them, every answer equals
-//! the model's, before and after freezing.
+//! Invariants of the memtable axis, each a function of one policy. With one thread, every answer equals the model's,
+//! before and after freezing.
 
 use std::ops::Bound;
 
@@ -12,7 +12,7 @@ use super::model::{
 use super::stress;
 use crate::{Memtable, MemtablePolicy};
 
-/// What a variant builds.
+/// The policy under test.
 pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 
 /// All invariants, by name.
@@ -32,7 +32,7 @@ fn every_history_is_answered(subject: &Subject) -> Result<(), String> {
     })
 }
 
-/// Histories that have gone wrong before, somewhere: few enough to ask everything of each.
+/// Histories that exposed bugs before, few enough for exhaustive checks.
 pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     let number = |keys: Vec<Vec<u8>>| -> Vec<Write> {
         let write = |(at, key): (usize, Vec<u8>)| {
@@ -63,7 +63,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
     ]
 }
 
-/// Checks that writes which come many at a time are there as if they had come one by one.
+/// Checks that batched inserts have the effect of single inserts.
 fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     for most in [2, usize::MAX] {
         let table = policy.create(1 << 16);
@@ -87,7 +87,7 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
     Ok(())
 }
 
-/// Checks batches that are larger than what a memtable takes up at once, whose keys come in every order and again.
+/// Checks batches that are larger than one internal batch of a memtable, with keys in any order and duplicates.
 pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let mixed = |at: u64| at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let orders: [&dyn Fn(u64) -> u64; 5] = [&|at| at, &|at| 1000 - at, &mixed, &|at| mixed(at) % 7, &|at| {
@@ -122,7 +122,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
     Ok(())
 }
 
-/// Checks all laws over one history: half of it, all of it, frozen, drained.
+/// Checks all invariants over one history: after half of it, after all of it, frozen, drained.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let table = &*table;
@@ -155,7 +155,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Asks for every key and its neighbours at every snapshot, and for scans from all of them.
+/// Looks up every key and its neighbors at every snapshot, and scans from all of them.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
@@ -184,7 +184,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     Ok(())
 }
 
-/// A scan in pages gives what a scan at once gives.
+/// Checks that a scan in pages returns the entries of a single scan.
 fn check_pages(
     table: &dyn Memtable,
     model: &Model,
@@ -202,7 +202,8 @@ fn check_pages(
     Ok(())
 }
 
-/// A walk finds what there was when it began, however much is written where it stands before it goes on.
+/// Checks that a scan returns the entries that existed at its start, despite writes at its position before it
+/// continues.
 pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let write =
         |key: u64, sequence| Write { key: key.to_be_bytes().to_vec(), sequence, value: Some(vec![7; 9]) };
@@ -221,7 +222,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             if page.len() < limit {
                 break;
             }
-            // New keys before, at and behind the place, and new versions of the old ones, enough to split nodes.
+            // New keys before, at and after the position, and new versions of the old keys, enough to split nodes.
             (0..300).for_each(|key| insert(&*table, &write(key * 3 + round % 3, 300 * round + key + 1)));
             limit = 1 + (round as usize * 7) % 40;
             if !page.go_on(limit) {
@@ -236,7 +237,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
     Ok(())
 }
 
-/// All keys, and beside each the closest ones that may not be there.
+/// All keys, and the closest possibly absent keys around each.
 fn probes(model: &Model) -> Vec<Vec<u8>> {
     let mut probes = vec![Vec::new(), vec![0xff; 40]];
     for key in model.keys() {
@@ -248,7 +249,7 @@ fn probes(model: &Model) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Checks keys and values at the limits of the tree, and that the memory they take is told.
+/// Checks keys and values at the limits of the tree, and that their memory is reported.
 pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let table = &*table;

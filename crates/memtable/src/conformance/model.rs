@@ -1,4 +1,4 @@
-//! The model: every version in one ordered map, and answers found by walking it.
+//! The model: every version in one ordered map, with answers found by walking it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(crate) struct Write {
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// What is known of a key: nothing, a tombstone, or a value.
+/// Result of a lookup: absent, a tombstone, or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     Nothing,
@@ -27,7 +27,7 @@ pub(crate) enum Known {
 /// A key and its value, or a tombstone.
 pub(crate) type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Where a scan starts, which way it goes, what it sees and how far.
+/// Start, direction, snapshot and limit of a scan.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     pub(crate) from: Bound<&'a [u8]>,
@@ -85,7 +85,7 @@ impl Model {
     }
 }
 
-/// A key with a hash that few keys share and some do.
+/// A key with a hash that collides occasionally.
 pub(crate) fn hashed(key: &[u8]) -> HashedKey<'_> {
     let hash = key.iter().fold(17u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(u64::from(*byte)));
     HashedKey { bytes: key, hash: KeyHash(hash % 1009) }
@@ -95,13 +95,13 @@ pub(crate) fn insert(table: &dyn Memtable, write: &Write) {
     table.insert(hashed(&write.key), write.sequence, write.value.as_deref());
 }
 
-/// Inserts writes that are numbered one behind the other in one call.
+/// Inserts consecutively numbered writes with one call.
 pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
     let mut entries = writes.iter().map(|write| (hashed(&write.key), write.value.as_deref()));
     table.insert_all(writes.first().map_or(1, |write| write.sequence), &mut entries);
 }
 
-/// What the table knows of a key; the value must come behind what the buffer held.
+/// Result of a lookup in the table; the value must be appended to the buffer.
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
@@ -120,13 +120,13 @@ pub(crate) fn scan(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     batch.iter().map(|entry| (entry.key.to_vec(), entry.value.map(<[u8]>::to_vec))).collect()
 }
 
-/// What a scan finds, read where it stands.
+/// Entries of a scan, read in place.
 pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// What a scan finds from one end to the other if it goes on whenever it has found as many as `scan` limits it to; by another
-/// scan where it does not know how. More than `most` are not asked for.
+/// Entries of a scan from one end to the other in pages of the limit of `scan`. Each page continues the scan, or
+/// starts a new one if it cannot continue. Stops after more than `most` entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);
@@ -140,7 +140,7 @@ pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<Ow
     found
 }
 
-/// As [`pages`], by another scan each time, of copies.
+/// Like [`pages`], with a new scan of copies for each page.
 pub(crate) fn scans(table: &dyn Memtable, asked: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut found: Vec<OwnedEntry> = Vec::new();
     loop {

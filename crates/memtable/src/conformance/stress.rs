@@ -1,8 +1,8 @@
-//! The invariants under concurrency: writers, readers and scanners at once, every answer checked exactly.
+//! Invariants under concurrency: writers, readers and scanners run at once, and every answer is checked exactly.
 //!
-//! What write number `n` writes is a function of `n` alone, so that a reader at snapshot `s` knows what it
-//! must see. Writers take turns with the numbers and count what they finished; up to the lowest count,
-//! everything is published.
+//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected answer.
+//! Writers take turns with the numbers and count their completed writes; everything up to the lowest count is
+//! published.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,12 +15,12 @@ use crate::{Memtable, MemtablePolicy};
 
 const WRITERS: u64 = 3;
 const WRITES: u64 = 6_000;
-/// What a writer inserts in a turn, and of keys that ascend.
+/// Number of writes per turn of a writer, and of ascending keys.
 const CALL: u64 = 4;
 const BATCH: u64 = 75;
 const KEYS: u64 = 300;
 
-/// Inserts what is numbered one behind the other, in one call or in many.
+/// Inserts consecutively numbered writes, with one call or with many.
 fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     match turn.is_multiple_of(2) {
         true => insert_all(table, writes),
@@ -28,19 +28,19 @@ fn insert_either_way(table: &dyn Memtable, turn: u64, writes: &[Write]) {
     }
 }
 
-/// What write number `sequence` writes.
+/// Content of write number `sequence`.
 fn write(sequence: SequenceNumber) -> Write {
     let mixed = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let value = (!mixed.is_multiple_of(7)).then(|| sequence.to_le_bytes().repeat(1 + mixed as usize % 9));
     Write { key: key(mixed % KEYS), sequence, value }
 }
 
-/// Keys short and long.
+/// Short and long keys.
 fn key(number: u64) -> Vec<u8> {
     format!("{:0width$}", number, width = if number.is_multiple_of(3) { 40 } else { 8 }).into_bytes()
 }
 
-/// The numbers that write each key, and how far the writers are.
+/// The write numbers of each key, and the writers' progress.
 struct Run<'a> {
     table: &'a dyn Memtable,
     versions: Vec<(Vec<u8>, Vec<SequenceNumber>)>,
@@ -48,7 +48,7 @@ struct Run<'a> {
     is_over: AtomicBool,
 }
 
-/// Runs everything at once, freezes under the readers' eyes, and reports the first wrong answer.
+/// Runs everything at once, freezes while readers run, and reports the first wrong answer.
 pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let run = Run {
@@ -80,8 +80,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts keys that are all different and ascend from several threads, and reports the first count that misses one of
-/// them, or that one is missing in the end.
+/// Inserts distinct ascending keys from several threads. Reports the first count that misses one of them, or a missing
+/// key at the end.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);
@@ -153,14 +153,14 @@ impl Run<'_> {
         }
     }
 
-    /// The highest number up to which every insert has returned.
+    /// Highest number up to which every insert has returned.
     fn published(&self) -> SequenceNumber {
         let turns = self.finished.iter().map(|finished| finished.load(Ordering::Acquire)).min();
         turns.expect("there are writers") * WRITERS * CALL
     }
 
-    /// Runs `round` until the writers are done, and once more behind the freeze. A wrong answer ends it for
-    /// all.
+    /// Runs `round` until the writers are done, and once more after the freeze. A wrong answer ends it for all
+    /// threads.
     fn until_over(&self, mut round: impl FnMut(u64) -> Result<(), String>) -> Result<(), String> {
         for number in 0.. {
             let is_last = self.is_over.load(Ordering::Acquire);
@@ -172,7 +172,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The version of a key that a reader at `snapshot` sees.
+    /// Version of a key that a reader at `snapshot` sees.
     fn expected(versions: &[SequenceNumber], snapshot: SequenceNumber) -> Option<Write> {
         let visible = versions.partition_point(|sequence| *sequence <= snapshot);
         visible.checked_sub(1).map(|newest| write(versions[newest]))
@@ -200,7 +200,7 @@ impl Run<'_> {
         })
     }
 
-    /// A reader without a snapshot sees some version, whole, and none older than what was published.
+    /// A reader without a snapshot must see a complete version that is not older than the published one.
     fn check_newest(
         &self,
         key: &[u8],

@@ -1,4 +1,4 @@
-//! Further forms of memtables keep the invariants of the axis too, and a memtable that breaks one is caught.
+//! Other configurations of memtables keep the invariants of the axis too, and a memtable that breaks one is caught.
 
 mod canary;
 
@@ -12,7 +12,7 @@ use super::model::Write;
 use super::stress;
 use crate::{CATALOG, MemtablePolicy, with_filter, with_key_range};
 
-/// The sharded memtables at their extremes, and some behind the range of their keys or a filter.
+/// Sharded memtables with extreme parameters, and some wrapped with a key range or a filter.
 fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     let odd = [
         "sharded-btree(shards=1)",
@@ -81,13 +81,13 @@ fn every_canary_is_caught() {
 #[test]
 fn the_stress_catches_torn_and_unpublished_writes() {
     for fault in [Fault::WritesInTwoSteps, Fault::SeesTheFuture, Fault::InsertsLate] {
-        // On a machine that is busy elsewhere a run may see no two threads at once.
+        // On a busy machine, threads may not overlap in a given run.
         let is_caught = (0..20).any(|_| stress::check(&Canary(Some(fault))).is_err());
         assert!(is_caught, "{fault:?} was not caught");
     }
 }
 
-/// Keys from few letters, so that they meet, around the lengths at which layouts change.
+/// Keys of few letters, so that they collide, with lengths around layout boundaries.
 fn key() -> impl Strategy<Value = Vec<u8>> {
     let letters = prop_oneof![Just(0u8), Just(b'a'), Just(b'b'), Just(0xff)];
     let short = prop::collection::vec(letters.clone(), 0..4);
@@ -96,7 +96,7 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => short, 1 => long]
 }
 
-/// A history whose numbers are used once each, in any order.
+/// A history with unique numbers in any order.
 fn history() -> impl Strategy<Value = Vec<Write>> {
     let value = prop::option::weighted(0.8, prop::collection::vec(any::<u8>(), 0..5));
     let writes = prop::collection::vec((key(), value), 0..40);

@@ -1,7 +1,7 @@
 //! References into a [`SharedArena`](super::SharedArena), and the atomic words through which threads publish them.
 //!
-//! The file knows nothing of the memory behind a reference. So the interleaving models compile it with the atomics of
-//! loom, over an arena whose memory loom can watch.
+//! This file does not depend on the memory of the arena. The interleaving models therefore compile it with loom's
+//! atomics, over an arena whose memory loom can track.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,10 +11,10 @@ use types::{Entry, SequenceNumber};
 
 use crate::sync::{AtomicU32, AtomicU64, Ordering};
 
-/// The height of the tallest skip-list tower.
+/// Height of the tallest skip-list tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// The reference of a `T` in its arena: the number of its first unit. Only the arena makes one.
+/// Reference of a `T` in its arena: the number of its first unit. Only the arena creates one.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
 impl<T> Clone for Ref<T> {
@@ -37,7 +37,7 @@ impl<T> PartialEq for Ref<T> {
     }
 }
 
-/// An atomic optional reference, through which threads publish what the reference names (release, acquire).
+/// An atomic optional reference, through which threads publish its target (release, acquire).
 #[derive(Debug)]
 pub(crate) struct AtomicRef<T>(AtomicU32, PhantomData<fn() -> T>);
 

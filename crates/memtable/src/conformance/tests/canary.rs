@@ -1,4 +1,4 @@
-//! A memtable that is right, or wrong in exactly one way: what the suite must be able to tell.
+//! A memtable that is correct, or has exactly one fault, which the suite must detect.
 
 use std::cmp::Reverse;
 use std::ops::Bound;
@@ -10,7 +10,7 @@ use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, Rest, Sequ
 use super::super::model::{Known, Model, Scan, Version, Write};
 use crate::{Memtable, MemtablePolicy, NewEntry};
 
-/// The one thing that is wrong.
+/// Injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     ForgetsOldestVersion,
@@ -28,7 +28,7 @@ pub(crate) enum Fault {
     ForgetsTheEndOfABatch,
 }
 
-/// Makes memtables with a fault, or with none.
+/// Creates memtables with a fault, or without.
 pub(crate) struct Canary(pub(crate) Option<Fault>);
 
 impl MemtablePolicy for Canary {
@@ -37,11 +37,11 @@ impl MemtablePolicy for Canary {
     }
 }
 
-/// A scan that leaves an entry out where it goes on.
+/// A scan that skips an entry when it continues.
 struct Late {
-    /// What there is, kept for ever: canaries live as long as a test.
+    /// All entries, leaked because canaries live as long as a test.
     all: &'static EntryBatch,
-    /// The first that it has not come to.
+    /// Index of the next entry.
     next: usize,
 }
 

@@ -6,8 +6,8 @@ use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNu
 
 /// Creates the memtables of one tree.
 pub trait MemtablePolicy: Send + Sync {
-    /// An empty memtable with an expected size of about `capacity_bytes` of keys and values before it becomes immutable; it
-    /// must accept more.
+    /// An empty memtable with an expected size of about `capacity_bytes` of keys and values before it becomes
+    /// immutable; it must accept more.
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable>;
 }
 

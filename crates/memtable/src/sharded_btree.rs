@@ -3,8 +3,8 @@
 //! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 paper (sections 2.2.1 and
 //! 2.2.2), or by plain modulo to measure the cost of the ring. Hash routing keeps no order, so every scan merges all
 //! shards. Alternatively keys are routed by range, and a scan reads one shard after the other. The borders are the
-//! quantiles of the last immutable memtable, so that they follow the keys. For the first memtable they are equal parts of
-//! all first eight bytes.
+//! quantiles of the last immutable memtable, so that they follow the keys. For the first memtable they are equal parts
+//! of all first eight bytes.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;

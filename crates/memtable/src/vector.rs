@@ -1,4 +1,5 @@
-//! An append-only log that is sorted once, when it becomes immutable: the cheapest insert, at the cost of slow reads before.
+//! An append-only log that is sorted once, when it becomes immutable: the cheapest insert, at the cost of slow reads
+//! before.
 //!
 //! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the immutable
 //! one is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the

@@ -2,7 +2,7 @@
 
 use prefetch::{large, prefetch};
 
-/// The largest width in bits: one unaligned word must contain an integer, at whatever bit of a byte it begins.
+/// Maximum width in bits: one unaligned word must contain an integer that begins at any bit of a byte.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();

@@ -113,7 +113,7 @@ fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<
     (order.len() == keys.len()).then_some(order)
 }
 
-/// Opens what [`build`] stored.
+/// Opens a filter stored by [`build`].
 pub(crate) fn open<const N: usize, S: Selection<N> + 'static>(
     tag: [u8; 4],
     stored: &[u8],

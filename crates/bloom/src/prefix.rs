@@ -249,7 +249,8 @@ mod tests {
     }
 
     /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
-    /// prefixes hardly affect the rate of point lookups.
+    /// With many keys under few prefixes, ranges within absent prefixes are rejected at the theoretical rate, and
+    /// prefixes have little effect on the rate of point lookups.
     #[test]
     fn rates_are_those_of_a_bloom_filter_of_keys_and_prefixes() {
         for whole_keys in [true, false] {

@@ -63,7 +63,7 @@ const FEW_KEYS: usize = 512;
 /// The number of seeds that a homogeneous filter tries. It looks for one under which all equations are independent.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// Rows per key of a bumping system: fewer than one, so that hardly any row stays free.
+/// Rows per key of a bumping system: fewer than one, so that few rows stay free.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters.
@@ -188,7 +188,7 @@ fn spanned(layer: &Layer, samples: usize) -> f64 {
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
 }
 
-/// Tries seeds and more and more rows until no equation contradicts. With twice the rows hardly any seed fails.
+/// Tries seeds and an increasing number of rows until no equation contradicts. With twice the rows few seeds fail.
 fn standard(keys: &[u64], first_seed: u64) -> Layer {
     let count = keys.len() as f64;
     let mut rows_per_key = 1.0 + 0.006 * count.log2();

@@ -264,7 +264,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Every key between the bounds has its number between the bounds' numbers, whatever the strings.
+        /// Every key between the bounds has its number between the bounds' numbers, for any strings.
         #[test]
         fn no_key_falls_out_of_its_bounds(
             keys in proptest::collection::btree_set(bytes(), 1..6), low in bound(), high in bound(),

@@ -1,4 +1,4 @@
-//! One interface to the catalogs of all axes, whatever components they build.
+//! Common interface to the catalogs of all axes, for components of any type.
 
 use toml::{Table, Value};
 

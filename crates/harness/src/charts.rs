@@ -1,4 +1,4 @@
-//! Charts in the order of the catalogs, with what they leave out on standard error.
+//! Charts in the order of the catalogs, with notes about omitted data on standard error.
 
 use experiment::catalog_order;
 use plot::FigureStyle;

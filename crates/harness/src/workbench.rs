@@ -100,7 +100,7 @@ impl Workbench {
         self
     }
 
-    /// Does what the command line asks for and returns the exit code. A variant that could not be added is an error
+    /// Runs the command of the command line and returns the exit code. A variant that could not be added is an error
     /// of the program; it is printed, and the exit code is 2.
     pub fn main(mut self) -> ExitCode {
         if self.rejected.is_empty() {

@@ -1,7 +1,5 @@
-//! A filter of another crate in the whole program: listed, swept beside built-in filters, driven in trial processes.
-//!
-//! The test is a program of its own, as an outsider's is: with [`AS_PROGRAM`] set it is `lsmbench` with one more filter,
-//! otherwise it runs itself so.
+//! A filter of another crate in the whole program: listed, swept together with built-in filters, driven in trial
+//! processes.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Output};

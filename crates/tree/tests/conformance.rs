@@ -1,4 +1,5 @@
-//! Every block format, WAL mode and hash function of the catalogs keeps the invariants of its axis, alone and in a tree.
+//! Every block format, WAL mode and hash function of the catalogs keeps the invariants of its axis, in isolation and
+//! in a tree.
 
 use catalog::{Catalog, Variant, laws};
 use lsmbench_tree::{block, hash, wal};

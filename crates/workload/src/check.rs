@@ -105,15 +105,11 @@ impl AnswerDigests {
     }
 }
 
-/// Checks the recorded answers of all threads of a phase, and updates the shadow to the expected state after the
-/// phase.
+/// Checks the recorded answers of all threads of a phase, and updates the expected state for the next phase.
 ///
 /// With one thread, or with no thread that writes, all recorded answers are checked exactly. With more threads, only a
 /// thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that the
 /// phase wrote to it, or the value before the phase. Scans and multi-gets are counted as unchecked.
-///
-/// # Panics
-/// If the number of records exceeds the number of threads.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use results::{Folder, Manifest, Metric, Row, Table, columns as c};
 use tempfile::TempDir;
 
-/// An experiment of three cells that is over in a moment.
+/// An experiment of three cells that takes less than a second.
 pub(crate) const SMALL: &str = r#"
 question = "Which filter lets fewest absent lookups through?"
 
@@ -41,10 +41,10 @@ x    = "design.bloom"
 y    = "fpr"
 "#;
 
-/// How long anything may take before a test gives up on it.
+/// Time limit of any step of a test.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A folder to work in; it goes with this value.
+/// A folder to work in, removed when dropped.
 pub(crate) struct Bench {
     folder: TempDir,
 }
@@ -109,13 +109,13 @@ impl Bench {
         })
     }
 
-    /// Runs the program to its end under limits of the system, as `ulimit -f 16`. A file that would grow too long is
-    /// an error to it, not its end.
+    /// Runs the program to its end under resource limits, such as `ulimit -f 16`. A file beyond its limit is an error
+    /// of the write, without a signal.
     pub(crate) fn limited(&self, limits: &str, arguments: &[&str]) -> Answer {
         Answer::of(self.limited_command(limits, arguments).spawn().expect("there is a shell"))
     }
 
-    /// The program under limits of the system, ready to start.
+    /// The program under resource limits, ready to start.
     pub(crate) fn limited_command(&self, limits: &str, arguments: &[&str]) -> Command {
         let program = self.command(arguments);
         let mut command = Command::new("sh");
@@ -131,8 +131,8 @@ impl Bench {
         self.run(arguments).expect(0).out
     }
 
-    /// Takes out of an experiment's manifest what it knows of the rows: as if an earlier version had written it, so
-    /// that a test may change them.
+    /// Removes the seals of the rows from an experiment's manifest, as in results of an earlier version, so that a
+    /// test may change the rows.
     pub(crate) fn forget_seals(&self, experiment: &str) {
         let mut manifest = self.manifest(experiment);
         (manifest.runs, manifest.timeline) = (None, None);
@@ -178,14 +178,14 @@ impl Answer {
         Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
     }
 
-    /// Holds the answer to an exit code.
+    /// Checks the exit code and returns the answer.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "standard output:\n{}\nstandard error:\n{}", self.out, self.err);
         self
     }
 
-    /// The error of a request that failed while it was under way: exit code 2, the last line, and no panic before it.
+    /// The error of a request that failed while it was running: exit code 2, the last line, and no panic before it.
     #[track_caller]
     pub(crate) fn refusal_behind_progress(self) -> String {
         let answer = self.expect(2);
@@ -195,8 +195,8 @@ impl Answer {
         error.unwrap_or_else(|| panic!("no error: {}", answer.err)).to_owned()
     }
 
-    /// The one error of an invalid request: exit code 2, nothing on standard output, and one line, apart from the lines of
-    /// its suggestion and of its valid values.
+    /// The only error of an invalid request: exit code 2, nothing on standard output, and one line, apart from the
+    /// lines of its suggestion and of its valid values.
     #[track_caller]
     pub(crate) fn refusal(self) -> String {
         let answer = self.expect(2);
@@ -259,7 +259,7 @@ pub(crate) fn exact_cells(rows: &[Row]) -> Vec<Vec<String>> {
     rows.iter().map(cells).collect()
 }
 
-/// Waits until there is something.
+/// Waits until `ready` returns a value.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut find: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();

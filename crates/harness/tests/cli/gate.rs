@@ -1,4 +1,4 @@
-//! The gates: two folders of results, counters against goldens, times against another build.
+//! Gates: two folders of results, counters against goldens, times against another build.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::bench::{Bench, SMALL};
 
-/// Changes the first number of this column in a golden by a thousandth of `of`, at least 1, downwards.
+/// Decreases the first number of this column in a golden by a thousandth of `of`, and by at least 1.
 fn one_less(bench: &Bench, column: &str) {
     let path = bench.path("goldens/small.csv");
     let text = fs::read_to_string(&path).unwrap();
@@ -21,7 +21,7 @@ fn one_less(bench: &Bench, column: &str) {
 #[test]
 fn counters_pass_their_goldens_and_one_extra_block_does_not() {
     let bench = Bench::small();
-    // Of mapped tables no block is read.
+    // No block is read from mapped tables.
     bench.write("small.toml", SMALL.replace("[design]", "[design]\nstorage = \"pread\""));
     let error = bench.run(&["check", "--baseline", "goldens"]).refusal();
     assert!(error.contains("goldens"), "{error}");
@@ -49,7 +49,7 @@ fn counters_pass_their_goldens_and_one_extra_block_does_not() {
     assert_eq!(update.lines().collect::<Vec<_>>(), [headline, difference], "the accepted values are printed");
     bench.ok(&["check", "--baseline", "goldens"]);
 
-    // A number of which neither direction is better must not drift in silence either.
+    // A number without a better direction must not drift silently either.
     one_less(&bench, "flushes");
     let answer = bench.run(&["check", "--baseline", "goldens"]).expect(1).out;
     assert!(
@@ -86,7 +86,7 @@ fn numbers_that_are_gone_fail_the_gate() {
     }
 }
 
-/// As it would be if a counter were wrong: hits that no cache can have.
+/// Simulates a wrong counter: impossible cache hits.
 #[test]
 fn implausible_numbers_are_told_and_carry_no_verdict() {
     let bench = Bench::small();
@@ -253,8 +253,8 @@ fn equal_trees_and_slower_ones_are_compared_again_and_again() {
     }
 }
 
-/// What a check that was killed leaves behind, the next one removes; what somebody works in, and what is young enough
-/// that somebody may be about to, stays.
+/// A check removes the remains of a killed check. It keeps folders that are in use, and folders so new that they may
+/// come into use.
 #[test]
 fn what_killed_checks_left_is_removed() {
     let bench = Bench::small();

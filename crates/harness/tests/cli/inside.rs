@@ -1,5 +1,4 @@
-//! What components and trees tell of their inside: whose answers they were, how even shards are, what memory and time
-//! went into the work.
+//! Internals reported by components and trees: sources of answers, balance of shards, memory and time of the work.
 
 use results::{Metric, Row, columns as c};
 
@@ -22,8 +21,8 @@ fn labelled<'a>(rows: &'a [Row], phase: &str, label: &str) -> &'a Row {
     rows.find(|row| text(row, &c::LABEL) == label).unwrap_or_else(|| panic!("no {label}"))
 }
 
-/// At as many buckets as keys each key has one of its own with probability 1/e, and others than those behind its
-/// restart point stand in its way: byron 3.3.
+/// With as many buckets as keys, a key is alone in its bucket with probability 1/e. Otherwise more keys than those
+/// after its restart point must be compared: byron 3.3.
 #[test]
 fn the_index_of_a_block_tells_how_many_lookups_it_answered() {
     let sweep = "[design]\nblock = { restart_interval = 1, index_load = 1.0, size = \"4KiB\" }\n\
@@ -100,8 +99,8 @@ mode  = "counted"
     assert_eq!(written("random", true), written("random", false));
 }
 
-/// Chance leaves a perfect hash with χ² of as many as there are shards less one; a ring of few points is far from that,
-/// and weights are there to be.
+/// A perfect hash has an expected χ² of the number of shards minus one. A ring of few points is far from that, and
+/// weights cause deliberate imbalance.
 #[test]
 fn shards_tell_how_even_they_are() {
     let sweep = "[sweep]\n\"design.memtable\" = [\"btree\", \"sharded-btree(router=modulo)\", \"sharded-btree\", \
@@ -121,8 +120,8 @@ fn shards_tell_how_even_they_are() {
     assert!((2.0..4.5).contains(&(most / fewest)), "{most} to {fewest}, not 3 to 1");
 }
 
-/// A filter that cannot grow is left out, and so is one that several threads would have to build whole; that what grew is
-/// what is built of the keys is an answer.
+/// A filter that cannot grow is skipped, and so is one that several threads would have to build at once. Whether the
+/// grown filter equals the built one is an answer.
 #[test]
 fn filters_take_keys_in_batches_by_several_threads() {
     let sweep = "[sweep]\n\"design.bloom\" = [\"double-probe\", \"ribbon\"]\n\
@@ -159,7 +158,7 @@ fn a_codec_tells_what_memory_it_works_in() {
     );
 }
 
-/// Compactions that the write does which makes them due take a part of the phase; in counted mode nothing takes time.
+/// Compactions that a write performs take a part of the phase; in counted mode nothing takes time.
 #[test]
 fn a_tree_tells_how_long_its_compactions_took() {
     let bench = Bench::small();
@@ -177,7 +176,8 @@ fn a_tree_tells_how_long_its_compactions_took() {
     }
 }
 
-/// Popular keys that stand side by side lie in few blocks, which a small cache holds; scattered ones in all.
+/// Popular keys that are adjacent are in few blocks, which a small cache holds; scattered popular keys are in all
+/// blocks.
 #[test]
 fn zipf_s_law_over_keys_side_by_side_is_kind_to_caches() {
     let bench = Bench::new();

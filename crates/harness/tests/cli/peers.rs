@@ -35,8 +35,8 @@ fn of_engine<'a>(rows: &'a [Row], engine: &str) -> Vec<&'a Row> {
     rows.iter().filter(is_of).collect()
 }
 
-/// An engine that is not there is left out with words, and the others run; where no other is left beside our own tree
-/// there is nothing to compare.
+/// A missing engine is skipped with a message, and the others run. If only the own tree is left, there is nothing to
+/// compare.
 #[test]
 fn an_engine_that_is_not_there_leaves_the_others() {
     let bench = Bench::new();
@@ -62,7 +62,7 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     assert!(error.contains("no a.so in /nowhere") && error.contains("no b.so in /nowhere"), "{error}");
     bench.write("x.toml", over("\"all\""));
     let described = bench.ok(&["describe", "x.toml"]);
-    // Nothing but a build with all features and all libraries has all.
+    // Only a build with all features and all libraries has every engine.
     let is_here = |kind: &str| described.contains(&format!(" {kind}\n"));
     assert!(is_here("lsmbench"), "{described}");
     for kind in ["terarkdb", "tidesdb"].into_iter().filter(|kind| !is_here(kind)) {
@@ -70,8 +70,8 @@ fn an_engine_that_is_not_there_leaves_the_others() {
     }
 }
 
-/// Where one of the engines that are named is here, it runs, and those that are not are told at the beginning and
-/// at the end.
+/// If one of the named engines is installed, it runs, and the missing ones are reported at the beginning and at the
+/// end.
 #[test]
 fn the_rest_of_a_sweep_goes_on_without_an_engine() {
     let bench = Bench::new();
@@ -176,8 +176,8 @@ fn engines_that_are_there_run_in_one_run() {
     }
 }
 
-/// Blocks of an engine are of all that it does: they are those of gets where it does nothing else. Where there is no
-/// RocksDB, only our own tree is looked at.
+/// Block reads of other engines include all their work, so they equal those of gets only in phases of gets. Without
+/// RocksDB only the own tree is checked.
 #[test]
 fn blocks_per_get_are_of_phases_that_only_get() {
     let bench = Bench::new();

@@ -1,4 +1,4 @@
-//! The reference in docs/reference: it is what the program writes, and every key and value of a shipped file has an entry.
+//! The reference in docs/reference: it matches the program, and every key and value of a shipped file has an entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -53,7 +53,7 @@ fn every_entry_has_a_meaning_in_plain_words() {
         for (line, cells) in
             text.lines().enumerate().filter_map(|(number, line)| Some((number + 1, cells(line)?)))
         {
-            // A computation has no words but its name and its arguments.
+            // A computation has only a name and arguments, and no description.
             let is_empty = cells.len() > 2 && cells.last().is_some_and(String::is_empty);
             if is_empty || cells.iter().any(|cell| cell.contains("Self::") || cell.contains("[`")) {
                 found.push(format!("{name}:{line}: {}", cells.join(" | ")));
@@ -165,9 +165,9 @@ fn cells(line: &str) -> Option<Vec<String>> {
 
 /// The entries of all pages.
 struct Reference {
-    /// By the heading of the section and the key: the values.
+    /// Values by the heading of the section and the key.
     keys: BTreeMap<String, BTreeMap<String, String>>,
-    /// By axis, variant and parameter: the values.
+    /// Values by axis, variant and parameter.
     variants: BTreeMap<String, BTreeMap<String, BTreeMap<String, String>>>,
 }
 
@@ -214,18 +214,18 @@ impl Reference {
     }
 }
 
-/// Text without the marks of code and of tables in TOML.
+/// Text without the markup of code and of tables in TOML.
 fn bare(text: &str) -> String {
     text.trim_matches(['`', '[', ']']).to_owned()
 }
 
-/// The names that are all that a key takes; nothing where it takes other values too.
+/// Names that a key accepts; `None` if it accepts other values too.
 fn names(values: &str) -> Option<Vec<String>> {
     let names: Vec<String> = values.split(", ").map(|name| name.trim_matches('`').to_owned()).collect();
     names.iter().all(|name| name.starts_with('"') && name.ends_with('"')).then_some(names)
 }
 
-/// A walk over shipped files: the keys and values that occur, and those of them without an entry.
+/// A walk over shipped files that collects keys and values, and those without an entry.
 struct Walk {
     reference: Reference,
     seen: BTreeSet<String>,
@@ -245,7 +245,7 @@ impl Walk {
         self.expect(is_there, format!("{section}: {key}"));
     }
 
-    /// A key with its value, which is one of the names where the key takes nothing but names.
+    /// A key with its value, which must be one of the names if the key accepts only names.
     fn entry(&mut self, section: &str, key: &str, value: &Value) {
         self.key(section, key);
         let values = self.reference.keys.get(section).and_then(|keys| keys.get(key)).cloned();
@@ -260,7 +260,7 @@ impl Walk {
         }
     }
 
-    /// A table, or a list of tables, whose section is `name`, with all tables inside that have a section.
+    /// A table, or a list of tables, whose section is `name`, with all inner tables that have a section.
     fn section(&mut self, name: &str, value: &Value) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.section(name, value)),
@@ -306,12 +306,12 @@ impl Walk {
         for value in values.into_iter().filter(|value| value.as_str() != Some("all")) {
             let mut parts: Vec<&str> = path.split('.').collect();
             let root = parts.remove(0);
-            // A sweep that is set has the swept path behind it.
+            // A swept path follows the word `sweep` in a path of `[set]`.
             if root == "sweep" {
                 self.path(root, &parts.join("."), &value, experiment);
                 continue;
             }
-            // A phase has its name in the path.
+            // A path into a phase contains the phase's name.
             if root == "phase" {
                 parts.remove(0);
             }
@@ -406,7 +406,7 @@ impl Walk {
         }
     }
 
-    /// The parameters of a subject; those that are choices themselves are of some catalog.
+    /// Parameters of a subject; parameters that are choices belong to a catalog.
     fn component(&mut self, subject: &str, value: &Value) {
         for (key, value) in value.as_table().unwrap() {
             self.parameter("subject", subject, key, value);

@@ -140,8 +140,8 @@ impl Crate {
         arrows
     }
 
-    /// The file that defines the item that `path` names in a module, and the item's name. `None` for what another
-    /// crate defines, and for a module.
+    /// The file that defines the item that `path` names in a module, and the item's name. `None` for items of other
+    /// crates, and for modules.
     fn definition(&self, from: usize, path: &[String], hops: usize) -> Option<(&PathBuf, String)> {
         // Longer than any chain of re-exports; imports of globs can lead in circles.
         const MOST_HOPS: usize = 16;

@@ -177,8 +177,8 @@ impl Default for Design {
     }
 }
 
-/// Returns the keys in the table of an axis besides the parameters of its variant, or in that of a group besides its
-/// options.
+/// Returns the keys in the table of an axis in addition to the parameters of its variant, or in that of a group in
+/// addition to its options.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))

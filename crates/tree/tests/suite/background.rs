@@ -1,5 +1,4 @@
-//! What goes on behind the writers' backs: flushes, compactions and syncs end, in time, and tell what went
-//! wrong.
+//! Background work: flushes, compactions and syncs end in time, and report their errors.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -66,7 +65,7 @@ fn nothing_goes_on_behind_a_settled_tree() {
 
 #[test]
 fn a_flush_ends_while_others_go_on_writing() {
-    // A disk that takes a while to begin a table: writers are always ahead of it.
+    // A disk that is slow to create an SSTable, so that writers are always ahead of it.
     let disk = Probe::new(|_, operation, path| {
         if operation == Operation::Create && is_a(path, "table") {
             thread::sleep(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! The parts that the tests of the tree share: designs to try, storage, and steps of one size.
+//! Common parts of the tests of the tree: designs to try, storage, and steps of one size.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub(crate) fn all_designs() -> Vec<(String, Design)> {
     designs
 }
 
-/// Opens a tree on storage that the caller keeps.
+/// Opens a tree on storage of the caller.
 pub(crate) fn open(design: &Design, mode: Mode, storage: &Arc<dyn Storage>, directory: &Path) -> Tree {
     let options = OpenOptions::new(design.clone()).mode(mode).storage(Arc::clone(storage));
     options.open(directory).unwrap_or_else(|error| panic!("the tree does not open: {error}"))

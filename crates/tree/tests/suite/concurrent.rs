@@ -1,10 +1,10 @@
-//! Many threads on one tree: what each of them reads is checked while it happens.
+//! Many threads on one tree, whose reads are checked while they run.
 //!
-//! Three groups of keys carry what must hold at every moment. *Registers* have one writer each and count
-//! up, so that a read is right if it lies between what was acknowledged before it and what was begun
-//! before its end (linearizability of one key). The *cycle* is written key after key, round after round:
-//! any moment shows a prefix of the writes, so that no key is ahead of the one before it. *Accounts* are
-//! written by batches that move money: every moment has the same sum.
+//! Three groups of keys have invariants that hold at every moment. *Registers* have one writer each and count up. A
+//! read is right if it returns a version between the last one acknowledged before it and the last one begun before its
+//! end (linearizability of one key). The *cycle* is written key after key, round after round. Every snapshot shows a
+//! prefix of the writes, so no key is ahead of the previous one. *Accounts* are written by batches that move money, so
+//! every snapshot has the same sum.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -25,25 +25,25 @@ const DIRECTORY: &str = "tree";
 const REGISTERS: usize = 24;
 const REGISTER_WRITERS: usize = 2;
 const REGISTER_VERSIONS: u64 = 120;
-/// Of how many versions of a register the last one is a delete.
+/// One of this many versions of a register is a delete.
 const DELETE_PERIOD: u64 = 5;
 const CYCLE: usize = 24;
 const ROUNDS: u64 = 60;
 const BANKS: usize = 2;
 const ACCOUNTS: usize = 8;
-/// What a bank always has, over all its accounts.
+/// Sum of all accounts of a bank.
 const CAPITAL: i64 = 8_000;
 const TRANSFERS: usize = 500;
-/// What each account begins with.
+/// Initial value of each account.
 const BALANCE: i64 = CAPITAL / 8;
 
-/// What is known of the registers at every moment.
+/// Bounds on the versions of the registers.
 struct Registers {
-    /// The version of the last write that was begun.
+    /// Version of the last write that began.
     begun: Vec<AtomicU64>,
-    /// The version of the last write that was acknowledged.
+    /// Version of the last acknowledged write.
     acknowledged: Vec<AtomicU64>,
-    /// The newest version that anybody has read.
+    /// Newest version that any thread has read.
     seen: Vec<AtomicU64>,
 }
 
@@ -53,22 +53,22 @@ impl Registers {
         Self { begun: zeros(), acknowledged: zeros(), seen: zeros() }
     }
 
-    /// Whether a version is a delete; before the first write there is nothing either.
+    /// Whether a version is a delete; version 0, before the first write, counts as one.
     fn is_delete(version: u64) -> bool {
         version.is_multiple_of(DELETE_PERIOD)
     }
 
-    /// The oldest version of a register that a read which begins now may return.
+    /// Oldest version of a register that a read which begins now may return.
     fn floor(&self, register: usize) -> u64 {
         let acknowledged = self.acknowledged[register].load(Ordering::SeqCst);
         acknowledged.max(self.seen[register].load(Ordering::SeqCst))
     }
 
-    /// Checks what a read returned that began when `floor` was taken and has ended by now.
+    /// Checks the result of a read that began when `floor` was taken and has ended by now.
     fn check(&self, register: usize, floor: u64, got: Option<&[u8]>) {
         let ceiling = self.begun[register].load(Ordering::SeqCst);
         let version = got.map_or_else(
-            // Nothing is what any delete leaves; the oldest one that fits is what is certain.
+            // An absent key may be any delete; only the oldest possible one is certain.
             || if Self::is_delete(floor) { floor } else { floor.next_multiple_of(DELETE_PERIOD) },
             |value| {
                 let version = number(value);
@@ -96,7 +96,7 @@ fn account_key(bank: usize, account: usize) -> Vec<u8> {
     format!("bank/{bank}/{account:03}").into_bytes()
 }
 
-/// A value that begins with a number and goes on with something of a length of its own.
+/// A value that begins with a number and has a number-dependent length.
 fn value(number: u64) -> Vec<u8> {
     [&number.to_be_bytes()[..], &vec![b'.'; (number % 61) as usize]].concat()
 }
@@ -126,7 +126,8 @@ fn write_cycle(tree: &Tree) {
     }
 }
 
-/// Moves money inside of one bank. Each batch writes junk first, which only a torn or misordered batch shows.
+/// Moves money inside of one bank. Each batch first writes junk, which is visible only if the batch is torn or
+/// reordered.
 fn write_bank(tree: &Tree, bank: usize) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bank as u64);
     let mut balances = [BALANCE; ACCOUNTS];
@@ -153,7 +154,7 @@ fn open_banks(tree: &Tree) {
     tree.write(&batch).unwrap();
 }
 
-/// The values of all keys that begin with `prefix`.
+/// Values of all keys that begin with `prefix`.
 fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &str) -> Vec<Vec<u8>> {
     let end = format!("{prefix}~");
     let mut range = range(Bound::Included(prefix.as_bytes()), Bound::Excluded(end.as_bytes()));
@@ -164,7 +165,7 @@ fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &
     values
 }
 
-/// Of a cycle seen at one moment no key is ahead of the one before it, nor a round behind the first.
+/// In a snapshot of a cycle, no key is ahead of the previous one, or a round behind the first.
 fn check_cycle(rounds: &[u64], how: &str) {
     let first = rounds.first().copied().unwrap_or(0);
     let last = if rounds.len() == CYCLE { rounds[CYCLE - 1] } else { 0 };
@@ -182,7 +183,7 @@ fn check_banks<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how:
     }
 }
 
-/// Checks a moment of a tree: its cycle and its banks.
+/// Checks a snapshot of a tree: its cycle and its banks.
 fn check_moment<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, how: &str) {
     let rounds: Vec<u64> = values(&range, "cycle/").iter().map(|value| number(value)).collect();
     check_cycle(&rounds, how);
@@ -197,7 +198,7 @@ fn check_multi_get(tree: &Tree) {
     check_cycle(&rounds, "multi-get");
 }
 
-/// A snapshot shows one moment, the same however often and however it is read.
+/// Checks that a snapshot is consistent and returns the same content on every read path.
 fn check_snapshot(tree: &Tree, registers: &Registers, random: &mut impl Rng) {
     let register = random.random_range(0..REGISTERS);
     let floor = registers.floor(register);
@@ -213,7 +214,7 @@ fn check_snapshot(tree: &Tree, registers: &Registers, random: &mut impl Rng) {
     assert_eq!(content(&snapshot, |_| true), forward, "again");
 }
 
-/// All that a snapshot holds, read from the ends that `is_front` says, in key order.
+/// Content of a snapshot in key order, read from the ends that `is_front` selects.
 fn content(snapshot: &Snapshot, is_front: impl Fn(usize) -> bool) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut range = snapshot.range(..).unwrap();
     let (mut front, mut back) = (Vec::new(), Vec::new());
@@ -267,7 +268,7 @@ fn maintain(tree: &Tree, design: &Design, storage: &Arc<dyn Storage>, done: &Ato
     }
 }
 
-/// What the tree must hold when all writers are done.
+/// Checks the content of the tree after all writers are done.
 fn check_end(tree: &Tree, registers: &Registers, how: &str) {
     for register in 0..REGISTERS {
         let got = tree.get(&register_key(register)).unwrap();
@@ -281,7 +282,7 @@ fn check_end(tree: &Tree, registers: &Registers, how: &str) {
     check_banks(|low, high| tree.range((low, high)).unwrap(), how);
 }
 
-/// Writers, readers and maintenance at once; then the end, and the end once more after reopening.
+/// Runs writers, readers and maintenance at once, then checks the end state, before and after reopening.
 fn stress(design: &Design, mode: Mode) {
     let storage = memory();
     let tree = open(design, mode, &storage, Path::new(DIRECTORY));
@@ -308,7 +309,7 @@ fn stress(design: &Design, mode: Mode) {
     check_end(&tree, &registers, "reopened");
 }
 
-/// Says that all is done when it is dropped, by a panic too: readers must not wait for ever.
+/// Sets the flag when dropped, also by a panic, so that readers do not wait forever.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -317,7 +318,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Designs of which each variant of every axis that many threads share is in one at least.
+/// Designs that together contain each variant of every axis with shared threads.
 fn designs() -> Vec<String> {
     let shared = ["memtable", "cache", "bloom", "fence", "compaction", "compression", "wal"];
     let axes: Vec<_> = AXES.iter().filter(|axis| shared.contains(&axis.name())).collect();

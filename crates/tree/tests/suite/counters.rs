@@ -1,4 +1,4 @@
-//! The tree's counters: they say what storage saw, and the same in every run.
+//! Counters of the tree: they match the storage calls, and are equal in every run.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn two_runs_count_the_same_with_every_cache() {
             let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
             (0..2000).for_each(|number| tree.put(&key(number * 7919 % 5000), &[1; 300]).unwrap());
             for number in 0..5000u64 {
-                // Squared, so that some are asked for more often than others.
+                // Squared, so that some keys are read more often than others.
                 let place = number * 2_654_435_761 % 5000;
                 tree.get(&key(place * place / 5000)).unwrap();
             }
@@ -60,8 +60,7 @@ fn blocks_that_only_a_scan_looks_into_are_not_searched_by_gets() {
     assert_eq!(tree.stats().counts.since(&before).blocks_searched, 0);
 }
 
-/// Keys of one table whose blocks are not in the cache: one after the other, the device takes its latency each
-/// time, together it takes it once.
+/// Uncached keys of one table: read one by one, each read pays the device latency; read together, they pay it once.
 #[test]
 fn a_multi_get_reads_its_blocks_together() {
     let tree_over = |queue_depth: u32| {
@@ -94,7 +93,7 @@ fn a_multi_get_reads_its_blocks_together() {
         (counts.blocks_read, device.read_ns / 1_000_000)
     };
     assert_eq!(cost(1), (41, 41));
-    // Key 50 stands there twice, and its block is read once if both are in one batch.
+    // Key 50 occurs twice there, and its block is read once if both are in one batch.
     assert_eq!(cost(64), (40, 1));
     assert_eq!(cost(10), (41, 5));
 }
@@ -115,14 +114,14 @@ fn device_time_is_told_where_a_device_is_modelled() {
     assert_eq!(device, run());
 }
 
-/// The storage of this label.
+/// Storage of this label.
 fn storage_of(label: &str) -> Arc<dyn Storage> {
     let choice = storage::CATALOG.choose(&Value::String(label.to_owned())).unwrap();
     Arc::from(storage::CATALOG.build(&choice).unwrap())
 }
 
-/// Short ranges between keys read nothing but for what the filter is wrong about, and that is counted; ranges
-/// with a key are answered.
+/// Short scans between keys read nothing except after false positives, which are counted; scans with a key are
+/// answered.
 #[test]
 fn range_filters_keep_empty_ranges_from_reading() {
     for (bloom, least) in [("none", 0.0), ("standard", 0.0), ("prefix", 0.9), ("grafite", 0.9)] {
@@ -154,7 +153,7 @@ fn range_filters_keep_empty_ranges_from_reading() {
     }
 }
 
-/// What a range hands on in one loop counts as what it gives out one by one.
+/// A scan through `visit` has the same counters as one through the iterator.
 #[test]
 fn what_a_range_visits_is_counted() {
     let tree = open(&small_design(""), Mode::Counted, &memory(), Path::new(DIRECTORY));
@@ -185,7 +184,7 @@ fn what_a_range_visits_is_counted() {
     }
 }
 
-/// Filters of a tree with this allocation: bits per entry, and the rates of all runs summed up.
+/// Filters of a tree with this allocation: bits per entry, and the sum of the rates of all runs.
 fn filters_under(allocation: &str) -> (f64, f64) {
     let design = small_design(&format!(
         "bloom = {{ kind = \"standard\", bits_per_key = 8, allocation = \"{allocation}\" }}\n\
@@ -203,8 +202,8 @@ fn filters_under(allocation: &str) -> (f64, f64) {
     (stats.filter_bytes as f64 * 8.0 / entries as f64, rates)
 }
 
-/// A table keeps the filter it was written with while the levels around it grow: the memory is equal but for
-/// that, and the rest is made up for by what theory says it is worth.
+/// A table keeps the filter it was written with while the levels around it grow. Memory is equal except for that, and
+/// the difference is corrected by its theoretical value.
 #[test]
 fn monkey_has_fewer_false_positives_in_the_same_memory() {
     let (bits, rates) = filters_under("uniform");
@@ -229,7 +228,7 @@ fn the_allocation_has_two_names_and_stays_until_it_is_named() {
     assert!(error.to_string().contains("did you mean \"monkey\""), "{error}");
 }
 
-/// The bits of memory of the filters, by table where there is one per level.
+/// Memory of the filters in bits, per table if there is one per level.
 fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
     let design = small_design(&format!(
         "bloom = {{ kind = \"standard\", allocation = '{allocation}' }}\n\
@@ -243,7 +242,7 @@ fn filter_bits_of(entries: u64, allocation: &str) -> u64 {
     tree.stats().filter_bytes * 8
 }
 
-/// Both ways to say a number of bits come to that number, but for the last word and what a filter has beside its bits.
+/// Both notations of a number of bits give that number, except for the last word and the filter's own overhead.
 #[test]
 fn filters_of_a_stated_size_have_it_whatever_the_keys() {
     for entries in [2_000, 8_000, 20_000] {
@@ -253,11 +252,12 @@ fn filters_of_a_stated_size_have_it_whatever_the_keys() {
         }
         assert!(filter_bits_of(entries, "uniform") >= entries * 10);
     }
-    // Few keys: 64 bits for each at most.
+    // Few keys: at most 64 bits per key.
     assert!(filter_bits_of(100, "per-table(bits=40000)") < 100 * 64 + 2000);
 }
 
-/// A memtable is frozen at its number of entries, or at its bytes, whichever comes first; what a log holds is cut alike.
+/// A memtable becomes immutable at its number of entries or at its bytes, whichever comes first; recovery of a WAL
+/// splits at the same limits.
 #[test]
 fn memtables_are_frozen_at_a_number_of_entries() {
     for (entries, flushes) in [(1, 500), (10, 50), (100, 5), (0, 0)] {
@@ -266,7 +266,7 @@ fn memtables_are_frozen_at_a_number_of_entries() {
         );
         let (design, storage) = (small_design(&text), memory());
         let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
-        // Writes are counted, not keys: the older version of a key takes its place as well.
+        // Writes are counted, not keys: the older version of a key counts as well.
         (0..500).for_each(|number| tree.put(&key(number % 300), &[1; 30]).unwrap());
         assert_eq!(tree.stats().counts.flushes, flushes, "{entries} entries");
         let mut again = design.to_toml();

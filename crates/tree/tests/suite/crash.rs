@@ -1,5 +1,5 @@
-//! Crashes: the disk goes away at every call, the power fails, and what comes back is a prefix of the
-//! writes that holds everything the log mode promises.
+//! Crashes: the disk fails at every call, or the power fails. The recovered content is a prefix of the writes that
+//! contains everything the WAL mode promises.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use storage::{DiskError, Effect, Extent, Fault, Faulty, Memory, Operation, Stora
 
 const DIRECTORY: &str = "tree";
 
-/// One commit: the writes that happen together.
+/// One commit: an atomic batch of writes.
 type Commit = Vec<(Vec<u8>, Option<Vec<u8>>)>;
 
 /// Commits that flush and compact several times, with overwrites, deletes and batches.
@@ -42,7 +42,7 @@ fn histories(commits: &[Commit]) -> Vec<Model> {
     all
 }
 
-/// Writes commits until one fails; returns how many were acknowledged.
+/// Writes commits until one fails; returns the number of acknowledged commits.
 fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usize {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let Ok(tree) = options.open(DIRECTORY) else { return 0 };
@@ -55,7 +55,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
             }
         }
         if tree.write(&batch).is_err() {
-            // Nothing more is taken, and what was read before can still be asked for.
+            // Writes are rejected, and earlier content is still readable.
             assert!(tree.put(b"after", b"failure").is_err());
             let _ = tree.get(b"key001");
             return acknowledged;
@@ -64,7 +64,7 @@ fn write(design: &Design, storage: &Arc<dyn Storage>, commits: &[Commit]) -> usi
     commits.len()
 }
 
-/// Everything a tree holds.
+/// Content of a tree.
 fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut range = tree.range(..).unwrap();
@@ -75,7 +75,7 @@ fn content(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     content
 }
 
-/// The calls that writing all commits makes.
+/// Calls of writing all commits.
 fn call_count(design: &Design, commits: &[Commit]) -> Vec<Operation> {
     let faulty = Arc::new(Faulty::new(Arc::new(Memory::default())));
     let storage: Arc<dyn Storage> = Arc::clone(&faulty) as _;
@@ -83,7 +83,7 @@ fn call_count(design: &Design, commits: &[Commit]) -> Vec<Operation> {
     faulty.calls().iter().map(|call| call.operation).collect()
 }
 
-/// Fails at `fault`, lets the power fail as `unsynced` says, and checks what comes back.
+/// Fails at `fault`, then the power as `unsynced` defines, and checks the recovered content.
 fn crash(
     design: &Design,
     commits: &[Commit],
@@ -101,7 +101,7 @@ fn crash(
     let context = format!("wal = {}, {fault:?}, {unsynced:?}", design.choice("wal"));
     match verify(&disk, Path::new(DIRECTORY)) {
         Ok(report) => assert!(report.damage.is_empty(), "{context}: {:?}", report.damage),
-        // The crash came before there was anything.
+        // The crash came before the store existed.
         Err(error) => assert!(acknowledged == 0, "{context}: {error}"),
     }
     let recovered = content(design, &disk);
@@ -117,7 +117,7 @@ fn crash(
         found,
         "{context}: {acknowledged} commits were acknowledged; what came back is none of {least}..={most}"
     );
-    // The store goes on, and its second life survives as well.
+    // The store continues, and its later commits survive as well.
     let tree = open(design, Mode::Counted, &disk, Path::new(DIRECTORY));
     tree.put(b"second life", b"1").unwrap();
     tree.flush().unwrap();
@@ -125,19 +125,19 @@ fn crash(
     assert_eq!(content(design, &disk).get(&b"second life"[..]), Some(&b"1".to_vec()), "{context}");
 }
 
-/// Whether this is what commits came to, but for what may have been dropped: the last of them are all there.
+/// Whether `recovered` is `whole` except for data that may have been dropped: the last commits are all present.
 fn is_the_end_of(recovered: &Model, whole: &Model, commits: &[Commit]) -> bool {
     let last = commits.iter().rev().take(10).flatten();
     recovered.iter().all(|(key, value)| whole.get(key) == Some(value))
         && last.into_iter().all(|(key, _)| whole.get(key) == recovered.get(key))
 }
 
-/// The disk goes away at every `step`-th call.
+/// Fails the disk at every `step`-th call.
 fn crash_everywhere(wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     crash_under("", wal, unsynced, all_acknowledged, step);
 }
 
-/// The same under a design with more options.
+/// Same as [`crash_everywhere`], for a design with more options.
 fn crash_under(options: &str, wal: &str, unsynced: &[Unsynced], all_acknowledged: bool, step: usize) {
     let leveled = "compaction = { kind = \"leveled\", size_ratio = 3 }";
     crash_design(&format!("wal = \"{wal}\"\n{leveled}\n{options}"), unsynced, all_acknowledged, step);

@@ -1,4 +1,4 @@
-//! Damaged files: every error names the file, and no answer is wrong.
+//! Corrupted files: every error names the file, and no answer is wrong.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::probe::{gated_disk, in_time, is_a};
 
 const DIRECTORY: &str = "tree";
 
-/// A store with tables on several levels and a log that holds something; returns what it holds. The lower half of its
-/// pairs have one size.
+/// A store with SSTables on several levels and a non-empty WAL; returns its content. The lower half of its pairs have
+/// equal size.
 fn build(design: &Design, storage: &Arc<dyn Storage>) -> Model {
     let tree = open(design, Mode::Counted, storage, Path::new(DIRECTORY));
     let mut model = Model::new();
@@ -46,7 +46,7 @@ fn copy_with(storage: &Arc<dyn Storage>, name: &str, bytes: Option<&[u8]>) -> Ar
     copy_to(memory(), storage, name, bytes)
 }
 
-/// As [`copy_with`], to an empty storage.
+/// Like [`copy_with`], into an empty storage.
 fn copy_to(
     copy: Arc<dyn Storage>,
     storage: &Arc<dyn Storage>,
@@ -65,7 +65,7 @@ fn copy_to(
     copy
 }
 
-/// Opens the damaged store and reads everything: each answer is right or an error about damage.
+/// Opens the corrupted store and reads everything: each answer is right or an error about corruption.
 fn check_answers(design: &Design, storage: &Arc<dyn Storage>, model: &Model, what: &str) -> bool {
     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(Arc::clone(storage));
     let tree = match options.open(DIRECTORY) {
@@ -177,8 +177,8 @@ fn flipped_bits_in_tables_are_found_out_or_harmless() {
     }
 }
 
-/// With no checksum under blocks nothing tells damage but the blocks themselves: answers may be wrong, but
-/// nothing panics, hangs or reads outside.
+/// Without block checksums only the block format can detect corruption. Answers may be wrong, but nothing panics,
+/// hangs or reads out of bounds.
 #[test]
 fn flipped_bits_under_no_checksum_do_no_harm() {
     let format = AXES.iter().find(|axis| axis.name() == "format").expect("there is such an axis");
@@ -192,7 +192,7 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
             for at in (0..bytes.len()).step_by(5) {
                 let mut damaged = bytes.clone();
                 damaged[at] ^= 1 << (at % 8);
-                // Copied out of their files, and where they lie.
+                // Blocks copied out of files, and blocks read in place.
                 for copy in [memory(), mapped_memory()] {
                     let copy = copy_to(copy, &storage, &table, Some(&damaged));
                     let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
@@ -204,7 +204,7 @@ fn flipped_bits_under_no_checksum_do_no_harm() {
     }
 }
 
-/// Looks at much of a damaged store in every way, whatever it answers.
+/// Reads much of a corrupted store through every read path, ignoring the answers.
 fn look_at_all(tree: &Tree, model: &Model) {
     for key in model.keys().step_by(3) {
         let _ = tree.get(key);
@@ -282,7 +282,7 @@ fn a_damaged_synced_log_is_an_error_unless_it_is_its_end() {
                 assert!(error.is_damage(), "{error}");
                 errors += 1;
             }
-            // Only the last record may look like a commit that a crash cut off.
+            // Only the last record may look like a commit that a crash truncated.
             Ok(tree) => {
                 let missing = model
                     .iter()
@@ -332,7 +332,7 @@ fn other_directories_and_other_owners_are_refused() {
     assert!(options().open(DIRECTORY).is_ok());
 }
 
-/// A store whose last writes stand in several logs, since its tables could not be begun.
+/// A store whose last writes are in several WALs, because its SSTables could not be created.
 fn store_of_several_logs() -> (Arc<dyn Storage>, Vec<String>) {
     let (probe, gate) = gated_disk();
     let storage: Arc<dyn Storage> = Arc::new(probe.clone());
@@ -451,7 +451,7 @@ fn a_closed_store_misses_every_byte_of_its_log() {
             let options = OpenOptions::new(design.clone()).mode(Mode::Counted).storage(copy);
             assert!(options.open(DIRECTORY).is_err_and(|error| error.is_damage()), "{wal}: cut to {len}");
         }
-        // What was opened again is not closed any more.
+        // A store that was opened again is no longer marked as closed.
         let tree = open(&design, Mode::Counted, &storage, Path::new(DIRECTORY));
         assert_eq!(tree.get(&4u32.to_be_bytes()).unwrap(), Some(b"value".to_vec()));
         drop(tree);
@@ -479,7 +479,7 @@ fn a_damaged_block_that_a_compaction_meets_stops_writes_and_no_reads() {
     let readable = model.keys().filter(|key| tree.get(key).is_ok()).count();
     assert!(readable > 0 && readable < model.len(), "{readable} of {}", model.len());
     drop(tree);
-    // Without the damaged table the store takes writes again.
+    // Without the corrupted SSTable the store accepts writes again.
     let options = OpenOptions::new(design).mode(Mode::Counted).storage(copy).quarantine(true);
     let tree = options.open(DIRECTORY).unwrap();
     let report = &tree.recovery().quarantined_files;

@@ -1,5 +1,5 @@
-//! A tree whose policy drops data: what is found is the newest version or nothing, and what is gone is older than
-//! all that stays.
+//! A tree whose policy drops data: a lookup finds the newest version or nothing, and dropped data is older than all
+//! remaining data.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use crate::common::{Model, Step, memory, open, small_design, steps};
 use lsmbench_tree::{Design, Mode, Snapshot, Tree, WriteBatch};
 use storage::Storage;
 
-/// Of every key the number of its newest write, and the value, if it was no delete.
+/// For every key the number of its newest write, and the value, unless it was a delete.
 type Newest = BTreeMap<Vec<u8>, (u64, Option<Vec<u8>>)>;
 
-/// A tree that drops, and what was written to it.
+/// A tree that drops data, with its writes.
 struct Dropping {
     design: Design,
     mode: Mode,
@@ -20,7 +20,7 @@ struct Dropping {
     tree: Option<Tree>,
     newest: Newest,
     writes: u64,
-    /// Every key whose newest write is below this number may be gone; none comes back.
+    /// Keys whose newest write is below this number may be absent, and never reappear.
     cut: u64,
     snapshot: Option<(Snapshot, Model)>,
 }
@@ -59,13 +59,13 @@ impl Dropping {
         self.tree().write(&batch).unwrap();
     }
 
-    /// One answer: the newest version, or nothing where something may be gone.
+    /// Checks one answer: the newest version, or nothing if data may be dropped.
     fn check(&self, key: &[u8], found: Option<&Vec<u8>>) {
         let newest = self.newest.get(key).and_then(|(_, value)| value.as_ref());
         assert!(found.is_none() || found == newest, "{key:?}: an older value, or one that was deleted");
     }
 
-    /// All that is there is what was written from some moment on, which never goes back.
+    /// Checks that the content consists of all writes from some moment on, which never moves back.
     fn check_all(&mut self) {
         self.tree().settle().unwrap();
         let content = all(self.tree());
@@ -141,7 +141,7 @@ fn what_is_found_is_the_newest_and_what_is_gone_is_the_oldest() {
     }
 }
 
-/// A delete goes with all that it hides, not before.
+/// A tombstone is dropped together with everything that it hides, not before.
 #[test]
 fn a_tombstone_that_is_dropped_uncovers_nothing() {
     let design = small_design("compaction = \"fifo(capacity=12KiB)\"");

@@ -1,5 +1,5 @@
-//! Writers that do the work themselves: what a write makes due is done when it returns, on its own thread, and nobody
-//! waits for ever.
+//! Writers that do the background work: the work that a write makes due is done when it returns, on its own thread,
+//! and no thread waits forever.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{:06}", number * 7919 % 100_003).into_bytes()
 }
 
-/// Writes and reads, and says what they counted.
+/// Writes and reads; returns their counters.
 fn counted(tree: &Tree) -> Counts {
     for number in 0..3000 {
         match number % 7 {
@@ -65,7 +65,7 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
                 let before = tree.stats().memtable_bytes;
                 tree.put(&key(number), &[1; 40]).unwrap();
                 let after = tree.stats();
-                // A memtable that is smaller than before is another one; the full one is in a table by then.
+                // A smaller memtable is a new one; the full one is in an SSTable by then.
                 let flushes = workers.lock().iter().filter(|name| *name == "writer").count();
                 assert!(after.memtable_bytes >= before || flushes > 0, "{inline}: {number}");
             }
@@ -85,7 +85,7 @@ fn flushes_are_done_when_the_write_returns_and_compactions_where_the_design_says
     }
 }
 
-/// Many writers, of whom each may find the list of frozen memtables full while another one works.
+/// Many writers, each of which may find the list of immutable memtables full while another one works.
 #[test]
 fn many_writers_wait_for_each_other_and_not_for_ever() {
     for inline in ["flush", "all"] {
@@ -119,7 +119,7 @@ fn many_writers_wait_for_each_other_and_not_for_ever() {
     }
 }
 
-/// Puts with several threads until each has its error; returns the errors.
+/// Puts with several threads until each gets its error; returns the errors.
 fn errors(tree: &Tree) -> Vec<String> {
     thread::scope(|scope| {
         let put = |writer: u64| (0..2000).find_map(|n| tree.put(&key(writer * 5000 + n), &[1; 30]).err());

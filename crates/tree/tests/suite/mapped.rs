@@ -1,4 +1,4 @@
-//! Blocks that are used where they lie in mapped tables: their checksums, and the cache that they stay out of.
+//! Blocks that are used in place in mapped tables: their checksums, and the cache that they bypass.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn on_disk(directory: &Path, toml: &str) -> (Tree, PathBuf) {
     (tree, table.expect("a flush makes a table"))
 }
 
-/// Changes a byte in the middle of the value in the file, without making it another file.
+/// Changes a byte in the middle of the value, in place in the same file.
 fn damage(table: &Path) {
     let file = std::fs::File::options().write(true).open(table).unwrap();
     file.write_all_at(b"w", 150).unwrap();

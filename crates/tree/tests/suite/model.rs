@@ -1,4 +1,4 @@
-//! The whole-tree model test: every design gives the answers of a `BTreeMap`, whatever its parts.
+//! Model test of the whole tree: every design gives the answers of a `BTreeMap`.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -14,7 +14,7 @@ const STEPS: usize = 4_000;
 /// Seeds per design.
 const SEEDS: u64 = 3;
 
-/// Where a design keeps its files: the storage it names, in a directory of its own.
+/// Storage and directory of a design's files: the storage that it names, in a separate directory.
 fn storage_of(design: &Design) -> Arc<dyn Storage> {
     match design.choice("storage").kind() {
         "memory" => memory(),
@@ -22,7 +22,7 @@ fn storage_of(design: &Design) -> Arc<dyn Storage> {
     }
 }
 
-/// What this machine says where it cannot run a back end: some kernels refuse `io_uring`, some file systems
+/// The error of a back end that this machine does not support: some kernels reject `io_uring`, some file systems
 /// `O_DIRECT`.
 fn refusal(design: &Design) -> Option<StorageError> {
     let home = tempfile::tempdir().unwrap();
@@ -41,13 +41,13 @@ fn replay_all(mode: Mode) {
     });
     let mut operations = 0;
     for (name, design) in &designs {
-        // The storage axis is tried on real files; for the others memory is as good and faster.
+        // The storage axis is tested on real files; for the other axes memory is equivalent and faster.
         let on_disk = name.starts_with("storage");
         for seed in 0..SEEDS {
             let home = tempfile::tempdir().unwrap();
             let (storage, directory) = match on_disk {
                 true => (storage_of(design), home.path().join("tree")),
-                // Blocks are used where they lie, or copied.
+                // Blocks are used in place, or copied.
                 false if seed.is_multiple_of(2) => (mapped_memory(), Path::new("tree").to_owned()),
                 false => (memory(), Path::new("tree").to_owned()),
             };
@@ -73,7 +73,7 @@ fn every_design_answers_like_the_model_in_timed_mode() {
     replay_all(Mode::Timed);
 }
 
-/// What is laid out otherwise where all entries have one size is the same tree.
+/// A layout that is optimized for entries of equal size gives the same tree.
 #[test]
 fn pairs_of_one_size_are_answered_like_the_model_by_every_format() {
     for variant in tree_formats() {
@@ -93,7 +93,7 @@ fn tree_formats() -> impl Iterator<Item = &'static str> {
     formats.variants().into_iter().map(|variant| variant.kind)
 }
 
-/// Tables say how they were written: what one design left is read under any other.
+/// Tables record how they were written: any design reads the tables of any other.
 #[test]
 fn tables_of_one_design_are_read_under_another() {
     let designs: Vec<Design> = [
@@ -127,7 +127,7 @@ fn tables_of_one_design_are_read_under_another() {
     }
 }
 
-/// The check that other crates call passes for a design of ours and finds a design that forgets.
+/// The check that other crates call passes for a correct design and detects a design that loses data.
 #[test]
 fn the_public_check_passes_for_a_good_design_and_finds_one_that_drops_data() {
     conformance::check(&small_design("")).unwrap();

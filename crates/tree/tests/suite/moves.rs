@@ -1,4 +1,4 @@
-//! What comes in key order passes the levels without being written again, where the policy moves it.
+//! Data written in key order moves through the levels without being rewritten, if the policy allows trivial moves.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -7,7 +7,7 @@ use lsmbench_tree::{Mode, Tree};
 
 use crate::common::{Model, memory, open, small_design};
 
-/// A tree after three thousand entries in key order, with deletes now and then if asked for, and what it must hold.
+/// A tree after three thousand entries in key order, optionally with deletes, and its expected content.
 fn filled(trivial_moves: bool, deletes: bool) -> (Tree, Model) {
     let design = small_design(&format!(
         "memtable = {{ capacity = \"8KiB\" }}
@@ -48,7 +48,7 @@ fn entries_in_key_order_are_written_once() {
     assert!(stats.counts.moves > 2, "{} moves", stats.counts.moves);
     assert_eq!((stats.counts.compactions, stats.counts.compaction_bytes_written), (0, 0));
     assert!(stats.levels.len() > 2, "{} levels", stats.levels.len());
-    // Written over from its middle on, the tree merges again.
+    // Overwritten from its middle on, the tree compacts again.
     let mut model = model;
     for key in model.keys().skip(1_500).cloned().collect::<Vec<_>>() {
         tree.put(&key, b"new").unwrap();

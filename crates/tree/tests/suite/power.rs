@@ -1,5 +1,5 @@
-//! Power failures while many threads write in `timed` mode: what comes back holds all that was promised,
-//! whole batches only, and nothing without what it followed.
+//! Power failures while many threads write in `timed` mode. The recovered content has everything that was promised,
+//! only complete batches, and no write without its predecessors.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -21,18 +21,18 @@ const DIRECTORY: &str = "tree";
 const WRITERS: usize = 4;
 /// Commits of each writer.
 const COMMITS: u64 = 150;
-/// Of how many calls to the disk one is photographed.
+/// An image of the disk is taken at one of this many calls.
 const CALLS_PER_IMAGE: usize = 11;
 
-/// How far each writer is.
+/// Number of commits of each writer.
 type Progress = [u64; WRITERS];
 
-/// What is known of the writers at every moment, by the number of their commits.
+/// Progress of the writers at every moment, by the number of their commits.
 #[derive(Default)]
 struct Ledger {
     begun: [AtomicU64; WRITERS],
     acknowledged: [AtomicU64; WRITERS],
-    /// What a call to `sync` that returned has made durable.
+    /// Commits made durable by a `sync` that returned.
     durable: [AtomicU64; WRITERS],
 }
 
@@ -40,18 +40,18 @@ fn load(counters: &[AtomicU64; WRITERS]) -> Progress {
     std::array::from_fn(|writer| counters[writer].load(Ordering::SeqCst))
 }
 
-/// A disk as it was found after a power failure.
+/// Image of a disk after a power failure.
 struct Image {
     disk: Arc<Memory>,
     unsynced: Unsynced,
-    /// What must be there, and what may be there at most.
+    /// Minimum and maximum commits in it.
     least: Progress,
     most: Progress,
-    /// When it was taken.
+    /// Moment of the image.
     moment: String,
 }
 
-/// What a log mode promises of acknowledged writes, if the disk is left as `unsynced` says.
+/// Whether a WAL mode promises acknowledged writes, if the disk is left as `unsynced` defines.
 fn promises(wal: &str, unsynced: Unsynced) -> bool {
     match wal {
         "sync" | "group" => true,
@@ -60,8 +60,8 @@ fn promises(wal: &str, unsynced: Unsynced) -> bool {
     }
 }
 
-/// One commit: a key that says what its writer knew of the others, one that is overwritten, and two of
-/// which one moves away.
+/// One commit: a key with its writer's knowledge of the other writers, one that is overwritten, and two keys one of
+/// which is removed.
 fn commit(tree: &Tree, ledger: &Ledger, writer: usize, number: u64) {
     ledger.begun[writer].store(number, Ordering::SeqCst);
     let known: Vec<u8> = load(&ledger.acknowledged).iter().flat_map(|commit| commit.to_be_bytes()).collect();
@@ -90,7 +90,7 @@ fn entries(tree: &Tree, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     entries
 }
 
-/// How far each writer came by what a tree holds, which must fit together.
+/// Progress of each writer according to the content of a tree, which must be consistent.
 fn progress(tree: &Tree, context: &str) -> Progress {
     let commits: [Vec<(Vec<u8>, Vec<u8>)>; WRITERS] =
         std::array::from_fn(|writer| entries(tree, &key("commit", writer, None)));
@@ -120,7 +120,7 @@ fn progress(tree: &Tree, context: &str) -> Progress {
     progress
 }
 
-/// Writes with all threads while the disk is photographed; returns the photographs.
+/// Writes with all threads while images of the disk are taken; returns the images.
 fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec<Image> {
     let ledger = Arc::new(Ledger::default());
     let images: Arc<Mutex<Vec<Image>>> = Arc::default();
@@ -130,11 +130,11 @@ fn images(design: &Design, wal: &'static str, kinds: &'static [Unsynced]) -> Vec
         move |disk, operation, path| {
             let is_log_sync = operation == Operation::Sync && is_a(path, "wal");
             if wal == "group" && is_log_sync {
-                // Others come meanwhile, and share the next sync.
+                // Other commits arrive meanwhile, and share the next sync.
                 thread::sleep(Duration::from_micros(300));
             }
             let call = calls.fetch_add(1, Ordering::SeqCst);
-            // A log that was written and not yet synced is what a power failure tears.
+            // A power failure tears a WAL that was written and not yet synced.
             let interval = if is_log_sync { CALLS_PER_IMAGE / 3 } else { CALLS_PER_IMAGE };
             if call.is_multiple_of(interval) {
                 let unsynced = match kinds[call / interval % kinds.len()] {
@@ -185,8 +185,7 @@ fn maintain(tree: &Tree, ledger: &Ledger, done: &AtomicBool) {
     }
 }
 
-/// Opens an image and checks what it holds; then lets the power fail again, in the middle of the next
-/// recovery and behind it.
+/// Opens an image and checks its content; then fails the power again, during the next recovery and after it.
 fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusPlus) {
     let context = format!("wal = {wal}, {:?}, before {}", image.unsynced, image.moment);
     let storage: Arc<dyn Storage> = Arc::clone(&image.disk) as _;
@@ -222,7 +221,7 @@ fn check(design: &Design, wal: &str, image: &Image, random: &mut Xoshiro256PlusP
     }
 }
 
-/// A checkpoint in an image is a tree whose content fits together, or was not finished.
+/// A checkpoint in an image is a consistent tree, or is incomplete and rejected.
 fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
     for turn in (1..).step_by(4).take(200) {
         let copy = PathBuf::from(format!("copy-{turn}"));
@@ -234,7 +233,7 @@ fn check_copies(design: &Design, storage: &Arc<dyn Storage>, context: &str) {
 }
 
 fn fail_everywhere(wal: &'static str, kinds: &'static [Unsynced]) {
-    // Of the first, parts of one merge are written at the same time; in the third, writers do all work.
+    // In the first design, parts of one compaction are written concurrently; in the third, writers do all work.
     for (compaction, parts, inline) in [("leveled", 3, "none"), ("tiered", 1, "none"), ("leveled", 1, "all")]
     {
         let design = small_design(&format!(

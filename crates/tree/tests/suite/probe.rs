@@ -1,4 +1,4 @@
-//! A disk in memory that tests can watch, hold up and photograph while many threads use it.
+//! A disk in memory that tests can observe, pause and copy while many threads use it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex, RwLock};
 use storage::{Memory, Operation, Purpose, ReadFile, Storage, StorageError, Unsynced, WriteFile};
 
-/// What is called before every call that changes the disk; it may take its time, or photographs.
+/// Callback before every call that changes the disk; it may block or take images.
 type Before = dyn Fn(&Disk, Operation, &Path) + Send + Sync;
 
-/// A [`Memory`] whose state is photographed between two calls, never inside of one.
+/// A [`Memory`] whose images are taken between two calls, never during one.
 #[derive(Clone)]
 pub(crate) struct Probe(Arc<Disk>);
 
-/// The disk behind a probe.
+/// The disk of a probe.
 pub(crate) struct Disk {
     memory: Memory,
-    /// Held shared by every call that changes the disk, alone by the photographer.
+    /// Locked shared by every call that changes the disk, and exclusively for an image.
     still: RwLock<()>,
     before: Box<Before>,
 }
@@ -31,14 +31,14 @@ impl Probe {
         Self(Arc::new(Disk { memory, still, before: Box::new(before) }))
     }
 
-    /// The disk as it may be found if the power fails now.
+    /// The disk after a power failure at this point.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         self.0.after_crash(unsynced)
     }
 }
 
 impl Disk {
-    /// The disk as it may be found if the power fails now.
+    /// The disk after a power failure at this point.
     pub(crate) fn after_crash(&self, unsynced: Unsynced) -> Arc<Memory> {
         let _still = self.still.write();
         Arc::new(self.memory.after_crash(unsynced))
@@ -118,12 +118,12 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Lets nobody pass from now on.
+    /// Blocks all callers from now on.
     pub(crate) fn close(&self) {
         *self.is_closed.lock() = true;
     }
 
-    /// Lets everybody pass.
+    /// Lets all callers pass.
     pub(crate) fn open(&self) {
         *self.is_closed.lock() = false;
         self.changed.notify_all();
@@ -138,7 +138,7 @@ impl Gate {
     }
 }
 
-/// A disk on which tables are begun only while the gate is open.
+/// A disk on which SSTables are created only while the gate is open.
 pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
     let gate = Arc::new(Gate::default());
     let passed = Arc::clone(&gate);
@@ -150,12 +150,12 @@ pub(crate) fn gated_disk() -> (Probe, Arc<Gate>) {
     (probe, gate)
 }
 
-/// Whether a path has this ending.
+/// Whether a path has this extension.
 pub(crate) fn is_a(path: impl AsRef<Path>, ending: &str) -> bool {
     path.as_ref().extension().is_some_and(|extension| extension == ending)
 }
 
-/// Runs `work` on a thread of its own and fails if it takes longer than a minute: nothing may hang.
+/// Runs `work` on its own thread and fails if it takes longer than a minute, because nothing may hang.
 pub(crate) fn in_time<R: Send + 'static>(what: &str, work: impl FnOnce() -> R + Send + 'static) -> R {
     const LIMIT: Duration = Duration::from_mins(1);
     let (done, outcome) = mpsc::channel();

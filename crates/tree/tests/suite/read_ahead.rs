@@ -1,4 +1,4 @@
-//! Ranges that read several blocks at once: the same answers, and hardly more blocks than they walk.
+//! Scans that read several blocks at once: the same answers, and few blocks beyond the scanned ones.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn key(number: u64) -> Vec<u8> {
     format!("key{number:06}").into_bytes()
 }
 
-/// A tree of one run whose blocks come from storage each time.
+/// A tree of one run whose blocks are always read from storage.
 fn tree(read_ahead: &str) -> Tree {
     let text = format!(
         "cache = \"none\"\ntable = {{ capacity = \"64KiB\" }}\nrange = {{ read_ahead = \"{read_ahead}\" }}"
@@ -24,8 +24,8 @@ fn tree(read_ahead: &str) -> Tree {
     tree
 }
 
-/// The blocks that ranges read of at most `limit` entries from every 97th key on, or back from there, to a key so far off
-/// at most.
+/// Number of blocks read by scans of at most `limit` entries from every 97th key on, forward or backward, up to an
+/// optional distance.
 fn blocks_read(tree: &Tree, expected: Option<usize>, limit: u64, distance: Option<u64>) -> u64 {
     let before = tree.stats().counts.blocks_read;
     for from in (100..KEYS - 100).step_by(97) {
@@ -65,12 +65,12 @@ fn what_is_expected_is_read_and_little_else() {
                 (walked..=walked + 2 * ranges).contains(&expected),
                 "{read_ahead}, {limit}: {expected}, {walked}"
             );
-            // Whoever expects more than it takes has read it.
+            // A scan that expected more entries than it takes has read their blocks.
             if limit == 200 && read_ahead == "128KiB" {
                 let expected = blocks_read(&tree, Some(200), 1, None);
                 assert!(expected >= walked, "{expected}, {walked}");
             }
-            // Without a word of the caller, twice as many each time.
+            // Without a hint from the caller, twice as many each time.
             let grown = blocks_read(&tree, None, limit, None);
             assert!((walked..=2 * walked).contains(&grown), "{read_ahead}, {limit}: {grown}, {walked}");
         }

@@ -1,5 +1,5 @@
-//! Compactions that are cut into key ranges: the same content, whole or not at all, and the same in every run
-//! of `counted` mode.
+//! Compactions that are split into key ranges: the same content, atomically, and the same in every run of `counted`
+//! mode.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn tables_in(storage: &dyn Storage) -> HashSet<String> {
     names.into_iter().filter(|name| is_a(Path::new(name), "table")).collect()
 }
 
-/// What a run in `counted` mode counts and holds.
+/// Counters and content of a run in `counted` mode.
 fn counted(parts: usize) -> (Counts, Vec<LevelStats>, Model) {
     let design = design(parts, "compaction = { kind = \"leveled\", size_ratio = 3 }");
     let tree = open(&design, Mode::Counted, &memory(), Path::new(DIRECTORY));
@@ -121,7 +121,7 @@ fn a_part_that_fails_takes_the_others_with_it() {
         let failed = tree.compact().is_err();
         failures += usize::from(failed);
         let calls = faulty.calls();
-        // Which blocks the threads still had to read differs a little from run to run.
+        // The blocks that the threads still had to read vary slightly between runs.
         let Some(hit) = calls.get(at) else { continue };
         if failed && is_a(&hit.path, "table") {
             assert_eq!(tables_in(&*memory), old, "what was begun is removed, {hit:?}");

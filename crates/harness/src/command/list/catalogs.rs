@@ -127,7 +127,7 @@ impl Listed {
 }
 
 impl ListedVariant {
-    /// What sets it apart, in brackets; nothing where nothing does.
+    /// Its distinguishing properties in parentheses; empty if it has none.
     pub(super) fn remarks(&self) -> String {
         let oracle = self.oracle.then(|| "ideal bound".to_owned());
         let remarks: Vec<String> =

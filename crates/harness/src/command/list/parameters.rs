@@ -73,7 +73,7 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     }
 }
 
-/// The words in which the reader of a parameter states what it expects in place of a value of the wrong type.
+/// Type names that a parameter's reader uses in errors about values of the wrong type.
 fn expected(axis: &dyn Axis, kind: &str, key: &str) -> Option<String> {
     let table = Table::from_iter([
         ("kind".to_owned(), Value::String(kind.to_owned())),

@@ -139,7 +139,7 @@ mod tests {
         table.to_string()
     }
 
-    /// Registers the variants of the documents, as the program does.
+    /// Registers the variants of the report's sources, as the program does.
     static STUDY: LazyLock<()> = LazyLock::new(|| study::register().expect("nothing was looked up before"));
 
     /// Why a place of `features.csv` does not exist; `None` if it does.

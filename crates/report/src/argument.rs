@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a computation is given.
+/// Argument of a computation.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, a flag, a name, a list, or a table by subject")]
 pub enum Argument {
     /// A number.
     Number(f64),
-    /// Yes or no.
+    /// A flag, true or false.
     Flag(bool),
     /// The name of a claim, a path of the experiment, or a word.
     Text(String),
-    /// One element per claim, or several numbers.
+    /// A list: one element per claim, or several numbers.
     List(Vec<Argument>),
-    /// By the claim's subject, or by a parameter of it.
+    /// Arguments by the claim's subject, or by one of its parameters.
     Table(BTreeMap<String, Argument>),
 }

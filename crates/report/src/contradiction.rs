@@ -9,40 +9,40 @@ use crate::compute::{Nothing, known};
 use crate::judge::compute;
 use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 
-/// A place where a document contradicts itself, or what must be.
+/// A statement of a document that contradicts the document, arithmetic or theory.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contradiction {
-    /// Its name: `S1`.
+    /// Name of the contradiction: `S1`.
     pub id: String,
-    /// What is wrong.
+    /// Kind of the error.
     pub kind: ContradictionKind,
-    /// What the document says, in our words.
+    /// The document's statement, paraphrased.
     pub says: String,
-    /// How what must be is derived.
+    /// Derivation of the correct value.
     #[serde(default)]
     pub why: String,
-    /// What is computed; nothing where `open` says why not.
+    /// Computations that check it; none if `open` gives a reason.
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
-    /// Why no computation settles it.
+    /// Reason why no computation settles it.
     #[serde(default)]
     pub open: Option<String>,
 }
 
-/// What is wrong with what a document says.
+/// Kind of an error in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ContradictionKind {
-    /// Impossible by arithmetic or theory.
+    /// The statement is impossible by arithmetic or theory.
     Impossible,
-    /// Contradicts another place of the document.
+    /// The statement contradicts another one in the document.
     Contradiction,
-    /// A word stands for something else than elsewhere.
+    /// A term has different meanings in the document.
     Definition,
-    /// Code as printed does not do what the text says.
+    /// The printed code does not do what the text states.
     Program,
-    /// Something is missing, without which it misleads.
+    /// An omission makes the statement misleading.
     Unclear,
 }
 
@@ -59,26 +59,26 @@ impl ContradictionKind {
     }
 }
 
-/// One side of a contradiction, held to a computation.
+/// One side of a contradiction, checked by a computation.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// What is claimed, of what.
+    /// The claimed quantity and its subject.
     pub side: String,
-    /// The number, or the claim that states it.
+    /// The claimed number, or the claim that states it.
     pub claimed: Claimed,
-    /// The unit, where no claim has it.
+    /// Unit, if no claim has it.
     #[serde(default)]
     pub unit: String,
-    /// The computation.
+    /// Name of the computation.
     pub computed: String,
-    /// What it is given.
+    /// Arguments of the computation.
     #[serde(default)]
     pub with: BTreeMap<String, Argument>,
-    /// What its result bounds.
+    /// Side on which the result bounds the claim.
     #[serde(default)]
     pub bound: Option<Bound>,
-    /// How far the two may lie apart, relative to what is claimed.
+    /// Allowed deviation, relative to the claimed number.
     #[serde(default)]
     pub tolerance: f64,
 }
@@ -87,9 +87,9 @@ pub struct Check {
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a claim")]
 pub enum Claimed {
-    /// Itself.
+    /// The number itself.
     Number(f64),
-    /// That of a claim.
+    /// The number of a claim.
     Claim(String),
 }
 

@@ -6,15 +6,15 @@ use serde::Deserialize;
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
-/// A question with the claims that answer it, as `highlights.toml` has it.
+/// A question with the claims that answer it, from `highlights.toml`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {
-    /// What people argue about.
+    /// The disputed question.
     pub question: String,
-    /// The claims.
+    /// Names of the claims.
     pub ids: Ids,
-    /// What theory says besides: of another design than the document's, under the same name.
+    /// Theory for another design than the document's, under the same name.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }
@@ -31,7 +31,7 @@ pub struct Highlighted {
 }
 
 impl Highlight {
-    /// Looks the claims up, and computes the accompanying theory.
+    /// Finds the claims, and computes the accompanying theory.
     ///
     /// # Errors
     /// A claim that does not exist; theory that cannot be computed, or that has no unit.

@@ -9,56 +9,56 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// How some claims are looked up and compared, or computed, or why they cannot be.
+/// How some claims are measured and compared, or computed, or why they cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
-    /// The claims.
+    /// Names of the claims.
     pub ids: Ids,
-    /// What they measured, by their names for it.
+    /// Metric of the claims, by the document's name for it.
     pub metric: Texts,
-    /// The source that the claims belong to, where a file has several.
+    /// Source of the claims, if a file has several.
     pub figure: Option<String>,
-    /// What we measure.
+    /// Measured column.
     pub column: Option<Quantity>,
-    /// The phase; several are summed. Any where none is given.
+    /// Phases whose values are summed. Any phase if none is given.
     pub phase: Texts,
-    /// The kind of operation; `all` by default.
+    /// Kind of operation; `all` by default.
     pub operation: Option<String>,
-    /// Further columns and their values.
+    /// Further columns that select rows by value.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
-    /// Columns and their values by the claim's subject. Without any the subject selects nothing.
+    /// Columns and their values by the claim's subject. Without an entry, a subject selects nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
-    /// Swept columns over which a claim of "up to" says what the largest is.
+    /// Swept columns over which a claim of "up to" is the maximum.
     pub sweep: Texts,
     /// Columns by parameter of the claim.
     pub params: BTreeMap<String, ParamColumn>,
-    /// How many cores it takes.
+    /// Number of CPU cores that the measurement needs.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
-    /// The other side.
+    /// The other side of the comparison.
     pub to: Option<Other>,
-    /// The claim that stands for the other side, where it is none of `ids`.
+    /// The claim for the other side, if it is none of `ids`.
     pub against: Option<String>,
-    /// What multiplies the measurement.
+    /// Factor by which the measurement is multiplied.
     pub scale: Option<Scale>,
-    /// Where a crossing lies.
+    /// Position of a crossing.
     pub at: Option<At>,
-    /// How far measurement and claim may lie apart: relative, and absolute where the claim is 0.
+    /// Allowed deviation of the measurement from the claim: relative, or absolute if the claim is 0.
     pub tolerance: f64,
     /// The computation that decides.
     pub computed: Option<String>,
-    /// What the computation is given.
+    /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// What the result of the computation bounds.
+    /// Side on which the result of the computation bounds the claim.
     pub bound: Option<Bound>,
     /// The derivation, in short.
     pub reason: Option<String>,
-    /// What theory says beside a measurement, where the computation does not decide.
+    /// Theory that is shown with a measurement and does not decide.
     pub theory: Option<Theory>,
-    /// Why the claims cannot be tested.
+    /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
 }
 
@@ -66,40 +66,40 @@ pub struct Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// The claim stands for `m`.
+    /// The claim is compared with `m`.
     Value,
-    /// The claim stands for `m`, which is 1 where nothing is amplified: both are held together by what they have beyond.
+    /// The claim is compared with `m`, a ratio that is 1 without amplification. The comparison uses the parts above 1.
     Amplification,
-    /// The claim over that of the other side stands for `m / r`.
+    /// The claim divided by that of the other side is compared with `m / r`.
     Ratio,
-    /// How many times better than the other side.
+    /// The claim is a factor: how many times better than the other side.
     Factor,
-    /// `100 (1 - m / r)`.
+    /// The claim is compared with `100 (1 - m / r)`.
     PercentLess,
-    /// `100 (factor - 1)`.
+    /// The claim is compared with `100 (factor - 1)`.
     PercentMore,
-    /// `100 (m / r - 1)`.
+    /// The claim is compared with `100 (m / r - 1)`.
     PercentSlower,
-    /// `100 m / r`.
+    /// The claim is compared with `100 m / r`.
     PercentOf,
-    /// How much better than the other side.
+    /// The claim is an absolute difference: how much better than the other side.
     Difference,
-    /// The order of the claims stands for the order of measurements.
+    /// The order of the claims is compared with the order of the measurements.
     Rank,
-    /// The value of a column at which another one reaches a value, or a subject leads.
+    /// The claim is the value of a column at which another column reaches a value, or at which a subject leads.
     Crossing,
 }
 
-/// Where a crossing lies: at a value of the column, or where a subject leads by a share.
+/// Position of a crossing: a value of the column, or the lead of a subject.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
     /// The column.
     pub column: String,
-    /// The value that it reaches.
+    /// The value that the column reaches.
     #[serde(default)]
     pub value: Option<f64>,
-    /// The share by which the subject is ahead of the other side.
+    /// The lead of the subject over the other side, as a share.
     #[serde(default)]
     pub by: Option<f64>,
 }

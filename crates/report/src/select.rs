@@ -13,9 +13,9 @@ pub use results::columns::ENGINE;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Quantity {
-    /// The column, or the one above the line.
+    /// The column, or the numerator of the quotient.
     pub column: String,
-    /// The column below the line.
+    /// The denominator of the quotient.
     pub over: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column that a parameter of a claim selects in.
+/// The column in which a parameter of a claim selects rows.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -49,13 +49,13 @@ impl TryFrom<String> for Quantity {
     expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
 )]
 pub enum ParamColumn {
-    /// Its values are those of the parameter.
+    /// A column with the parameter's values.
     Same(String),
-    /// Its values are others.
+    /// A column with other values.
     Translated {
         /// The column.
         column: String,
-        /// Its values, by that of the parameter; any of them where there are several.
+        /// The column's values by those of the parameter; any of several values matches.
         values: BTreeMap<String, Texts>,
     },
 }
@@ -75,27 +75,27 @@ impl ParamColumn {
 pub enum Other {
     /// Another subject.
     Subject(String),
-    /// What differs: parameters of the claim, and columns.
+    /// Differences from the claim's side: parameters of the claim, and columns.
     Differing(BTreeMap<String, Texts>),
 }
 
-/// What multiplies a measurement.
+/// Factor by which a measurement is multiplied.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a parameter")]
 pub enum Scale {
     /// A number.
     Number(f64),
-    /// A parameter of the claim, and that of the other side for the other side.
+    /// A parameter of the claim; on the other side, the parameter of the other side.
     Param(String),
 }
 
-/// How many cores a claim takes.
+/// Number of CPU cores that a claim needs.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
 pub enum Cores {
-    /// So many.
+    /// This number.
     Number(u64),
-    /// As many as a parameter of the claim says.
+    /// The number in a parameter of the claim.
     Param(String),
 }
 

@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The figure or table of a document that an experiment stands for.
+/// The figure or table of a document that an experiment reproduces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureSource {
-    /// The document, by the name of its folder: `cs265`.
+    /// Folder name of the document: `cs265`.
     pub document: String,
-    /// The name of the figure in this repository: `E07`.
+    /// Name of the figure in this repository: `E07`.
     pub figure: String,
-    /// What the figure shows.
+    /// Title of the figure.
     pub title: String,
-    /// The sections of the document that say something of it.
+    /// Sections of the document that describe the figure.
     pub sections: Vec<String>,
-    /// What the document leaves open, each with the value used here and what another one would do.
+    /// Parameters that the document does not specify, each with the value used here and the effect of other values.
     pub unspecified: Vec<String>,
 }
 

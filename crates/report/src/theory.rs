@@ -9,32 +9,33 @@ use crate::Argument;
 use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
 
-/// What theory says of some claims, or that it says nothing.
+/// Theory for some claims, or the reason why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
-    /// The computation; nothing where theory says nothing.
+    /// The computation; none if theory makes no prediction.
     pub computed: Option<String>,
-    /// What it is given.
+    /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
-    /// What its result bounds.
+    /// Side on which the result bounds the claim.
     pub bound: Option<Bound>,
-    /// The unit of the result, where it is not in the form of a claim.
+    /// Unit of the result, if it is not in the form of a claim.
     pub unit: Option<String>,
-    /// The derivation in short; or why theory says nothing.
+    /// The derivation in short, or the reason why theory makes no prediction.
     pub says: String,
 }
 
 /// The result of theory for one claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
-    /// The computed number; `None` where theory says nothing.
+    /// The computed number; `None` if theory makes no prediction.
     pub value: Option<f64>,
     /// The side on which the number bounds the claim.
     pub bound: Option<Bound>,
-    /// The unit, where the number is not in the form of the claim.
+    /// Unit, if the number is not in the form of the claim.
     pub unit: Option<String>,
-    /// The derivation in short, where the reason of the verdict does not have it; or why theory says nothing.
+    /// The derivation in short, if the reason of the verdict does not contain it; or the reason why theory makes no
+    /// prediction.
     pub says: String,
 }
 

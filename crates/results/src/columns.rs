@@ -1,37 +1,37 @@
-//! The list of all columns: name, title, unit, type, direction, and the definition, which is the
-//! documentation of each constant.
+//! List of all columns: name, title, unit, type, direction, and definition. The docstring of each constant is the
+//! definition.
 //!
-//! Counters count what happened within the phase of their row. Those of the store as a whole stand in the
-//! rows of operation `all` only; a value that was not measured is empty, never 0.
+//! Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. A value
+//! that was not measured is empty, never 0.
 
 use crate::metric::{Better, Kind, Metric, Unit, columns};
 
-/// The name of the operation in rows about all operations of a phase together.
+/// Name of the operation in rows about all operations of a phase together.
 pub const ALL: &str = "all";
 
-/// The path at which engines are swept, and so the name of its column.
+/// Path at which engines are swept, and so the name of its column.
 pub const ENGINE: &str = "engine";
 
-/// The root of the paths that an experiment on a component sweeps, and what its name begins with.
+/// Prefix of the paths that an experiment on a component sweeps, and of its name.
 pub const COMPONENT: &str = "component";
 
 columns! {
-    /// The columns that say which measurement a row is of. The swept paths follow them.
+    /// The columns that identify the measurement of a row. The swept paths follow them.
     IDENTITY
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
     /// Number of the cell, from 0 in the order of the sweep. A cell is one combination of swept values.
     CELL = "cell", "cell", Plain, Integer, Neither, true;
-    /// What sets the cell apart from the others, in short.
+    /// Short name of the cell: the values in which it differs from the other cells.
     LABEL = "label", "design", Plain, Text, Neither, true;
-    /// Number of the trial, from 0. Equal trials of different cells ran next to each other in time, on the
-    /// same operations: they are pairs.
+    /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time, on the same operations,
+    /// so they form pairs across cells.
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
     /// The kind of operation, or `all`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
-    /// `timed`: real threads and real time. `counted`: one thread, every counter the same on every machine.
+    /// `timed`: real threads and real time. `counted`: one thread, and every counter is the same on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
     /// The seed of the operation stream.
     SEED = "seed", "seed", Plain, Integer, Neither, true;
@@ -43,17 +43,17 @@ columns! {
 columns! {
     /// The measured columns of `runs.csv`, in order.
     METRICS
-    /// Operations done.
+    /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, true;
-    /// Wall time of the phase, from the start of its first operation to the end of its last. Settling is not
-    /// in it. Rows of single operations repeat it.
+    /// Wall time of the phase, from the start of its first operation to the end of its last. It does not include
+    /// settling. Rows of single operations repeat it.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
-    /// Mean service time: from the call of an operation to its return. In a closed loop this is all the
-    /// latency there is, and its tail is flattered: an operation that stalls delays those behind it, and they
-    /// are not charged for the wait (coordinated omission). In an open loop see `response_mean_ns`. In component
-    /// runs it is the time of all slices / `ops`, the loop's own included (`loop_ns`).
+    /// Mean service time: from the call of an operation to its return. In a closed loop this is the only latency, and
+    /// its tail is too optimistic: the operations after a stalled operation start late, and the delay is not counted
+    /// (coordinated omission). In an open loop see `response_mean_ns`. In component runs it is the time of all slices
+    /// / `ops`, including that of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -67,30 +67,30 @@ columns! {
     MAX_NS = "max_ns", "longest service time", Nanoseconds, Integer, Lower, false;
     /// Gets that found a value.
     FOUND = "found", "gets that found a value", Count, Integer, Neither, true;
-    /// Gets that found none.
+    /// Gets that found no value.
     MISSING = "missing", "gets that found none", Count, Integer, Neither, true;
     /// Key and value bytes of puts, key bytes of deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, true;
-    /// Bytes written to the write-ahead log.
+    /// Bytes written to the write-ahead log (WAL).
     WAL_BYTES = "wal_bytes", "bytes written to the log", Bytes, Integer, Lower, true;
-    /// Bytes of tables written by flushes.
+    /// SSTable bytes written by flushes.
     FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, true;
-    /// Bytes of tables read by compactions.
+    /// SSTable bytes read by compactions.
     COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, true;
-    /// Bytes of tables written by compactions.
+    /// SSTable bytes written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, true;
-    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`, when the last operation of the
-    /// phase ends: what pending compaction still owes is not in it (burst value).
+    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation.
+    /// It does not include pending compactions (burst value).
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, true;
-    /// Blocks fetched from storage, data blocks and index pages alike.
+    /// Blocks read from storage, both data blocks and index pages.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, true;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, true;
-    /// Data blocks looked into per get, cached or not; of other engines in phases of gets alone, where they count.
+    /// Data blocks searched per get, cached or not. Other engines report it only in phases without other operations.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, true;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, true;
-    /// Times a filter was asked for a key.
+    /// Number of filter lookups for a key.
     FILTER_PROBES = "filter_probes", "filter probes", Count, Integer, Neither, true;
     /// Probes that answered "not here".
     FILTER_NEGATIVES = "filter_negatives", "filter negatives", Count, Integer, Neither, true;
@@ -98,133 +98,133 @@ columns! {
     FILTER_FALSE_POSITIVES = "filter_false_positives", "false positives", Count, Integer, Lower, true;
     /// False positives / (false positives + negatives).
     FPR = "fpr", "false-positive rate", Share, Number, Lower, true;
-    /// Times a fence was asked for the block of a key.
+    /// Number of fence pointer searches for the block of a key.
     FENCE_SEARCHES = "fence_searches", "fence searches", Count, Integer, Lower, true;
     /// Memtables flushed.
     FLUSHES = "flushes", "flushes", Count, Integer, Neither, true;
-    /// Compactions done.
+    /// Number of completed compactions.
     COMPACTIONS = "compactions", "compactions", Count, Integer, Neither, true;
-    /// Levels that hold tables, when the last operation of the phase ends.
+    /// Number of levels with SSTables at the end of the phase's last operation.
     LEVELS = "levels", "levels", Count, Integer, Neither, true;
-    /// Sorted runs on storage, when the last operation of the phase ends.
+    /// Sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
-    /// Bytes of all live tables, when the last operation of the phase ends.
+    /// Bytes of all live SSTables at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
-    /// Key and value bytes of the newest live version of every key, exact, from the operations alone.
+    /// Key and value bytes of the newest live version of every key, exact, derived from the operations.
     LIVE_BYTES = "live_bytes", "bytes of live data", Bytes, Integer, Neither, true;
-    /// `table_bytes` / `live_bytes`, when the last operation of the phase ends (burst value).
+    /// `table_bytes` / `live_bytes` at the end of the phase's last operation (burst value).
     SPACE_AMP = "space_amp", "space amplification", Ratio, Number, Lower, true;
-    /// Bytes of memory held by memtables.
+    /// Memory of memtables in bytes.
     MEMTABLE_BYTES = "memtable_bytes", "memory of memtables", Bytes, Integer, Lower, false;
-    /// Bytes of memory held by filters.
+    /// Memory of filters in bytes.
     FILTER_BYTES = "filter_bytes", "memory of filters", Bytes, Integer, Lower, true;
-    /// Bytes of memory held by fences, block directories and restart hints.
+    /// Memory of fence pointers, block directories and restart hints in bytes.
     FENCE_BYTES = "fence_bytes", "memory of fences", Bytes, Integer, Lower, true;
-    /// Bytes of memory held by the block cache.
+    /// Memory of the block cache in bytes.
     CACHE_BYTES = "cache_bytes", "memory of the block cache", Bytes, Integer, Lower, false;
-    /// Time that writers were held up by the store's stall rules, over all threads.
+    /// Time during which stall rules of the store delayed writers, summed over all threads.
     STALL_SECONDS = "stall_seconds", "time writers stalled", Seconds, Number, Lower, false;
-    /// Processor time of the process in the phase, user and system, over all threads.
+    /// CPU time of the process in the phase, user and system, summed over all threads.
     CPU_SECONDS = "cpu_seconds", "processor time", Seconds, Number, Lower, false;
     /// Largest resident memory of the process up to the end of the phase.
     RSS_PEAK_BYTES = "rss_peak_bytes", "peak resident memory", Bytes, Integer, Lower, false;
-    /// Bytes that the operating system sent to storage for the process.
+    /// Bytes that the operating system wrote to storage for the process.
     OS_WRITE_BYTES = "os_write_bytes", "bytes written by the operating system", Bytes, Integer, Lower, false;
     /// (`wal_bytes` + `flush_bytes` + `compaction_bytes_written`) / `user_bytes_written`.
     WRITE_AMP_WAL = "write_amp_wal", "write amplification with the log", Ratio, Number, Lower, true;
-    /// `write_amp` with the bytes written until pending flushes and compactions were done (settled value).
+    /// `write_amp`, including the bytes written until pending flushes and compactions finished (settled value).
     WRITE_AMP_SETTLED = "write_amp_settled", "settled write amplification", Ratio, Number, Lower, true;
     /// `table_bytes_settled` / `live_bytes`.
     SPACE_AMP_SETTLED = "space_amp_settled", "settled space amplification", Ratio, Number, Lower, true;
-    /// `table_bytes` after pending flushes and compactions were done.
+    /// `table_bytes` after pending flushes and compactions finished.
     TABLE_BYTES_SETTLED = "table_bytes_settled", "settled bytes of all tables", Bytes, Integer, Lower, true;
-    /// `runs` after pending flushes and compactions were done.
+    /// `runs` after pending flushes and compactions finished.
     RUNS_SETTLED = "runs_settled", "settled sorted runs", Count, Integer, Neither, true;
-    /// `levels` after pending flushes and compactions were done.
+    /// `levels` after pending flushes and compactions finished.
     LEVELS_SETTLED = "levels_settled", "settled levels", Count, Integer, Neither, true;
-    /// `flush_bytes` with those written until pending flushes and compactions were done.
+    /// `flush_bytes`, including bytes written until pending flushes and compactions finished.
     FLUSH_BYTES_SETTLED = "flush_bytes_settled", "settled bytes flushed", Bytes, Integer, Lower, true;
-    /// `compaction_bytes_read` with those read until pending flushes and compactions were done.
+    /// `compaction_bytes_read`, including bytes read until pending flushes and compactions finished.
     COMPACTION_BYTES_READ_SETTLED = "compaction_bytes_read_settled", "settled bytes read by compaction", Bytes, Integer, Lower, true;
-    /// `compaction_bytes_written` with those written until pending flushes and compactions were done.
+    /// `compaction_bytes_written`, including bytes written until pending flushes and compactions finished.
     COMPACTION_BYTES_WRITTEN_SETTLED = "compaction_bytes_written_settled", "settled bytes written by compaction", Bytes, Integer, Lower, true;
-    /// `write_amp_wal` with the bytes written until pending flushes and compactions were done.
+    /// `write_amp_wal`, including the bytes written until pending flushes and compactions finished.
     WRITE_AMP_WAL_SETTLED = "write_amp_wal_settled", "settled write amplification with the log", Ratio, Number, Lower, true;
-    /// `os_write_bytes` / `user_bytes_written`: what the operating system wrote per byte of the user. Whole pages
-    /// are counted, when they are first changed.
+    /// `os_write_bytes` / `user_bytes_written`: bytes written by the operating system per user byte. A whole page
+    /// counts when it is first changed.
     OS_WRITE_AMP = "os_write_amp", "write amplification of the system", Ratio, Number, Lower, false;
-    /// `os_write_bytes` with those until pending flushes and compactions were done.
+    /// `os_write_bytes`, including those until pending flushes and compactions finished.
     OS_WRITE_BYTES_SETTLED = "os_write_bytes_settled", "settled bytes written by the system", Bytes, Integer, Lower, false;
     /// `os_write_bytes_settled` / `user_bytes_written`.
     OS_WRITE_AMP_SETTLED = "os_write_amp_settled", "settled write amplification of the system", Ratio, Number, Lower, false;
-    /// Bytes that the operating system fetched from storage for the process: what lay in its page cache is not
-    /// among them. Empty where the storage is memory, as all columns of the system's reads and writes.
+    /// Bytes that the operating system read from storage for the process, without reads from its page cache. Empty for
+    /// storage in memory, like all columns of the system's reads and writes.
     OS_READ_BYTES = "os_read_bytes", "bytes read by the system", Bytes, Integer, Lower, false;
-    /// Time from the last operation's end until pending flushes and compactions were done.
+    /// Time from the end of the last operation until pending flushes and compactions finished.
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
-    /// The part of `blocks_read` that is fence pages.
+    /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
-    /// Modelled devices only (`storage = "simulated"`): the time that the device took for what the phase asked of
-    /// it, each call by itself, and the sum of the two columns that follow. In `timed` mode callers waited for it.
+    /// Only for modelled devices (`storage = "simulated"`): device time of the phase's requests, each in isolation,
+    /// and the sum of the next two columns. In `timed` mode callers waited for it.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, true;
-    /// The part of `device_seconds` that is reads.
+    /// Reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, true;
-    /// The part of `device_seconds` that is writes and syncs.
+    /// Writes and syncs in `device_seconds`.
     DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, true;
-    /// `device_seconds` / `ops`, in nanoseconds: what the device adds to an operation that waits for all of it.
+    /// `device_seconds` / `ops`, in nanoseconds: the device's share of the latency if every operation waits for its
+    /// requests.
     DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, true;
-    /// The false-positive rate that theory gives for the filters as they were built, weighted by probes or,
-    /// where those are not told apart, by keys.
+    /// Theoretical false-positive rate of the filters as they were built, weighted by probes, or by keys if the engine
+    /// does not report probes per filter.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
-    /// `fpr` / `expected_fpr` − 1; empty where fewer than 100 false positives are expected of probes for different keys,
-    /// of which a filter asked for few popular ones has few: it would be chance.
+    /// `fpr` / `expected_fpr` − 1. Empty if theory expects fewer than 100 false positives of distinct keys, because
+    /// the result would be chance.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
-    /// What the compaction policy writes by its closed form, or where it has none by the simulator, for as many
-    /// flushes of keys that are all different, in the bytes of this phase's flushes: form × `flush_bytes` /
-    /// `user_bytes_written`, flushes and compactions settled. Of phases that only add keys to an empty tree, whose
-    /// bytes merges leave as many as they were.
+    /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
+    /// factor is the policy's closed form, or the result of the simulator, for as many flushes of distinct keys,
+    /// settled. Only for phases that add new keys to an empty tree whose compactions keep the number of bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
-    /// Sorted runs that the policy leaves after as many flushes, by its closed form or the simulator, settled. Of
-    /// the phases that have `expected_write_amp`.
+    /// Theoretical number of sorted runs after as many flushes, by the policy's closed form or the simulator, settled.
+    /// Only for phases with `expected_write_amp`.
     EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, false;
-    /// Likewise the levels that hold them.
+    /// Theoretical number of levels with these runs, for the same phases.
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
-    /// Data blocks that a get looks into by expectation, from the runs that there are and `expected_fpr`: for an
-    /// absent key the false positives of all runs, for a present one its own block and the false positives of
-    /// newer runs. Of phases that only get, from runs that overlap, through fences that find a block without reading.
+    /// Expected data blocks per get, from the current runs and `expected_fpr`. For an absent key these are the false
+    /// positives of all runs, for a present key its own block and the false positives of newer runs. Only for phases
+    /// of gets, with runs that overlap, and with fence pointers that find a block without a read.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
-    /// The least that `space_amp_settled` can be: tables that hold every live key that is in no memtable once, in the
-    /// bytes that a byte of keys and values takes in them. Of trees without tombstones.
+    /// Lower bound of `space_amp_settled`: SSTables with exactly one copy of every live key that is in no memtable, at
+    /// their bytes per byte of keys and values. Only for trees without tombstones.
     LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, false;
-    /// The most that it comes to by the textbook where keys are overwritten and every level is full, in the same bytes:
-    /// T/(T − 1) leveled and lazy leveled, T tiered, Z·T/(T − 1) of a tree with Z runs in its largest level, and level
-    /// 0 on top where it waits for several runs (Dayan & Idreos, "Dostoevsky", 2018). A tree whose largest level has just
-    /// begun may take more. Of the same trees, under these policies.
+    /// Textbook upper bound of `space_amp_settled` with overwritten keys and full levels, at the same bytes per byte.
+    /// It is T/(T − 1) for leveled and lazy leveled, T for tiered, and Z·T/(T − 1) for a tree with Z runs in its
+    /// largest level. Level 0 is added if it waits for several runs (Dayan & Idreos, "Dostoevsky", 2018). A tree with
+    /// a new largest level may exceed it. Only for the same trees, and these policies.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, false;
     /// `space_amp_settled` / `most_space_amp` − 1: negative below the ceiling.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
-    /// The hit rate that theory gives for the cache under the phase's law of popularity: Che's approximation for
-    /// LRU, Martina's for FIFO, for blocks as they are filled, the filling of an empty cache included. Keys in turn
-    /// hit all but one in a block. Of phases that only get present keys.
+    /// Theoretical hit rate of the cache for the phase's key distribution: Che's approximation for LRU, Martina's for
+    /// FIFO, for blocks as they are filled, including the filling of an empty cache. Sequential keys hit all but one
+    /// per block. Only for phases of gets for present keys.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, false;
-    /// The hit rate of a cache that always holds the most popular blocks of the phase's law: what no cache exceeds
-    /// in the long run that does not know the future. Of phases that only get present keys.
+    /// Hit rate of a cache that always contains the most popular blocks of the phase's distribution: the long-run
+    /// upper bound of every cache without knowledge of the future. Only for phases of gets for present keys.
     BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, false;
-    /// Times a filter was asked whether a range between two keys is empty.
+    /// Number of filter lookups for a range between two keys.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
     /// Range probes that answered "empty".
     RANGE_FILTER_NEGATIVES = "range_filter_negatives", "range filter negatives", Count, Integer, Neither, true;
-    /// False positives / (false positives + negatives) of range probes; false are those that answered "maybe"
-    /// although the run had no key in the range.
+    /// False positives / (false positives + negatives) of range probes. A false positive answered "maybe" although the
+    /// run had no key in the range.
     RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
-    /// Open loop only: mean response time, from the moment an operation was due to its return, waiting
-    /// included. Empty in a closed loop.
+    /// Open loop only: mean response time, from the scheduled start of an operation to its return, including the wait.
+    /// Empty in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;
     /// Open loop only: median response time.
     RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, false;
@@ -232,29 +232,30 @@ columns! {
     RESPONSE_P99_NS = "response_p99_ns", "p99 response time", Nanoseconds, Integer, Lower, false;
     /// Open loop only: 99.9th percentile of response time.
     RESPONSE_P999_NS = "response_p999_ns", "p99.9 response time", Nanoseconds, Integer, Lower, false;
-    /// Answers compared with the model, off the timed path.
+    /// Answers compared with the model, outside of the timed path.
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, true;
-    /// Checked answers that were wrong. A row where it is not 0 carries no other measurement.
+    /// Checked answers that were wrong. A row with any has no other measurements.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
-    /// Checked gets that found nothing where something was written, of a design that drops data by rule: they are
-    /// not wrong. Ranges and multi-gets that lack something are not checked there. Empty for all other designs.
+    /// Checked gets that found no value although one was written, for a design that drops data by rule. They are not
+    /// wrong. Scans and multi-gets with missing entries are not checked there. Empty for all other designs.
     DROPPED_ANSWERS = "dropped_answers", "answers that lack what was dropped", Count, Integer, Neither, true;
-    /// Why the numbers of the row cannot be: the bounds of theory or physics that they exceed, in words. No verdict
-    /// goes by such a row. Empty where all is within its bounds.
+    /// Why the numbers of the row are impossible: the theoretical or physical bounds that they exceed. Verdicts ignore
+    /// such a row. Empty if all numbers are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
     /// Threads that issued operations.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
-    /// Open loop only: operations due per second, over all threads.
+    /// Open loop only: scheduled operations per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
-    /// Of a phase whose rate was searched for: the largest rate at which its objective holds, over all threads; the row is
-    /// that of the probe at this rate. Empty where not even the least rate holds (the row is that of the least then), and
-    /// where the largest one does, which says nothing of how much more would.
+    /// Only for a phase with a rate search: the largest rate that meets the objective, over all threads. The row is
+    /// that of the probe at this rate. Empty if the smallest rate already misses the objective; the row is then that
+    /// of the smallest rate. Empty also if the largest rate meets it, because the limit is then unknown.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
-    /// What the smallest rate that does not hold misses: `p99`, `stalls` or `level0_runs`; `to` where the largest holds: let the search go further.
+    /// The objective that the smallest failing rate misses: `p99`, `stalls` or `level0_runs`. It is `to` if the
+    /// largest rate meets the objective, in which case raise `to`.
     RATE_LIMIT = "rate_limit", "what limits the rate", Plain, Text, Neither, false;
-    /// How often the search for the rate did the phase.
+    /// Number of times the rate search ran the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;
-    /// Share of the phase's operations that are of this row's kind; 1 for `all`.
+    /// Share of the phase's operations with this row's kind; 1 for `all`.
     REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, true;
     /// Share of key accesses that went to the most accessed key.
     REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, true;
@@ -262,127 +263,124 @@ columns! {
     REALISED_HOT_1_PERCENT = "realised_hot_1_percent", "share of the hottest 1 % of keys", Share, Number, Neither, true;
     /// Share of key accesses that went to the most accessed tenth of the keys.
     REALISED_HOT_10_PERCENT = "realised_hot_10_percent", "share of the hottest 10 % of keys", Share, Number, Neither, true;
-    /// Share of gets for keys that the store does not have.
+    /// Share of gets for keys that are not in the store.
     REALISED_ABSENT = "realised_absent", "share of gets for absent keys", Share, Number, Neither, true;
     /// Mean bytes of the keys in the phase's operations.
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
     /// Mean bytes of the values in the phase's writes.
     REALISED_VALUE_BYTES = "realised_value_bytes", "mean value size", Bytes, Number, Neither, true;
-    /// The state of caches that the phase asked for when its clock started: `as-is`, as the phase before left them;
-    /// `warm`, all that lives was read once, in the order of the keys; `cold`, the store was flushed, closed and opened
-    /// again, and the system told to let go of its files. `, direct` stands behind it where tables bypass the page
-    /// cache.
+    /// Requested state of caches at the start of the phase. `as-is`: unchanged from the phase before. `warm`: all live
+    /// data was read once, in key order. `cold`: the store was flushed, closed and opened again, and its files were
+    /// evicted from the page cache. `, direct` is appended if SSTables bypass the page cache.
     CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, true;
-    /// The share of the pages of the store's files that the page cache held when the phase began, before any warm-up.
+    /// Share of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
     PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, false;
-    /// The most memory that the process of the trial could use, page cache included (`trials.memory_limit`); empty
-    /// without a limit.
+    /// Memory limit of the trial process, page cache included (`trials.memory_limit`); empty without a limit.
     MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
-    /// Free memory that was written and given up right before the phase (`trials.warm_memory`); empty where none was.
+    /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without this.
     WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, true;
-    /// Operations of the phase's warm-up, which nothing else in the row counts but `checked_answers` and what was
-    /// realised; empty without one.
+    /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns also count them. Empty
+    /// without a warm-up.
     WARM_UP_OPS = "warm_up_ops", "operations of the warm-up", Count, Integer, Neither, true;
-    /// Time that the warm-up took.
+    /// Duration of the warm-up.
     WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
-    /// Whether the store came to be steady in a warm-up that was to last until then.
+    /// Whether the store reached a steady state in a warm-up with that goal.
     WARM_UP_STEADY = "warm_up_steady", "steady behind the warm-up", Plain, Text, Neither, false;
-    /// Whether what was measured was steady: cut into five equal rounds, throughput, write amplification and the sorted
-    /// runs of each level lie within 20 % of their mean, and rise or fall by no more than 10 % of it (SNIA's rule; runs
-    /// may differ by one). Empty where the phase lasted less than five seconds.
+    /// Whether the measurement was steady. It is split into five equal rounds. Throughput, write amplification and the
+    /// sorted runs of each level must be within 20 % of their mean, and their trend within 10 % of it (SNIA's rule;
+    /// runs may differ by one). Empty for phases shorter than five seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, false;
-    /// What was not steady.
+    /// Quantities that were not steady.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
-    /// Component runs only: operations are timed in slices of some dozens to thousands with one pair of clock
-    /// readings each, and this is the median over the slices of their time per operation. What a neighbour takes
-    /// from the processor now and then moves `mean_ns`, and not this.
+    /// Component runs only: median time per operation over slices. A slice has some dozens to thousands of operations
+    /// and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not this column.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, false;
-    /// Component runs only: what the loop around the component takes per operation, measured as the same loop
-    /// without it. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
+    /// Component runs only: time of the loop around the component per operation, measured with the same loop without
+    /// the component. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
-    /// Component runs only: time to build the component, per entry: the median of several builds. Of a filter it is what
-    /// `component.insertion` says. `whole`: all from the hashes of the keys to a filter that answers, by one thread, with its
-    /// memory, the bytes that a table stores and the opening of these. `single` and `batch`: insertion alone, into bits that
-    /// other threads may write too, until the last thread is done; memory is got before and bytes are stored after that. So
-    /// `whole` has no place beside the other two.
+    /// Component runs only: build time of the component per entry, as the median of several builds. For a filter it
+    /// depends on `component.insertion`. `whole`: everything from the hashes of the keys to a usable filter, by one
+    /// thread, including its allocation, serialization and opening. `single` and `batch`: only insertion, into bits
+    /// that other threads may write as well, until the last thread is done; allocation and serialization are excluded.
+    /// Do not compare `whole` with the other two.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
-    /// Component runs only: bytes of memory that the component holds, per entry (key, block of a fence) in it.
+    /// Component runs only: memory of the component in bytes per entry (key, or block of a fence).
     BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
-    /// Component runs only: bits of memory that a filter holds per key, as it was built.
+    /// Component runs only: memory of a filter in bits per key, as it was built.
     BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, true;
     /// Component runs only: original bytes / stored bytes.
     RATIO = "ratio", "compression ratio", Ratio, Number, Higher, true;
-    /// Component runs only: megabytes (10⁶ bytes) of data per second, by the median slice: original bytes of a
-    /// codec, bytes of keys of a hash function, bytes of files of a back end.
+    /// Component runs only: megabytes (10⁶ bytes) of data per second in the median slice: original bytes for a codec,
+    /// key bytes for a hash function, file bytes for a back end.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
-    /// Component runs only: the hit rate of Belady's rule on the same requests at the same capacity, which knows
-    /// the future: no cache can have a higher one.
+    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future,
+    /// so no cache can have a higher one.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
-    /// Component runs only: sorted runs that a get may have to ask, the mean over the flushes of a simulated tree.
+    /// Component runs only: sorted runs that a get may have to search, as the mean over the flushes of a simulated
+    /// tree.
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
-    /// Component runs only: the most sorted runs that a simulated tree had at any time.
+    /// Component runs only: maximum number of sorted runs of a simulated tree.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
-    /// Bytes that the files of the store take on the file system, logs and all, with what logs have reserved (1 MiB
-    /// at most for each of ours), after pending flushes and compactions were done. The one measure of space that all
-    /// engines have; `timed` mode only.
+    /// Bytes of the store's files on the file system after pending flushes and compactions finished, including WALs
+    /// and their reserved space (at most 1 MiB per WAL for lsmbench). It is the only measure of space that all engines
+    /// report; `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
-    /// Bytes of memory held by filters and fences together, by engines that do not tell them apart.
+    /// Memory of filters and fence pointers together, for engines that do not report them separately.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
-    /// Blocks that gets and ranges used where they lie in mapped tables: neither read nor from the cache.
+    /// Blocks that gets and scans used in place in mapped SSTables: neither read nor from the cache.
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
-    /// Memtables and sorted runs that had keys of a range, per range.
+    /// Memtables and sorted runs with keys in the range, per scan.
     SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
-    /// How often an operation asks for memory: allocations by the thread that does it, a batch or a range as one
-    /// operation. What other threads flush and merge meanwhile is not among them. Our own tree only, whose allocations the
-    /// program sees; `timed` mode only.
+    /// Memory allocations per operation by the thread that runs it; a batch or a scan counts as one operation. Flushes
+    /// and compactions on other threads are not included. Only for lsmbench's own tree, whose allocations the program
+    /// counts; `timed` mode only.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
-    /// Lookups in data blocks that the index inside the block answered (`block.index`): it told that the key is absent,
-    /// or at which entry or restart point it stands, so that nothing was searched. Empty where blocks have none.
+    /// Lookups in data blocks that the hash index of the block answered (`block.index`) without a search: the key is
+    /// absent, or at a known entry or restart point. Empty for blocks without an index.
     BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, true;
     /// `block_index_answers` / lookups in blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, true;
-    /// Time that compactions took: from the start of each until its tables were in the tree. One that is cut into parts
-    /// that go on side by side counts once; one that is under way when the phase ends counts with the next. Our own
-    /// tree only; `timed` mode only.
+    /// Duration of compactions, from the start of each until its SSTables were in the tree. A compaction in several
+    /// concurrent parts counts once. A compaction that is running at the end of the phase counts in the next one. Only
+    /// for lsmbench's own tree; `timed` mode only.
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, false;
-    /// `compaction_seconds` / `compactions`: how long one takes. Empty without any.
+    /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
     SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, false;
-    /// Component runs only: entries in the shard of a memtable that has fewest. Empty where it has no shards, as in the
-    /// three columns that follow.
+    /// Component runs only: entries in the smallest shard of a memtable. Empty for memtables without shards, as are
+    /// the next three columns.
     SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, true;
-    /// Component runs only: entries in the shard of a memtable that has most.
+    /// Component runs only: entries in the largest shard of a memtable.
     SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, true;
-    /// Component runs only: the standard deviation of entries per shard / their mean. What chance leaves to a perfect
-    /// hash is √((shards − 1) / entries).
+    /// Component runs only: the standard deviation of entries per shard / their mean. A perfect hash has √((shards −
+    /// 1) / entries) by chance.
     SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, true;
-    /// Component runs only: Pearson's χ² of entries per shard against equal shards, of as many degrees of freedom as
-    /// there are shards less one, which is also what chance makes it on the average.
+    /// Component runs only: Pearson's χ² of entries per shard against equal shards. It has (shards − 1) degrees of
+    /// freedom, which is also its expected value by chance.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
-    /// Component runs only: the memory that a codec takes to compress one block after the other, besides the blocks and
-    /// what comes of them: the contexts that it keeps and what it asks for meanwhile, also that of libraries in other
-    /// languages. Of a codec per level it is that of the codec of `component.level`; where blocks decide by what they hold,
-    /// that of all codecs which they may come to.
+    /// Component runs only: memory that a codec needs to compress blocks one after the other, in addition to the
+    /// blocks and the compressed output. It includes retained contexts and temporary allocations, also of libraries in
+    /// other languages. For a codec per level it is the codec of `component.level`. If the content of blocks selects
+    /// the codec, it is that of all possible codecs.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
-    /// Cycles that the processor spent on the process in the phase, over all threads, in user space and in the kernel, as
-    /// `perf stat` counts them; in user space alone where the kernel keeps its own to itself, which `lsmbench doctor` and
-    /// the findings of the manifest say. Empty in `counted` mode, of components, whose phases hold more than what is timed,
-    /// and where there are no hardware counters, as in most virtual machines. So are the seven columns that follow.
+    /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
+    /// `perf stat`. Only user space if the kernel does not permit more, which `lsmbench doctor` and the findings of
+    /// the manifest report. Empty in `counted` mode, for components, because their phases include untimed work, and
+    /// without hardware counters, as in most virtual machines. The same holds for the next seven columns.
     CPU_CYCLES = "cpu_cycles", "processor cycles", Count, Integer, Lower, false;
-    /// Instructions that the processor retired, of the same threads.
+    /// Instructions that the CPU retired, for the same threads.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;
-    /// References to caches of the processor, those that `perf` calls `cache-references`: on most processors, what
-    /// the nearer caches did not have and the last one was asked for.
+    /// CPU cache references (`cache-references` of `perf`). On most CPUs these are accesses to the last-level cache.
     CPU_CACHE_REFERENCES = "cpu_cache_references", "references to the processor's cache", Count, Integer, Lower, false;
-    /// Those of them that the cache did not have: `perf`'s `cache-misses`.
+    /// CPU cache misses (`cache-misses` of `perf`).
     CPU_CACHE_MISSES = "cpu_cache_misses", "misses of the processor's cache", Count, Integer, Lower, false;
-    /// Branches that the processor predicted wrongly.
+    /// Branches that the CPU mispredicted.
     BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, false;
     /// `instructions` / `cpu_cycles`.
     INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, false;
-    /// `cpu_cache_misses` / `cpu_cache_references`. The two are counted by turns where the processor has fewer counters than
-    /// events, and are then estimates.
+    /// `cpu_cache_misses` / `cpu_cache_references`. If the CPU has fewer counters than events, the two are counted
+    /// alternately and are estimates.
     CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "miss rate of the processor's cache", Ratio, Number, Lower, false;
-    /// `instructions` / `ops`: those of flushes and merges meanwhile among them.
+    /// `instructions` / `ops`, including those of concurrent flushes and compactions.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
 }
 
@@ -409,9 +407,8 @@ pub const SECOND: Metric = Metric {
     definition: "Start of the interval that the row covers, in seconds since its phase began.",
 };
 
-/// The measured columns of `timeline.csv`, in order. They mean what they mean in `runs.csv`, for one
-/// interval instead of one phase; `seconds` is the length of the interval, and what describes a state
-/// (levels, runs, bytes held) is taken at its end.
+/// Measured columns of `timeline.csv`, in order. Each has its meaning in `runs.csv`, for one interval instead of one
+/// phase; `seconds` is the length of the interval. State (levels, runs, memory) is sampled at the end of the interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

@@ -18,7 +18,7 @@ columns! {
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, true;
     /// Gets of a phase that does nothing else. Empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase of gets alone", Count, Integer, Neither, true;
-    /// Puts, in batches or alone.
+    /// Puts, in batches or single.
     PUTS = "puts", "puts", Count, Integer, Neither, true;
     /// Scans opened.
     RANGES = "ranges", "scans", Count, Integer, Neither, true;

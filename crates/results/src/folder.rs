@@ -47,7 +47,7 @@ impl Folder {
         self.root.join("verdicts.csv")
     }
 
-    /// The path of `manifest.json`: everything needed to identify the measurement and to repeat it.
+    /// The path of `manifest.json`, which identifies the measurement and contains the information to repeat it.
     pub fn manifest(&self) -> PathBuf {
         self.root.join("manifest.json")
     }

@@ -10,13 +10,14 @@ use crate::{ResultsError, Row, Schema};
 columns! {
     /// The columns of `history.csv`, in order.
     HISTORY
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     STARTED = "started", "started", Plain, Text, Neither, false;
-    /// The commit that the program was built from; empty where it is not known.
+    /// Commit from which the program was built; empty if it is unknown.
     GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, false;
-    /// Processor, cores and kernel of the machine; empty in `counted` mode, where machines do not matter.
+    /// CPU model, cores and kernel of the machine; empty in `counted` mode, whose numbers do not depend on the
+    /// machine.
     MACHINE = "machine", "machine", Plain, Text, Neither, false;
-    /// Hash of what was measured and how.
+    /// Hash of the measured configuration.
     CONFIG_HASH = "config_hash", "configuration", Plain, Text, Neither, true;
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
@@ -30,7 +31,7 @@ columns! {
     METRIC = "metric", "metric", Plain, Text, Neither, true;
     /// Median over the trials, in the metric's unit.
     MEDIAN = "median", "median", Plain, Number, Neither, false;
-    /// How many trials there were.
+    /// Number of trials.
     TRIALS = "trials", "trials", Count, Integer, Neither, false;
 }
 

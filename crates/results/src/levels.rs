@@ -1,4 +1,4 @@
-//! The columns of `levels.csv`: size and I/O of each level of the tree, phase by phase.
+//! Columns of `levels.csv`: size and I/O of each level of the tree, phase by phase.
 
 use crate::columns::{
     FILTER_FALSE_POSITIVES, FILTER_NEGATIVES, FILTER_PROBES, FPR, RUNS, RUNS_SETTLED, TABLE_BYTES,
@@ -7,28 +7,28 @@ use crate::columns::{
 use crate::metric::{Better, Kind, Metric, Unit, columns};
 
 columns! {
-    /// The columns of `levels.csv` that no other file has, in order.
+    /// Columns that only `levels.csv` has, in order.
     LEVEL_OWN
     /// Number of the level; flushes write to level 0.
     LEVEL = "level", "level", Plain, Integer, Neither, true;
-    /// Tables of the level, when the last operation of the phase ends.
+    /// SSTables of the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, true;
-    /// Bytes of tables read by the merges that wrote to the level. Over all levels: `compaction_bytes_read`.
+    /// SSTable bytes read by compactions into the level. Sum over all levels: `compaction_bytes_read`.
     BYTES_READ = "bytes_read", "bytes read by merges into the level", Bytes, Integer, Lower, true;
-    /// Bytes of tables written to the level, by flushes and merges; a table that is moved as it is writes nothing.
-    /// Over all levels: `flush_bytes` + `compaction_bytes_written`.
+    /// SSTable bytes written to the level by flushes and compactions; a trivial move writes nothing. Sum over all
+    /// levels: `flush_bytes` + `compaction_bytes_written`.
     BYTES_WRITTEN = "bytes_written", "bytes written to the level", Bytes, Integer, Lower, true;
-    /// `tables` after pending flushes and compactions were done.
+    /// `tables` after pending flushes and compactions finished.
     TABLES_SETTLED = "tables_settled", "settled tables", Count, Integer, Neither, true;
-    /// `bytes_read` with those read until pending flushes and compactions were done.
+    /// `bytes_read`, including bytes read until pending flushes and compactions finished.
     BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by merges into the level", Bytes, Integer, Lower, true;
-    /// `bytes_written` with those written until pending flushes and compactions were done.
+    /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, true;
-    /// Data blocks of the level that gets looked into, cached or not. Over all levels: `blocks_per_get` × keys
-    /// that were looked up.
+    /// Data blocks of the level that gets searched, cached or not. Sum over all levels: `blocks_per_get` × looked-up
+    /// keys.
     GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks that gets looked into", Count, Integer, Lower, true;
-    /// Blocks of the level that gets fetched from storage, data blocks and index pages alike. Over all levels it is
-    /// `blocks_read`, where nothing but gets reads.
+    /// Blocks of the level that gets read from storage, both data blocks and index pages. Sum over all levels:
+    /// `blocks_read`, if the phase only gets.
     GET_BLOCKS_READ = "get_blocks_read", "blocks that gets fetched from storage", Count, Integer, Lower, true;
 }
 

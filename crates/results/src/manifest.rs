@@ -1,4 +1,4 @@
-//! The manifest of a run: everything beyond its numbers that is needed to judge and repeat them.
+//! The manifest of a run: all information beyond its numbers that is needed to judge and repeat them.
 //!
 //! The manifest is plain data, filled in by the code that runs the experiment. Unknown values are `null`.
 
@@ -24,14 +24,14 @@ pub struct Manifest {
     pub version: u64,
     /// The name of the experiment: the stem of its file.
     pub experiment: String,
-    /// The question it asks.
+    /// The experiment's question.
     pub question: String,
-    /// A hash of everything that decides what is measured; charts print its first digits.
+    /// A hash of all settings that affect the measurements; charts print its first digits.
     pub run_id: String,
     /// The experiment with every default and override resolved, as TOML.
     pub resolved: String,
-    /// Hash of what is measured and how: the cells, the mode, the seed, what is timed and checked. A run can be
-    /// resumed with other charts or more trials, which are not in it.
+    /// Hash of the settings that a resumed run must share: the cells, the mode, the seed, and the timed and checked
+    /// operations. It does not cover charts and the number of trials.
     pub config_hash: String,
     /// The command line.
     pub command: Vec<String>,
@@ -41,7 +41,7 @@ pub struct Manifest {
     pub trials: u64,
     /// `timed` or `counted`.
     pub mode: String,
-    /// Whether it is the experiment's quick form: smaller than it means, and no answer to its question.
+    /// Whether it is the experiment's quick form, whose reduced size allows no conclusions.
     #[serde(default)]
     pub quick: bool,
     /// The swept paths, in the order of their columns.
@@ -50,56 +50,56 @@ pub struct Manifest {
     pub phases: Vec<String>,
     /// The cells, in order.
     pub cells: Vec<CellInfo>,
-    /// The variants that the designs of the cells use, each once, with the crate that each comes from.
+    /// The variants in the designs of the cells, each once, with its crate.
     #[serde(default)]
     pub components: Vec<ComponentInfo>,
-    /// Combinations that the sweep left out, and why.
+    /// Combinations that the sweep skipped, with reasons.
     pub left_out: Vec<LeftOut>,
-    /// The program.
+    /// The program that measured.
     pub build: BuildInfo,
-    /// The machine.
+    /// The machine on which it ran.
     pub machine: MachineInfo,
-    /// What measuring costs.
+    /// Overhead of the measurement.
     pub harness: HarnessCost,
-    /// What calls to components in other languages and processes cost; nothing for built-in components.
+    /// Overhead of calls to components in other languages and processes; empty for built-in components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<SeamCost>,
-    /// When the run began, RFC 3339.
+    /// Start of the run, RFC 3339.
     pub started: String,
-    /// When it ended, RFC 3339; nothing while it runs or if it was killed.
+    /// End of the run, RFC 3339; `null` while it runs or if it was killed.
     pub ended: Option<String>,
-    /// What a reader of the numbers should know: noise, overrides, refusals.
+    /// Warnings about the numbers: noise, overrides, skipped parts.
     pub warnings: Vec<String>,
-    /// What is known of `runs.csv`; nothing of what earlier versions wrote.
+    /// The seal of `runs.csv`; `null` for files of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,
-    /// What is known of `timeline.csv`.
+    /// The seal of `timeline.csv`.
     #[serde(default)]
     pub timeline: Option<Seal>,
-    /// What is known of `noise.csv`.
+    /// The seal of `noise.csv`.
     #[serde(default)]
     pub noise: Option<Seal>,
-    /// What is known of `levels.csv`.
+    /// The seal of `levels.csv`.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The fixtures that trials started from; those of phases that are in no row.
+    /// The fixtures from which trials started, for phases without rows.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A store that trials started from clones of.
+/// A prebuilt store, clones of which trials start from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
-    /// Its name: a hash of what was to be built, and by which program.
+    /// Its name: a hash of its build instructions and of the program.
     pub hash: String,
-    /// When it was built, RFC 3339.
+    /// Time at which it was built, RFC 3339.
     pub built: String,
-    /// How long that took, in seconds.
+    /// Duration of the build in seconds.
     pub seconds: f64,
     /// The cells whose trials start from it.
     pub cells: Vec<u64>,
-    /// Its files.
+    /// Files of the fixture.
     pub files: Vec<FixtureFile>,
 }
 
@@ -107,21 +107,21 @@ pub struct FixtureInfo {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureFile {
-    /// Its name.
+    /// File name.
     pub name: String,
-    /// Its length.
+    /// File size in bytes.
     pub bytes: u64,
-    /// Its XXH3-64, in hexadecimal.
+    /// XXH3-64 of the content, in hexadecimal.
     pub xxh3: String,
 }
 
-/// A variant that ran, and the crate that it comes from.
+/// A variant that ran, with its crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentInfo {
-    /// Its axis: `bloom`.
+    /// Axis of the variant: `bloom`.
     pub axis: String,
-    /// Its name in TOML: `blocked`.
+    /// Name of the variant in TOML: `blocked`.
     pub kind: String,
     /// The package: `lsmbench-bloom`.
     pub package: String,
@@ -133,63 +133,63 @@ pub struct ComponentInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
-    /// Its number.
+    /// Number of the cell.
     pub cell: u64,
-    /// Its label.
+    /// Label of the cell.
     pub label: String,
     /// The swept values, in the order of the swept paths.
     pub swept: Vec<String>,
     /// Hash of its resolved design.
     pub design_hash: String,
-    /// The engine, where it is not our own tree.
+    /// The engine; missing for lsmbench's own tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
     pub streams: Vec<Stream>,
 }
 
-/// How lines of [`EngineInfo::mapping`] begin that name what is not equal.
+/// Start of the lines of [`EngineInfo::mapping`] that name a mismatch.
 pub const UNEQUAL: &str = "not equal: ";
 
 /// Another engine that ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineInfo {
-    /// What it is called in the results.
+    /// Name of the engine in the results.
     pub name: String,
-    /// Its version, as it tells it itself.
+    /// Version that the engine reports.
     pub version: Option<String>,
-    /// The shared library that was loaded, where it is one.
+    /// The loaded shared library; `null` for engines that are compiled in.
     pub library: Option<String>,
-    /// What makes its times doubtful, as a build with assertions.
+    /// Reasons to doubt its times, such as a build with assertions.
     pub doubts: Vec<String>,
-    /// What the terms of the design became among its options, and what is not equal.
+    /// The engine options for the settings of the design, and the mismatches.
     pub mapping: Vec<String>,
 }
 
-/// The operations of one phase: what was meant beside what came out.
+/// The operations of one phase: intended and realised.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// The name of the phase.
     pub phase: String,
-    /// Hash of the operations; cells that agree on it did the same. None where a text file is replayed.
+    /// Hash of the operations; cells with equal hashes ran the same operations. `null` if a text file is replayed.
     pub hash: Option<String>,
-    /// What the phase was meant to do.
+    /// Intended operations of the phase.
     pub intended: Profile,
-    /// What it did in the first trial of the cell; the rows of `runs.csv` say it of every trial.
+    /// Operations in the first trial of the cell; the rows of `runs.csv` have those of every trial.
     pub realised: Profile,
 }
 
-/// The operations of a phase in a few figures. What does not occur, or has no closed form, is `null`.
+/// Statistics of the operations of a phase. A value that does not occur, or has no closed form, is `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Operations, a batch or multi-get as one.
+    /// Number of operations; a batch or multi-get counts as one.
     pub operations: Option<u64>,
     /// The share of each kind of operation that occurs.
     pub mix: BTreeMap<String, f64>,
-    /// The share of gets for keys that never were.
+    /// The share of gets for keys that were never written.
     pub absent: Option<f64>,
     /// The share of the most popular key in all accesses.
     pub hottest_key: Option<f64>,
@@ -201,7 +201,7 @@ pub struct Profile {
     pub key_bytes: Option<f64>,
     /// The mean size of the values that are written.
     pub value_bytes: Option<f64>,
-    /// The mean number of entries that a range asks for.
+    /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
 }
 
@@ -211,7 +211,7 @@ pub struct Profile {
 pub struct LeftOut {
     /// The label of the combination.
     pub label: String,
-    /// Why it cannot be run.
+    /// Reason why it cannot run.
     pub reason: String,
 }
 
@@ -233,7 +233,7 @@ pub struct BuildInfo {
     pub target: Option<String>,
     /// The build profile.
     pub profile: Option<String>,
-    /// Whether assertions were compiled in; no time counts then.
+    /// Whether assertions were compiled in; times are then meaningless.
     pub debug_assertions: bool,
 }
 
@@ -241,42 +241,42 @@ pub struct BuildInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineInfo {
-    /// The processor's model.
+    /// CPU model.
     pub cpu: Option<String>,
-    /// Processors the run may use.
+    /// Number of CPUs that the run may use.
     pub cores: Option<u64>,
-    /// Bytes of memory.
+    /// Memory in bytes.
     pub memory_bytes: Option<u64>,
-    /// Kernel and its version.
+    /// Kernel with its version.
     pub kernel: Option<String>,
     /// The file system of the data folder.
     pub file_system: Option<String>,
-    /// The device below it.
+    /// The device of that file system.
     pub device: Option<String>,
-    /// Bytes free on it when the run began.
+    /// Free bytes on the file system at the start of the run.
     pub free_bytes: Option<u64>,
-    /// Load averages over 1, 5 and 15 minutes when the run began.
+    /// Load averages over 1, 5 and 15 minutes at the start of the run.
     pub load_average: Option<[f64; 3]>,
-    /// Load averages when it ended.
+    /// Load averages at the end of the run.
     pub load_average_end: Option<[f64; 3]>,
-    /// What was looked at before the run, and what makes times doubtful.
+    /// Checks before the run, with sources of timing noise.
     #[serde(default)]
     pub findings: Vec<MachineFinding>,
 }
 
-/// One thing of a machine that may disturb times.
+/// One possible source of timing noise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFinding {
-    /// What was looked at.
+    /// Name of the check.
     pub check: String,
-    /// How it is; nothing where the system does not tell.
+    /// Result of the check; `null` if the system does not report it.
     pub value: Option<String>,
-    /// What to do about it, where it is a concern.
+    /// Advice to fix it, if it is a problem.
     pub advice: Option<String>,
 }
 
-/// What the harness adds to every operation, measured before the run against a store that does nothing.
+/// Overhead of the harness per operation, measured before the run with a store that does nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HarnessCost {
@@ -286,22 +286,23 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// The cost per operation: with every one timed, with one in a hundred timed, and as this run times them.
+    /// Overhead per operation if every operation is timed, if one in a hundred is timed, and with the sampling of this
+    /// run.
     pub operations: Vec<OperationCost>,
 }
 
-/// What measuring adds to an operation at one sampling of latencies.
+/// Overhead per operation at one sampling rate of latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// Every how many operations one is timed; 1 times all.
+    /// One of this many operations is timed; 1 times all.
     pub sampling: u64,
-    /// Nanoseconds per operation in all: generation, timing, recording.
+    /// Total nanoseconds per operation: generation, timing, recording.
     pub operation_ns: f64,
 }
 
-/// What a call to a component in another language or process costs beyond a direct call, measured before the run with
-/// a component that does the same work on both sides.
+/// Overhead of a call to a component in another language or process, compared with a direct call. It is measured before
+/// the run with a component that does the same work on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
@@ -309,14 +310,13 @@ pub struct SeamCost {
     pub axis: String,
     /// The variant.
     pub kind: String,
-    /// What one call does.
+    /// Description of one call.
     pub call: String,
-    /// Nanoseconds that the seam adds to a call; about 0, and below it by chance, where it adds nothing that can be
-    /// measured.
+    /// Overhead per call in nanoseconds; about 0, and possibly negative by chance, if it is not measurable.
     pub call_ns: f64,
 }
 
-/// The one field that every version of the manifest has.
+/// The only field that every version of the manifest has.
 #[derive(Deserialize)]
 struct Version {
     version: u64,

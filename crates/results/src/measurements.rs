@@ -39,7 +39,7 @@ impl Measurements {
         }
     }
 
-    /// The value of a metric; empty where it was not measured.
+    /// The value of a metric; empty if it was not measured.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
     }

@@ -10,16 +10,16 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::ResultsError;
 
-/// The rows of a file as of the end of the last measurement. What stands behind them was written by a run that
-/// was killed before it could say so.
+/// The rows of a file at the end of the last complete measurement. Later rows come from a run that was killed before
+/// it updated the seal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
-    /// The lines, the header included.
+    /// Number of lines, including the header.
     pub lines: u64,
-    /// Their bytes.
+    /// Number of bytes of these lines.
     pub bytes: u64,
-    /// Their XXH3-64, in hexadecimal.
+    /// XXH3-64 of these bytes, in hexadecimal.
     pub xxh3: String,
 }
 

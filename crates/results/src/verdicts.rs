@@ -1,4 +1,4 @@
-//! The columns of `verdicts.csv`, and its writer: the conclusions from the rows of a run, in a form for programs.
+//! Columns of `verdicts.csv`, and its writer: the conclusions from the rows of a run, for programs.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::writer::replace;
 use crate::{ResultsError, Row, Schema};
 
 columns! {
-    /// The columns of `verdicts.csv`, in order.
+    /// Columns of `verdicts.csv`, in order.
     VERDICTS
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
-    /// What the compared cells agree in, where an experiment has several comparisons: `entries = 1000`.
+    /// Common values of the compared cells, if an experiment has several comparisons: `entries = 1000`.
     WITHIN = "within", "within", Plain, Text, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
@@ -20,53 +20,54 @@ columns! {
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// The column of `runs.csv` that is compared.
     METRIC = "metric", "metric", Plain, Text, Neither, true;
-    /// What the candidate is compared with.
+    /// Label of the cell that is the reference of the comparison.
     BASELINE = "baseline", "baseline", Plain, Text, Neither, true;
-    /// What is compared.
+    /// Label of the cell that is compared with the baseline.
     CANDIDATE = "candidate", "candidate", Plain, Text, Neither, true;
     /// `improved`, `regressed`, `equivalent` or `inconclusive`.
     VERDICT = "verdict", "verdict", Plain, Text, Neither, false;
     /// Why the verdict is inconclusive; empty for the others.
     DOUBT = "doubt", "doubt", Plain, Text, Neither, false;
-    /// Median over trials of the metric on the baseline's side, in the metric's unit.
+    /// Median of the baseline's metric over trials, in the metric's unit.
     BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, false;
-    /// Median over trials of the metric on the candidate's side.
+    /// Median of the candidate's metric over trials, in the metric's unit.
     CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, false;
-    /// Median over trials of candidate / baseline, paired by trial; empty where there is none or it is infinite.
+    /// Median over trials of candidate / baseline, paired by trial; empty if it is undefined or infinite.
     RATIO = "ratio", "ratio", Ratio, Number, Neither, false;
-    /// Lower end of the 95 % interval on `ratio`.
+    /// Lower end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, false;
-    /// Upper end of the 95 % interval on `ratio`.
+    /// Upper end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, false;
-    /// How often chance alone would bring about as much, corrected for all comparisons of the run (Holm).
+    /// Probability of at least this difference by chance, corrected for all comparisons of the run (Holm).
     P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
-    /// Mean logarithm of the ratio in units of its standard deviation over trials; empty where every trial says
-    /// the same.
+    /// Mean logarithm of the ratio in units of its standard deviation over trials; empty if all trials have the same
+    /// ratio.
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
     /// Trials that have the metric on both sides.
     TRIALS = "trials", "trials", Count, Integer, Neither, true;
-    /// The smallest relative difference that counted: 2 %, or `noise_floor` where that is more, or what a rate was
-    /// searched for to within.
+    /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if that is larger, or the precision
+    /// of a rate search.
     DELTA = "delta", "δ", Share, Number, Neither, false;
-    /// Relative difference that the interval of the baseline against itself, in the same blocks, reaches; empty
-    /// where it did not run twice.
+    /// Largest relative difference within the CI of the baseline against itself in the same rounds; empty if the
+    /// baseline did not run twice.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, false;
-    /// Smallest true relative difference that as many trials find in four of five experiments on this machine.
+    /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, false;
-    /// Settings in which the two designs differ; 1 is a clean comparison.
+    /// Number of settings in which the two designs differ; 1 is a clean comparison.
     FACTORS = "factors", "factors", Count, Integer, Neither, true;
-    /// The paths of these settings, with commas between them.
+    /// Paths of these settings, separated by commas.
     DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, true;
-    /// Median over trials of the bytes of memory that the baseline's memtables, filters, fences and cache held;
+    /// Median over trials of the memory of the baseline's memtables, filters, fence pointers and cache, in bytes;
     /// empty for components.
     BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
-    /// The same of the candidate.
+    /// The candidate's memory, defined like `baseline_memory_bytes`.
     CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
-    /// Where the sweep says `memory = "equal"`: `equal`, or `unequal` where what the two held differs by more than 5 %.
+    /// Only with `memory = "equal"` in the sweep: `equal`, or `unequal` if the memory of the two differs by more than
+    /// 5 %.
     MEMORY = "memory", "memory", Plain, Text, Neither, false;
-    /// Trials in which the baseline was not steady (`steady` in `runs.csv`); empty where it can be told of none.
+    /// Trials in which the baseline was not steady (`steady` in `runs.csv`); empty if no trial has this information.
     BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, false;
-    /// The same of the candidate.
+    /// Trials in which the candidate was not steady, defined like `baseline_unsteady_trials`.
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
 

@@ -7,7 +7,7 @@ pub struct KeyEntry {
     pub key: &'static str,
     /// The values that it takes, with their unit, in Markdown.
     pub values: &'static str,
-    /// The default in TOML; empty where the key has none.
+    /// The default in TOML; empty if the key has none.
     pub default: &'static str,
     /// One or two sentences: the meaning of the key.
     pub about: &'static str,

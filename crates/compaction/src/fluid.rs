@@ -13,8 +13,8 @@
 //!
 //! # What it writes
 //! Let N buffers be flushed, with keys that are all different. The j-th arrival since a level was empty is the p(j)-th
-//! of its run, p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i. Level 0 writes nothing where p(j) = 1, because the flush
-//! wrote that run, and nothing where j = T, because the level is then compacted down at once. In a whole level i ≥ 1
+//! of its run, p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i. Level 0 writes nothing if p(j) = 1, because the flush
+//! wrote that run, and nothing if j = T, because the level is then compacted down at once. In a whole level i ≥ 1
 //! that is compacted down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1 and 1 at K = T − 1. The
 //! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for the largest.
 //!

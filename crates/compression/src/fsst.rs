@@ -131,7 +131,7 @@ impl Symbols {
         at
     }
 
-    /// Decodes the end of a block, where there is no room for eight symbols at once.
+    /// Decodes the end of a block, if there is no room for eight symbols at once.
     fn fill_end(&self, codes: &[u8], mut out: &mut [u8]) -> Option<()> {
         let mut codes = codes.iter();
         while let Some(code) = codes.next() {

@@ -69,18 +69,18 @@ impl OpenStore {
         self.store.version()
     }
 
-    /// Compacts the whole store. `None` where the engine has no call for that.
+    /// Compacts the whole store. `None` if the engine has no call for that.
     pub fn compact(&self) -> Option<Result<(), TargetError>> {
         self.store.compact()
     }
 
-    /// Bytes that the files of the store take on the file system. `None` where it has no directory.
+    /// Bytes that the files of the store take on the file system. `None` if it has no directory.
     pub fn disk_bytes(&self) -> Option<u64> {
         disk_bytes(&self.opening.directory)
     }
 }
 
-/// Bytes that the files below `folder` take on the file system. `None` where there is no such folder.
+/// Bytes that the files below `folder` take on the file system. `None` if there is no such folder.
 pub fn disk_bytes(folder: &Path) -> Option<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).ok()?.filter_map(Result::ok) {

@@ -8,7 +8,7 @@ use results::{Measurements, Metric, Value};
 pub struct EngineStats {
     /// The readings of the whole store.
     pub whole: Readings,
-    /// The readings of each level, from level 0 down. Empty where the engine does not distinguish levels.
+    /// The readings of each level, from level 0 down. Empty if the engine does not distinguish levels.
     pub levels: Vec<Readings>,
 }
 
@@ -86,14 +86,14 @@ impl EngineStats {
     }
 
     /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist at
-    /// one of the moments counts as empty there. `None` where neither reading distinguishes levels.
+    /// one of the moments counts as empty there. `None` if neither reading distinguishes levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
         Some(of(self).since(&of(before)))
     }
 
-    /// The sum of a gauge over all levels. `None` where some level does not report it, or the engine does not
+    /// The sum of a gauge over all levels. `None` if some level does not report it, or the engine does not
     /// distinguish levels.
     pub fn sum_of_levels(&self, metric: &Metric) -> Option<u64> {
         let sum = self.levels.iter().map(|level| level.reading(metric)).sum::<Option<u64>>();
@@ -110,7 +110,7 @@ impl EngineStats {
         (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
     }
 
-    /// Bytes of memory that the store reports, over all of its parts. `None` where it reports none.
+    /// Bytes of memory that the store reports, over all of its parts. `None` if it reports none.
     pub fn memory_bytes(&self) -> Option<u64> {
         let parts =
             [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::TABLE_MEMORY_BYTES, &c::CACHE_BYTES];

@@ -8,13 +8,13 @@ use crate::stats::EngineStats;
 ///
 /// A call that an engine may lack returns an `Option`, and `None` means that the engine has no such call.
 pub trait Store: Target {
-    /// The version of the engine as the running code reports it. `None` where the code does not report it.
+    /// The version of the engine as the running code reports it. `None` if the code does not report it.
     fn version(&self) -> Option<String>;
 
     /// The counters and sizes of the store at this moment. It may be called while other threads work.
     fn stats(&self) -> EngineStats;
 
-    /// Compacts the whole store, as far as the engine's compaction can. `None` where the engine has no call for that.
+    /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
     fn compact(&self) -> Option<Result<(), TargetError>> {
         None
     }

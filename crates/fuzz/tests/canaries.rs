@@ -23,7 +23,7 @@ fn found(target: &Target) -> String {
     failure.message
 }
 
-/// The length-prefixed words of an input; `None` where one ends too early.
+/// The length-prefixed words of an input; `None` if one ends too early.
 fn words(mut input: &[u8]) -> Option<Vec<&[u8]>> {
     let mut words = Vec::new();
     while !input.is_empty() {

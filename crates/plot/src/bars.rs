@@ -216,7 +216,7 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// The size of the numbers at the ends of bars, the same at all of them; `None` where they would be too small.
+/// The size of the numbers at the ends of bars, the same at all of them; `None` if they would be too small.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

@@ -61,7 +61,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The standing of the other end of a range; `None` where the claim is no end of one.
+    /// The standing of the other end of a range; `None` if the claim is no end of one.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),

@@ -71,9 +71,9 @@ pub struct Answer {
     pub source: FigureSource,
     /// The file, as a path in this repository.
     pub file: String,
-    /// The question of the experiment; `None` where all claims are computed.
+    /// The question of the experiment; `None` if all claims are computed.
     pub question: Option<String>,
-    /// The run; `None` where the experiment has not run.
+    /// The run; `None` if the experiment has not run.
     pub run: Option<RunNote>,
     /// The finding of the run itself, in a sentence.
     pub outcome: Option<String>,

@@ -22,7 +22,7 @@ impl Measured {
 }
 
 impl Compare {
-    /// The number in this form for measurement `m` and other side `r`; `None` where a form needs more than two numbers.
+    /// The number in this form for measurement `m` and other side `r`; `None` if a form needs more than two numbers.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -38,7 +38,7 @@ impl Compare {
         }
     }
 
-    /// The number in this form for equal sides; `None` where none exists.
+    /// The number in this form for equal sides; `None` if none exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),

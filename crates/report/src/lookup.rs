@@ -20,7 +20,7 @@ impl Lookup {
         Self::with(rule, &claim.subject, &claim.params)
     }
 
-    /// The lookup of the other side of a claim; `None` where the rule has no other side.
+    /// The lookup of the other side of a claim; `None` if the rule has no other side.
     pub(crate) fn of_other(rule: &Rule, claim: &Claim) -> Option<Self> {
         match rule.to.as_ref()? {
             Other::Subject(subject) => Some(Self::with(rule, subject, &claim.params)),
@@ -104,7 +104,7 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// The number of cores that a claim needs; `None` where the rule does not state it.
+/// The number of cores that a claim needs; `None` if the rule does not state it.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

@@ -76,7 +76,7 @@ pub(crate) fn values(
 }
 
 /// The sizes of the rows that a lookup selects, in the columns whose values differ between a full and a smaller run;
-/// `None` where all are those of the full run.
+/// `None` if all are those of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {

@@ -193,7 +193,7 @@ impl Rule {
         )
     }
 
-    /// The differences of the other side, where it is given as a table.
+    /// The differences of the other side, if it is given as a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),

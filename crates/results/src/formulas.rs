@@ -144,7 +144,7 @@ pub static SETTLED: &[(&Metric, &Metric)] = &[
 ];
 
 impl Formula {
-    /// The value in a row; empty where a term was not measured, or the denominator is 0.
+    /// The value in a row; empty if a term was not measured, or the denominator is 0.
     pub fn value(&self, row: &Measurements) -> Value {
         self.number(row).map_or(Value::Empty, |number| match self.column.kind {
             Kind::Integer => Value::Integer(number as i128),

@@ -60,7 +60,7 @@ impl Row {
         Ok(self)
     }
 
-    /// The cell of a column; empty where the file has no such column.
+    /// The cell of a column; empty if the file has no such column.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.schema.position(metric.name).map_or(&Value::Empty, |at| &self.cells[at])
     }

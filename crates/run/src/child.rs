@@ -18,7 +18,7 @@ pub const TRIAL_COMMAND: &str = "trial-process";
 /// The period of checks for an interruption during a trial.
 const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
 
-/// Runs a trial in a new process of this program. `None` where the user interrupted the run. `line` prints the output
+/// Runs a trial in a new process of this program. `None` if the user interrupted the run. `line` prints the output
 /// of libraries.
 pub(super) fn run_trial(
     spec: &TrialSpec,

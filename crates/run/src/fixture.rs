@@ -349,7 +349,7 @@ fn open_folder(folder: &Path) -> Outcome<File> {
     File::open(folder).map_err(|error| Problem::doing(format!("open {}", folder.display()), error))
 }
 
-/// Waits for a lock of a file; `None` where the user interrupts the run.
+/// Waits for a lock of a file; `None` if the user interrupts the run.
 fn lock(file: File, attempt: fn(&File) -> Result<(), TryLockError>) -> Option<File> {
     loop {
         match attempt(&file) {

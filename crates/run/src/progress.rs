@@ -18,7 +18,7 @@ const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 /// The progress of one experiment. Trials are weighted by their estimated seconds, and the pace of the finished trials
 /// corrects the estimate of the others.
 pub(super) struct Progress {
-    /// The bar. `None` where standard error is not a terminal.
+    /// The bar. `None` if standard error is not a terminal.
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,

@@ -107,7 +107,7 @@ fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the offset of the first entry, after the header and the stride; `None` where these do not fit.
+/// Returns the offset of the first entry, after the header and the stride; `None` if these do not fit.
 fn entries_start(block: &[u8]) -> Option<usize> {
     let mut stride_at = HEADER_1_BYTES - size_of::<u32>();
     if number_before(block, size_of::<u32>())? != MAGIC {

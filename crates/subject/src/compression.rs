@@ -167,7 +167,7 @@ impl Subject for Blocks {
 
 impl Blocks {
     /// The memory that a codec takes to compress blocks one after the other, without these blocks and their output: its
-    /// state between blocks, and its temporary allocations. `None` where allocations are not counted.
+    /// state between blocks, and its temporary allocations. `None` if allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -347,7 +347,7 @@ impl Writes {
     }
 }
 
-/// Sets how evenly entries are distributed to shards; sets nothing where there are no shards.
+/// Sets how evenly entries are distributed to shards; sets nothing if there are no shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);

@@ -46,7 +46,7 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Number of levels that hold runs, and number of runs, after `flushes` flushes; `None` where no closed form is known.
+/// Number of levels that hold runs, and number of runs, after `flushes` flushes; `None` if no closed form is known.
 /// A leveled tree counts its flushes as a number with the base T: level i holds the i-th digit, in one run where
 /// leveled and in as many runs as the digit where tiered.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {

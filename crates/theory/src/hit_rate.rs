@@ -26,7 +26,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// The eviction policy of a cache of the catalog; `None` where no form is known.
+    /// The eviction policy of a cache of the catalog; `None` if no form is known.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -90,7 +90,7 @@ impl Eviction {
         }
     }
 
-    /// The time in which `held` blocks enter the cache; `None` where all existing blocks fit.
+    /// The time in which `held` blocks enter the cache; `None` if all existing blocks fit.
     fn time(self, popularity: &Popularity, held: f64) -> Option<f64> {
         let asked = popularity.sum(|share| f64::from(u8::from(share > 0.0)));
         if held >= asked {

@@ -18,7 +18,7 @@ pub fn blocks_per_absent_get(runs: &[RunView]) -> f64 {
     runs.iter().map(|run| run.fpr).sum()
 }
 
-/// Blocks per lookup of a key that is in one of the runs, the newest first; `None` where no run answers a lookup.
+/// Blocks per lookup of a key that is in one of the runs, the newest first; `None` if no run answers a lookup.
 pub fn blocks_per_present_get(runs: &[RunView]) -> Option<f64> {
     let (mut before, mut blocks, mut shares) = (0.0, 0.0, 0.0);
     for run in runs {

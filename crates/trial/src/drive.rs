@@ -45,7 +45,7 @@ pub(super) struct Driven {
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
     pub(super) start: Stamp,
-    /// The time from the first start to the end of the last operation, in nanoseconds; `None` where time is not
+    /// The time from the first start to the end of the last operation, in nanoseconds; `None` if time is not
     /// measured.
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.

@@ -187,14 +187,14 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The mean length of a data block; `None` where blocks in memory differ in length from those in files.
+    /// The mean length of a data block; `None` if blocks in memory differ in length from those in files.
     fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
         let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// The capacity of the cache in bytes. `None` where it gets the rest of a budget.
+    /// The capacity of the cache in bytes. `None` if it gets the rest of a budget.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())

@@ -5,7 +5,7 @@ use engines::EngineStats;
 use results::{Measurements, columns as c, counters as n};
 use tree::Design;
 
-/// The bounds of `space_amp_settled` for a store with `live` bytes of live data. `None` where tombstones take
+/// The bounds of `space_amp_settled` for a store with `live` bytes of live data. `None` if tombstones take
 /// additional space, and for an engine that does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     let stored = settled.sum_of_levels(&n::ENTRY_BYTES)?;

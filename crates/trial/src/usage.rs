@@ -6,7 +6,7 @@ use results::RunMode;
 
 /// A reader of the resources that this process has used.
 pub(super) struct Meter {
-    /// The hardware counters. `None` where no time is measured.
+    /// The hardware counters. `None` if no time is measured.
     counters: Option<Mutex<Counters<PROCESSOR_EVENTS>>>,
 }
 

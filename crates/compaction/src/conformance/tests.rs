@@ -159,7 +159,7 @@ proptest! {
     }
 }
 
-/// Returns the label of the policy of `examples/policy-python`, which merges three runs; `None` where Python is
+/// Returns the label of the policy of `examples/policy-python`, which merges three runs; `None` if Python is
 /// missing.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn policy_in_python() -> Option<String> {

@@ -144,7 +144,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The value of a numeric property; `None` where this version has none of that name.
+    /// The value of a numeric property; `None` if this version has none of that name.
     fn number(&self, name: &CStr) -> Option<u64> {
         let mut number = 0;
         // SAFETY: The name is NUL-terminated, and the number is written to before the call returns.
@@ -161,7 +161,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The counters of the library by the names of their tickers; empty where the library does not count.
+    /// The counters of the library by the names of their tickers; empty if the library does not count.
     fn tickers(&self) -> Vec<(String, u64)> {
         if !self.statistics {
             return Vec::new();
@@ -297,7 +297,7 @@ impl Iterator<'_> {
         }
     }
 
-    /// The current entry; `None` where the iterator is not valid.
+    /// The current entry; `None` if the iterator is not valid.
     fn entry(&self) -> Option<(&[u8], &[u8])> {
         let (mut key_bytes, mut value_bytes) = (0, 0);
         // SAFETY: Key and value of a valid iterator stay in place until the iterator moves, and moving it ends their

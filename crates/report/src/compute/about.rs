@@ -4,7 +4,7 @@ use crate::{Claim, Claims};
 
 /// The facts about the experiment and the program that a computation may read, in addition to `with`.
 pub trait Facts {
-    /// The value of the experiment at a path such as `design.compaction.growth`; `None` where it is not a number.
+    /// The value of the experiment at a path such as `design.compaction.growth`; `None` if it is not a number.
     fn setting(&self, path: &str) -> Option<f64>;
 
     /// The number of acknowledged writes that were missing after kills of a store with this design and log mode; `None`

@@ -81,7 +81,7 @@ impl Arguments<'_> {
         }
     }
 
-    /// The argument `name` as a number, or `default` where it is missing.
+    /// The argument `name` as a number, or `default` if it is missing.
     pub(super) fn number_or(&self, name: &str, default: f64) -> Result<f64, String> {
         if self.found.contains_key(name) { self.number(name) } else { Ok(default) }
     }

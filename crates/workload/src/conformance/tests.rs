@@ -35,7 +35,7 @@ fn distributions_with_other_parameters_keep_every_invariant() {
 /// Function from an index to its probability, up to a factor.
 type Weight = Box<dyn Fn(u64) -> f64>;
 
-/// Tests that draws pass χ² against the exact probability of each index, where it is known.
+/// Tests that draws pass χ² against the exact probability of each index, if it is known.
 #[test]
 fn indexes_match_their_exact_probabilities() {
     const KEYS: u64 = 200;

@@ -24,7 +24,7 @@ const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 /// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     let defaults = |_| caches(variant, variant.default_choice());
     let checked = laws::check_component(CATALOG.axis, variant, defaults, invariants::INVARIANTS);

@@ -25,7 +25,7 @@ const HISTORIES: u64 = 40;
 /// A policy that drops data by rule declares [`Limit::DropsData`](catalog::Limit::DropsData).
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn CompactionPolicy>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     for (name, check) in invariants::INVARIANTS {

@@ -22,7 +22,7 @@ use crate::{CATALOG, Compression};
 ///
 /// # Errors
 /// The codec cannot be added to the catalog; otherwise one line per broken invariant:
-/// `kind: "invariant": what broke`.
+/// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Compression>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)

@@ -34,7 +34,7 @@ pub struct Checked {
 ///
 /// # Errors
 /// The engine is not on this machine or not in this build; otherwise one line per broken invariant: `kind: "invariant":
-/// what broke`.
+/// failure`.
 pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     // Where the defaults do not build, `check_variant` has reported it.

@@ -21,7 +21,7 @@ use crate::{CATALOG, FencePolicy};
 /// The fence has its default parameters. A fence with a parameter `page_bytes` is checked with the smallest pages too.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject { policy, oracle: variant.oracle };
     let checked = laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS);

@@ -26,7 +26,7 @@ use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDist
 /// the number of keys, draws repeat, popular keys have the announced share, and so on.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), String> {
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }

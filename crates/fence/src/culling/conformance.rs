@@ -29,7 +29,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// Checks that a culling with its default parameters keeps every invariant in levels of either form.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": what broke`.
+/// One line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
 }

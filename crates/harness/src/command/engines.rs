@@ -135,7 +135,7 @@ fn aside(page: &Path) -> PathBuf {
 fn check_folders(results: &[PathBuf]) -> Outcome<()> {
     let mut known: BTreeMap<PathBuf, &Path> = BTreeMap::new();
     for path in results {
-        // A missing folder is reported where it is read.
+        // A missing folder is reported later, by its reader.
         let Ok(whole) = path.canonicalize() else { continue };
         if let Some(first) = known.insert(whole, path) {
             let message = match first == path {

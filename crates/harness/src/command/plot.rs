@@ -12,7 +12,7 @@ use crate::charts::styled;
 use crate::cli::PlotArguments;
 use crate::output::{line, print};
 
-/// The tables of an experiment that say how its results are shown.
+/// Tables of an experiment that affect only the presentation of its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
 /// How deep folders of results may be nested in a folder that is to be drawn.
@@ -21,8 +21,8 @@ const DEPTH: usize = 3;
 /// The folder in which runs keep the results that they replace.
 const EARLIER: &str = "earlier";
 
-/// Draws the charts of results folders again. A folder of results folders stands for them; a folder without results is
-/// skipped with a line, unless nothing else is named.
+/// Redraws the charts of results folders. A folder of results folders stands for all of them. A folder without results
+/// is skipped with a message, unless it is the only one named.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -65,12 +65,14 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     failed.map_or(Ok(()), Err)
 }
 
-/// The results folders that are named, or that lie in named folders. The others are skipped with a line each.
+/// The results folders that are named, or that are inside of named folders. The others are skipped with a message
+/// each.
 fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
         let before = all.len();
-        // Results that runs have replaced are drawn where they are named: their experiments are those of the current ones.
+        // Results that a later run replaced are drawn if they are named; their experiments are those of the current
+        // results.
         let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
         if is_earlier && named.len() > 1 {
             line(&format!("skipped {}: results of earlier runs; name it alone to draw it", folder.display()));
@@ -119,8 +121,8 @@ fn shown_by(config: &Path) -> Outcome<Table> {
     Ok(resolved.into_iter().filter(|(key, _)| SHOWN.contains(&key.as_str())).collect())
 }
 
-/// How the experiment file that ran shows its results now, where it is still there and shows them in another way. A file that
-/// cannot be read any more changes nothing.
+/// The presentation tables of the experiment file that ran, if the file still exists and has changed. An unreadable
+/// file changes nothing.
 fn shown_by_run(manifest: &Manifest, resolved: &Table) -> Option<Table> {
     let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
     let is_config = |path: &&PathBuf| {

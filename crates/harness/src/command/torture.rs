@@ -17,8 +17,8 @@ use crate::cli::{ReplayArguments, SubjectArguments, TortureCommand};
 
 pub(crate) use kill::write_until_killed;
 
-/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays it.
-/// Returns whether there is none.
+/// Runs a test and prints a line for each design and WAL mode. Prints every violation with the command that replays
+/// it. Returns whether no violation was found.
 pub(crate) fn torture(test: &TortureCommand) -> Outcome<bool> {
     match test {
         TortureCommand::Crash { subjects, again, states } => {

@@ -10,7 +10,7 @@ use toml::Value;
 use crate::output::print;
 use types::{Outcome, Problem};
 
-/// Prints the corruption of a store and changes nothing. Returns whether there is none.
+/// Prints the corruption of a store and changes nothing. Returns whether the store has no corruption.
 pub(crate) fn verify(directory: &Path) -> Outcome<bool> {
     if !directory.is_dir() {
         return Err(Problem::new(format!("no such directory: {}", directory.display())));

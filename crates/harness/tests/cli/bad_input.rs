@@ -317,7 +317,7 @@ const SWEEPS: &[Case<'_>] = &[
     ),
 ];
 
-/// Values that do not fit, which are found before anything runs.
+/// Invalid values that are detected before anything runs.
 const TOO_LARGE: &[Case<'_>] = &[
     (
         "insert = 3000",
@@ -518,7 +518,7 @@ fn folders_that_hold_something_else_are_left_alone() {
     assert!(bench.content() == before, "something was touched");
 }
 
-/// A digit that has changed, and lines that are gone or stand there twice, are rows like any other.
+/// A changed digit and missing or duplicate lines are still valid rows; only the seal detects them.
 #[test]
 fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let bench = Bench::small();

@@ -103,7 +103,7 @@ impl Bench {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().unwrap();
         std::thread::scope(|scope| {
-            // A program that wants no more closes its end.
+            // A program that stops reading closes its end.
             scope.spawn(move || stdin.write_all(input.as_bytes()));
             Answer::of(child)
         })

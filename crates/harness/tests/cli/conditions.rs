@@ -55,7 +55,7 @@ fn caches_are_as_the_phase_asks_for() {
     assert_eq!(exact_cells(&rows), exact_cells(&bench.rows("x")), "and it counts the same each time");
 }
 
-/// The rows of an experiment whose files lie on a disk, in a folder that goes with the test.
+/// The rows of an experiment whose files are on a disk, in a folder that is removed with the test.
 fn rows_on_disk(bench: &Bench, name: &str, out: &Path) -> Vec<Row> {
     let file = format!("{name}.toml");
     bench.ok(&["run", &file, "--allow-debug", "--out", out.to_str().unwrap()]);
@@ -74,7 +74,7 @@ fn what_the_page_cache_held_is_measured() {
     assert!(warm > 0.95, "all was read: {warm}");
     assert!(cold < 0.5, "only what opening the store reads is there: {cold}");
     assert!(number(second[1], &c::OS_READ_BYTES) > 100_000.0, "the rest comes from the device");
-    // Without the page cache the block cache is all there is.
+    // Without the page cache, the block cache is the only cache.
     bench.write("y.toml", timed.replace("storage  = \"pread\"", "storage = \"direct\""));
     let rows = rows_on_disk(&bench, "y", out.path());
     let states: Vec<String> = by_cell(&rows, "second").iter().map(|row| text(row, &c::CACHE_STATE)).collect();
@@ -95,7 +95,7 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     assert!(error.contains("no state of caches is called \"hot\"; there are as-is, warm, cold"), "{error}");
 }
 
-/// The rows of a phase, cell by cell; they stand in the order in which trials ran.
+/// The rows of a phase, cell by cell; they are in the order in which trials ran.
 fn by_cell<'a>(rows: &'a [Row], phase: &str) -> Vec<&'a Row> {
     let mut rows = of(rows, phase, "all");
     rows.sort_by_key(|row| row.get(&c::CELL).integer());

@@ -1,4 +1,4 @@
-//! Counted mode: the operations alone decide, so that every run and every build gives the same counters.
+//! Counted mode: counters depend only on the operations, so every run and every build gives the same ones.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -10,8 +10,7 @@ fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// `configs/designs/default.toml` is there to be read and extended: it spells out the design that a tree has
-/// when nothing is said.
+/// `configs/designs/default.toml` is meant to be read and extended: it contains every setting of the default design.
 #[test]
 fn the_default_design_s_file_spells_out_the_default_design() {
     let file = in_repository("configs/designs/default.toml");

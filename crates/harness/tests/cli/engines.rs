@@ -201,8 +201,8 @@ fn what_has_no_place_is_refused_before_anything_is_written() {
     assert!(error.contains("runs/writes has results of writes as well; name one of them"), "{error}");
 }
 
-/// The tables of the repository's page are those of the repository's results. As long as none are kept there is
-/// nothing to hold the page to; then every place has its results, and every result its place.
+/// The tables of the repository's page match the repository's results. Without stored results there is nothing to
+/// compare; otherwise every place has its results, and every result its place.
 #[test]
 fn the_page_of_performance_follows_from_the_results_of_engines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -38,7 +38,7 @@ mode    = "counted"
 fixture = "churn"
 "#;
 
-/// Every file of the fixtures with its content, but for those that only lock.
+/// Every file of the fixtures with its content, except lock files.
 fn fixtures(bench: &Bench) -> BTreeMap<PathBuf, Vec<u8>> {
     let content = bench.content().into_iter();
     let below = content.filter(|(path, _)| path.starts_with(bench.path("results/fixtures")));
@@ -252,7 +252,7 @@ fn fixtures_are_listed_and_removed() {
     let (told, made) =
         ("): load, churn; used by x\n1 fixture in results, ", " old, built by x, lru(capacity=");
     assert!(listed.starts_with(&hash) && listed.contains(made) && listed.contains(told), "{listed}");
-    // One of another build, as its record says, and one whose building was killed.
+    // A fixture of another build, according to its record, and one whose building was killed.
     let record = bench.read(&format!("results/fixtures/{hash}/fixture.json"));
     let at = record.find("sources ").unwrap() + "sources ".len();
     let other = format!("{}{}{}", &record[..at], "0123456789abcdef", &record[at + 16..]);
@@ -285,7 +285,7 @@ fn nobody_removes_a_fixture_that_a_run_may_take() {
             .replace("operations = 3_000\nmix        = { get", "operations = 3_000_000\nmix        = { get"),
     );
     let mut run = bench.command(&["run", "x.toml"]).stderr(Stdio::null()).spawn().unwrap();
-    // Files come and go while it is built, so that only names of folders are looked at.
+    // Files appear and disappear while a fixture is built, so only folder names are checked.
     let is_whole = |entry: &fs::DirEntry| {
         let path = entry.path();
         path.extension().is_none() && path.join("fixture.json").exists()

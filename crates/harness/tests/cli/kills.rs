@@ -52,7 +52,7 @@ fn a_store_goes_on_over_several_kills() {
     let [stores, kills, _, commits, violations] = totals(&out)[..] else { panic!("{out}") };
     assert_eq!((stores, kills, violations), (2, 6, 0), "{out}");
     assert!(commits > 10, "{out}");
-    // No process dies twice at the same moment, so there is no place to go to once more.
+    // A kill is not reproducible, so no coordinates can be replayed.
     let again = bench.run(&[&what[..], &["--replay", "1:2"]].concat()).expect(2).err;
     assert!(again.contains("unexpected argument '--replay'"), "{again}");
     let nowhere = bench.run(&["torture", "kill", "--design", "default", "--dir", "nowhere"]).refusal();

@@ -6,7 +6,7 @@ use results::{Folder, Metric, Row, Table, columns as c, levels as l};
 
 use crate::bench::{Bench, count, exact_cells, number, of, text};
 
-/// A few levels of a few designs, written, merged and asked.
+/// A few levels of a few designs, written, compacted and read.
 const EXPERIMENT: &str = r#"
 question = "Which level takes what?"
 [design]

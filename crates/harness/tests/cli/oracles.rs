@@ -107,12 +107,13 @@ fn a_tree_does_what_theory_expects() {
     }
     let chart = bench.read("plots/x/cache_hit_rate-by-compaction.svg");
     assert!(chart.contains("theory") && chart.contains("best static set"), "{chart}");
-    // The chart is the same from files alone.
+    // The chart can be redrawn from files only.
     bench.ok(&["plot", "results/x", "--out", "again"]);
     assert_eq!(bench.read("again/x/cache_hit_rate-by-compaction.svg"), chart);
 }
 
-/// Keys that were added in their order lie apart: runs do not overlap, and no form says how many a get asks.
+/// Keys that were added in order are far apart: runs do not overlap, and no closed form gives the number of runs that
+/// a get searches.
 #[test]
 fn what_a_form_does_not_apply_to_has_no_expectation() {
     let bench = Bench::new();
@@ -125,7 +126,7 @@ fn what_a_form_does_not_apply_to_has_no_expectation() {
     assert!(rows.iter().all(|row| row.get(&c::IMPLAUSIBLE).is_empty()));
 }
 
-/// Writes into the row of a cell's last phase that it cannot be, as a run does, and goes on with that.
+/// Marks the row of a cell's last phase as impossible, as a run does, and resumes the run.
 fn plant(bench: &Bench, label: &str) -> String {
     let runs = bench.path("results/small/runs.csv");
     let table = Table::read(&runs).unwrap();

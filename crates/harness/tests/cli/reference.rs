@@ -155,7 +155,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// The cells of a row of a table, but for its head.
+/// The cells of a row of a table, except its head.
 fn cells(line: &str) -> Option<Vec<String>> {
     let row = line.strip_prefix("| ")?.strip_suffix(" |")?;
     let cells: Vec<String> =

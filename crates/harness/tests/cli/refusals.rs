@@ -58,7 +58,7 @@ fn folders_that_cannot_be_written_are_named() {
         assert!(error.contains(saying), "{arguments:?}: {error}");
         assert!(bench.content() == before, "{arguments:?}: something was touched");
     }
-    // Folders that are not there are made, with those above them.
+    // Missing folders are created, with their parents.
     bench.run_with(&["shell", "a/b/db"], "p k v\n").expect(0);
     bench.ok(&["run", "small.toml", "--out", "c/d", "--plots", "e/f"]);
     let error = bench.run(&["plot", "c/d/small", "--out", "file"]).refusal();
@@ -100,7 +100,7 @@ fn targets_are_looked_at_before_anything_runs() {
     }
 }
 
-/// A folder that the system mounted for reading alone; `None` with a reason where that cannot be had.
+/// A folder on a read-only mount; `None` with a message if the test cannot create one.
 fn read_only(bench: &Bench, arguments: &[&str]) -> Option<Command> {
     let script = "here=$(pwd -P) && mount --bind \"$here\" \"$here\" && mount -o remount,bind,ro \"$here\" && \
                   cd \"$here\" && exec \"$0\" \"$@\"";
@@ -185,7 +185,7 @@ fn too_few_descriptors_are_an_error_and_no_panic() {
             assert!(!answer.err.contains("panicked"), "{said}");
             match answer.code {
                 Some(0) => done += 1,
-                // Too few to be started at all: the loader of programs says so.
+                // Too few descriptors for the dynamic loader, which reports it.
                 Some(127 | 126) => assert!(descriptors < 6, "{said}"),
                 Some(2) => {
                     let error = answer.err.lines().last().unwrap_or_default();

@@ -12,7 +12,7 @@ fn trace(keys: impl Iterator<Item = u32>) -> Vec<u8> {
 #[test]
 fn a_trace_of_keys_is_replayed_over_a_loaded_store() {
     let bench = Bench::new();
-    // 100 keys far apart, each asked for ten times, in a scattered order.
+    // 100 keys far apart, each requested ten times, in a scattered order.
     bench.write("keys.trace", trace((0..1000).map(|at| at * 7 % 100 * 1_000_003)));
     bench.write(
         "x.toml",

@@ -1,4 +1,4 @@
-//! Runs that are killed, and go on.
+//! Runs that are killed and resumed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, SMALL, exact_cells, text, user, wait_for};
 
-/// Six cells that take a moment each, so that there is a middle to be killed in.
+/// Six cells that take long enough to kill the run in the middle.
 const EXPERIMENT: &str = r#"
 question = "?"
 [design]
@@ -39,7 +39,7 @@ const TRIALS: usize = 12;
 /// The load in all and by its kind; the lookups in all and by their two kinds.
 const ROWS_PER_TRIAL: usize = 5;
 
-/// How often each cell, trial, phase and operation stands in the rows.
+/// Number of rows of each cell, trial, phase and operation.
 fn groups(rows: &[Row]) -> BTreeMap<[String; 4], usize> {
     let mut groups = BTreeMap::new();
     for row in rows {

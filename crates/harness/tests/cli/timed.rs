@@ -73,7 +73,7 @@ fn an_open_loop_charges_the_wait() {
     let [service, response] = [&c::P50_NS, &c::RESPONSE_P50_NS].map(|column| number(hopeless, column));
     assert!(response > 100.0 * service, "{response} ns in all, {service} ns of service");
     assert!(number(hopeless, &c::OPS_PER_SECOND) < 0.5 * number(hopeless, &c::TARGET_OPS_PER_SECOND));
-    // The rate that is easy takes as long as it says: no operation starts before it is due.
+    // The easy rate takes exactly its scheduled time, because no operation starts before it is due.
     let easy = of(&rows, "easy", "all")[0];
     assert!(number(easy, &c::SECONDS) >= 399.0 / 2000.0);
     assert!(

@@ -1,4 +1,4 @@
-//! Values that ask for all memory or all storage, or mean nothing: with any value of a parameter, a run ends soon,
+//! Values that need all memory or all storage, or are meaningless. With any value of a parameter, a run ends soon,
 //! with success or an error, within little memory.
 
 use std::process::{Command, Stdio};
@@ -124,7 +124,7 @@ fn values(default: &Value) -> [&'static [&'static str]; 2] {
     }
 }
 
-/// Runs the base with a value in its place. Returns a fault of its ending, if there is one, and whether it succeeded.
+/// Runs the base with one value replaced. Returns a wrong ending, if there is one, and whether it succeeded.
 fn try_value(bench: &Bench, place: &Place, value: &str, number: usize) -> Result<bool, String> {
     let set = format!("{}{value}{}", place.front, place.back);
     let out = format!("out-{number}");

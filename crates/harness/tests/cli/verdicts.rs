@@ -194,7 +194,7 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
+/// Filters of other sizes are not comparable: they are compared within each size, and the chart states it.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();

@@ -79,8 +79,8 @@ fn a_flipped_byte_is_found_wherever_it_is() {
         assert!(bench.content() == before, "something was touched");
         fs::write(&path, &whole).unwrap();
     }
-    // Without its second half the manifest names files that do not exist. The last record alone may only record that
-    // the store was closed.
+    // Without its second half the manifest names files that do not exist. Without only the last record, it may lack
+    // nothing but the mark that the store was closed.
     let manifest = files(&bench, "manifest").remove(0);
     let whole = fs::read(&manifest).unwrap();
     fs::write(&manifest, &whole[..whole.len() / 2]).unwrap();
@@ -122,7 +122,7 @@ fn nothing_is_created_where_nothing_may_be_written() {
     let answer = bench.run(&["verify", "db"]).expect(0);
     fs::set_permissions(bench.path("db"), Permissions::from_mode(0o700)).unwrap();
     assert!(answer.out.starts_with("db: no corruption in "), "{}", answer.out);
-    // The superuser may write anywhere: then this alone shows that nothing was.
+    // The superuser may write anywhere, so only this check shows that nothing was written.
     assert!(!bench.path("db/lock").exists());
 }
 

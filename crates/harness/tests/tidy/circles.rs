@@ -1,8 +1,8 @@
-//! Finds circles of files inside a crate: files that cannot be understood without each other.
+//! Finds cycles of files inside a crate: files that cannot be understood without each other.
 //!
-//! A file points at another one if its code names something that the other one defines. Re-exports are followed
-//! to the definition. The line `mod name;` is no arrow, and neither is a re-export by itself. Methods, and
-//! implementations of a trait in other files, are not seen.
+//! A file depends on another one if its code names an item that the other one defines. Re-exports are followed to the
+//! definition. The line `mod name;` is no dependency, and neither is a re-export. Methods, and implementations of a
+//! trait in other files, are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use crate::source::{self, Module};
 /// The arrows from each file: the files that it points at, and the names that it takes from each.
 pub(crate) type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
-/// A module of a crate, and the file in which it stands.
+/// A module of a crate, and its file.
 struct Placed {
     file: PathBuf,
     parent: Option<usize>,
@@ -49,7 +49,7 @@ pub(crate) fn circles(arrows: &Arrows) -> Vec<BTreeSet<PathBuf>> {
     circles.into_iter().collect()
 }
 
-/// A circle in words: its arrows, each with the names that tie it.
+/// Text form of a cycle: its dependencies, each with the names that cause it.
 pub(crate) fn in_words(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
     let mut text = format!("a circle of {} files:", circle.len());
     for from in circle {
@@ -75,7 +75,7 @@ fn reached_from<'a>(arrows: &'a Arrows, file: &Path) -> BTreeSet<&'a Path> {
 }
 
 impl Crate {
-    /// Places a module and all modules below it. `folder` is where its modules in files lie.
+    /// Adds a module and all modules below it. `folder` contains the files of its modules.
     fn place(
         &mut self,
         mut contents: Module,

@@ -1,4 +1,4 @@
-//! The house rules that no compiler knows: who may know whom, how long files get, and that nothing leads nowhere.
+//! House rules that the compiler does not check: dependencies of crates and files, lengths of files, and dead links.
 
 mod circles;
 mod pages;
@@ -13,7 +13,7 @@ use toml::Table;
 /// Lines that no source file exceeds.
 const MOST_LINES: usize = 700;
 
-/// Folders that are not the repository's own, but for those of these names in `docs`.
+/// Folders that are not the repository's own, except those of these names in `docs`.
 const FOREIGN: [&str; 4] = ["target", "results", "plots", "mutants.out"];
 
 /// The crates of the repository that each one may use: arrows point down only, as ARCHITECTURE.md draws them.
@@ -170,7 +170,7 @@ fn module_of(line: &str) -> Option<&str> {
     (before.is_empty() || before.starts_with("pub")).then_some(name)
 }
 
-/// Where the modules of a file lie.
+/// Folder with the modules of a file.
 fn folder_of_modules(path: &Path) -> PathBuf {
     let folder = path.parent().unwrap();
     let own = path.file_stem().is_some_and(|stem| ["lib", "main", "mod"].iter().any(|name| stem == *name));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// An import: the name that it brings into a module, and the path that the name stands for.
+/// An import: the name that it adds to a module, and the path of the imported item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Import {
     /// The name; `*` for all names of a module.
@@ -13,12 +13,12 @@ pub(crate) struct Import {
     pub(crate) is_public: bool,
 }
 
-/// The contents of one module, as far as they stand in one file.
+/// The contents of one module, as far as they are in one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// The modules that stand in files of their own, each with the value of its `path` attribute.
+    /// The modules in files of their own, each with the value of its `path` attribute.
     pub(crate) files: Vec<(String, Option<String>)>,
-    /// The modules that stand in this one in braces.
+    /// The modules inside of this one, in braces.
     pub(crate) inline: Vec<(String, Module)>,
     /// The names of the items that the module defines.
     pub(crate) items: Vec<String>,
@@ -98,7 +98,7 @@ fn end_of(characters: &[char], at: usize, ends: impl Fn(char) -> bool) -> usize 
     characters[at..].iter().position(|c| ends(*c)).map_or(characters.len(), |found| at + found)
 }
 
-/// Where the block comment at `at` ends; block comments nest.
+/// End of the block comment at `at`; block comments nest.
 fn end_of_comment(characters: &[char], mut at: usize) -> usize {
     let mut depth = 0;
     while at < characters.len() {
@@ -114,7 +114,7 @@ fn end_of_comment(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Where the string that begins at the quote `at` ends.
+/// End of the string that begins at the quote `at`.
 fn end_of_string(characters: &[char], mut at: usize) -> usize {
     at += 1;
     while at < characters.len() && characters[at] != '"' {
@@ -123,7 +123,7 @@ fn end_of_string(characters: &[char], mut at: usize) -> usize {
     (at + 1).min(characters.len())
 }
 
-/// Where the raw string at `at` ends, if one begins there.
+/// End of the raw string at `at`, if one begins there.
 fn end_of_raw_string(characters: &[char], at: usize) -> Option<usize> {
     let prefix = characters[at..].iter().take(2).take_while(|c| "bcr".contains(**c)).count();
     let starts = prefix > 0 && characters[at + prefix - 1] == 'r';
@@ -138,7 +138,7 @@ fn end_of_raw_string(characters: &[char], at: usize) -> Option<usize> {
     Some(close.map_or(characters.len(), |close| close + 1 + hashes))
 }
 
-/// Where the character literal or the lifetime at `at` ends.
+/// End of the character literal or the lifetime at `at`.
 fn end_of_quote(characters: &[char], at: usize) -> usize {
     match (characters.get(at + 1), characters.get(at + 2)) {
         (Some('\\'), _) => {
@@ -347,7 +347,7 @@ fn is_behind_pub(before: &[Token]) -> bool {
     is_pub(before.last()) || (is_restricted && open.is_some_and(|open| is_pub(before[..open].last())))
 }
 
-/// Whether an attribute is `cfg(test)`, alone or as one of several conditions that must all hold.
+/// Whether an attribute is `cfg(test)`, either directly or as one of several conditions that must all hold.
 fn is_of_tests(attribute: &[Token]) -> bool {
     let words: Vec<&str> = attribute
         .iter()

@@ -34,7 +34,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 ///
 /// # Errors
 /// The function cannot be added to the catalog; otherwise one line per broken invariant:
-/// `kind: "invariant": what broke`.
+/// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);

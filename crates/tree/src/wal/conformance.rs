@@ -34,7 +34,7 @@ const INVARIANTS: &[Invariant<Subject>] = &[
 /// The mode is added to the catalog unless the catalog has it, because a design names it.
 ///
 /// # Errors
-/// The mode cannot be added to the catalog; otherwise one line per broken invariant: `kind: "invariant": what broke`.
+/// The mode cannot be added to the catalog; otherwise one line per broken invariant: `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn WalPolicy>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);

@@ -31,7 +31,7 @@ pub(super) struct ListedVariant {
     pub(super) reference: &'static str,
     pub(super) defaults: Table,
     pub(super) oracle: bool,
-    /// The crate that it comes from.
+    /// Crate of the variant.
     pub(super) origin: String,
     pub(super) limits: &'static [Limit],
     info: Option<VariantInfo>,

@@ -234,7 +234,7 @@ fn manifest() -> String {
     page
 }
 
-/// A section of a file that the program writes, where no key has a default.
+/// A section of a file that the program writes, whose keys have no defaults.
 fn write_fields(page: &mut String, section: &Section, title: &str) {
     let _ = writeln!(page, "\n## {title}\n\n{}\n", section.about);
     let cells = |entry: &Entry| vec![code(&entry.key), entry.values.clone(), entry.about.clone()];
@@ -287,7 +287,7 @@ fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> Strin
     }
 }
 
-/// Writes sections that come from a type.
+/// Writes sections derived from a type.
 fn derived(page: &mut String, sections: Vec<Section>) {
     for section in sections {
         section.write(page, 2, &code(&section.name));

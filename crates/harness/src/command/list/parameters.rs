@@ -46,7 +46,7 @@ fn comments(reference: &str) -> Vec<(String, String)> {
     found
 }
 
-/// The values that a parameter takes, in words.
+/// The values that a parameter accepts, as text.
 fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
     if default.is_bool() {
         return "`true` or `false`".to_owned();

@@ -22,7 +22,7 @@ const COLUMNS: [&str; 6] = ["rounds", "operations", "commits", "keys read", "ope
 /// Sizes at which a few thousand operations flush, compact and evict, and threads still contend.
 const SIZES: &str = "memtable = { capacity = \"8KiB\" }\ntable = { capacity = \"4KiB\" }";
 
-/// Races on every selected design, and prints a line for each. Returns whether there is no violation.
+/// Races on every selected design, and prints a line for each. Returns whether no violation was found.
 pub(crate) fn race(arguments: &RaceArguments) -> Outcome<bool> {
     let contestants = contestants(arguments)?;
     let names = contestants.iter().map(|contestant| contestant.name.len());

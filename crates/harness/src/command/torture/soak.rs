@@ -31,7 +31,7 @@ const ERRORS: f64 = 3.0;
 /// The samples in the second half that a verdict needs.
 const LEAST_SAMPLES: usize = 4;
 
-/// Races for the given time and prints a sample at intervals. Returns whether there is no violation and no growth.
+/// Races for the given time and prints a sample at intervals. Returns whether no violation and no growth was found.
 pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     let (name, design) = named(&arguments.design)?;
     let contestant = contestant(&name, &design, arguments.wal.as_deref())?;
@@ -185,7 +185,7 @@ fn open_files() -> Outcome<u64> {
     Ok((files.count() as u64).saturating_sub(1))
 }
 
-/// The bytes of all files below a directory. A file that is removed meanwhile counts as 0.
+/// The bytes of all files below a directory. A file that is removed during the walk counts as 0.
 fn bytes_below(directory: &Path) -> std::io::Result<u64> {
     let mut bytes = 0;
     for entry in fs::read_dir(directory)? {

@@ -22,7 +22,7 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
-    "a tag of every key in one of two buckets: two cache misses, a rate that falls with the width of tags",
+    "a fingerprint of every key in one of two buckets: two cache misses, a rate set by the fingerprint width",
     "# Bits of a tag, 6 to 32. Where an allocation over levels decides, as many as it pays for.\n\
      fingerprint_bits = 12\n",
 );

@@ -33,7 +33,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
-    "bits in pairs, two per look: scattered words as in cs265, or paired blocks as in SpeedB",
+    "bits tested in pairs: scattered words as in cs265, or paired blocks as in SpeedB",
     "# Bits spent per key, 0.001 to 64.\n\
      bits_per_key = 10\n\
      # Pairs of bits set per key, 1 to 32; 0 takes the best number.\n\

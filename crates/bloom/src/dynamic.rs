@@ -22,7 +22,7 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
     "dynamic",
-    "a row of ever larger Bloom filters that holds a target rate without knowing the number of keys",
+    "a list of growing Bloom filters that keeps a target rate without knowing the number of keys",
     "# The share of absent keys that may be reported present, 1e-9 to 0.5; no allocation changes it.\n\
      target_fpr = 0.01\n\
      # Keys that the first part is made for, 1 to 16 million.\n\

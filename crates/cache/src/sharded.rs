@@ -26,7 +26,7 @@ use crate::policy::{Incoming, Policy, Slot};
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
-            "# Bytes of blocks to hold.\n\
+            "# Capacity in bytes of blocks.\n\
              capacity = \"64MiB\"\n\
              # Parts with a lock each, 1 to 256; fewer are made where one would get less than 64KiB.\n\
              shards = 16\n",

@@ -21,7 +21,7 @@ use crate::sketch::Sketch;
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<WTinyLfu>>(
     "w-tinylfu",
-    "an LRU window, then admission by frequency, from a sketch that remembers more than is held",
+    "an LRU window, then admission by frequency, from a sketch that covers more blocks than the cache",
     sharded_reference!(
         "# The share of the window in percent of the capacity.\n\
          window = 1.0\n\

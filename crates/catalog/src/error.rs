@@ -55,7 +55,7 @@ pub enum AdditionError {
     },
     /// The catalog is closed because of an earlier lookup.
     #[error(
-        "{axis}: variant \"{kind}\" comes too late; add it before the first lookup of a variant of the axis"
+        "{axis}: variant \"{kind}\" was added too late; add it before the first lookup of a variant of the axis"
     )]
     Closed {
         /// The axis.

@@ -16,7 +16,7 @@ use crate::policy::CompactionPolicy;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
     "l0-tiered",
-    "leveled as LevelDB and RocksDB do it: level 0 gathers runs, every other level holds one",
+    "leveled as LevelDB and RocksDB do it: level 0 collects runs, every other level has one",
     "# Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
      level0_runs = 4\n\
      # How much larger each level is than the one above, 1.1 to 1000000.\n\

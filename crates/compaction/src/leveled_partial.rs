@@ -36,7 +36,7 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, handed down table by table: short merges and the reads of leveled",
+    "one run per level, compacted table by table: short compactions and the reads of leveled",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
      size_ratio = 10\n\
      # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\

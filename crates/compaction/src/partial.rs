@@ -26,7 +26,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
-    "of T runs a few go down at a time: tiered with shorter merges and more levels",
+    "a few of T runs are compacted at a time: tiered with shorter compactions and more levels",
     "# Runs of a level at which some of them go down, at least 2.\n\
      run_threshold = 4\n\
      # Runs that go down together, at least 2; run_threshold and more is all.\n\

@@ -76,7 +76,7 @@ pub enum SimulationError {
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
-    #[error("the policy picked a job that must not be done: {0}")]
+    #[error("the policy picked an invalid job: {0}")]
     InvalidJob(#[from] InvalidJob),
     /// The policy can pick no more jobs.
     #[error("the compaction policy failed: {0}")]

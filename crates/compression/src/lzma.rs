@@ -19,7 +19,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
     "lzma",
-    "densest and slowest: for data that is hardly read",
+    "densest and slowest: for rarely read data",
     "# Effort, 0 to 9.\nlevel = 6\n",
 );
 

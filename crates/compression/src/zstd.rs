@@ -137,7 +137,7 @@ impl Compression for Zstd {
     }
 
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
-        let make = || Decompressor::new().expect("without a dictionary there is nothing to refuse");
+        let make = || Decompressor::new().expect("without a dictionary nothing can be rejected");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))

@@ -82,14 +82,14 @@ pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<Strin
 /// The mapping line of a codec that the engine lacks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without =
-        || unequal(format_args!("compression {}: {name} has none, and runs without", settings.codec));
+        || unequal(format_args!("compression {}: {name} has none, and runs without compression", settings.codec));
     (settings.codec != Codec::None).then(runs_without)
 }
 
 /// The mapping line of ribbon filters, which the engine lacks.
 pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0)
-        .then(|| unequal(format_args!("ribbon filters: {name} has Bloom filters alone, of as many bits")))
+        .then(|| unequal(format_args!("ribbon filters: {name} has only Bloom filters, of equal bits")))
 }
 
 /// The mapping line of a log that is synced at intervals, for an engine that syncs at every commit or never.

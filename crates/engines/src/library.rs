@@ -107,14 +107,14 @@ impl Wanted {
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimisation: its times mean nothing");
+            doubts.push("the library is built without optimisation: its times are meaningless");
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64
             && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
         if is_slow {
             doubts.push(
-                "the library computes checksums without the processor's instruction: build it for this processor",
+                "the library computes checksums without the CPU's instruction; build it for this CPU",
             );
         }
         doubts

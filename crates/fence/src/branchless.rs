@@ -21,7 +21,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte heads without a branch to guess",
+    "binary search over 8-byte heads without unpredictable branches",
     "# Whether each step asks for both lines that the next may need: it pays where the heads leave the cache.\n\
      prefetch = false\n",
 );

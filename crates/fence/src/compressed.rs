@@ -169,7 +169,7 @@ impl CompressedFence {
         for index in 0..self.count {
             let is_first = index.is_multiple_of(self.interval);
             let at = self.stored.len() - self.coded - rest.len();
-            let wrong = || corrupt(format!("separator {index} at byte {at} is not what can be there"));
+            let wrong = || corrupt(format!("separator {index} at byte {at} is invalid"));
             if is_first && self.group_start(index / self.interval) != Some(at) {
                 return Err(wrong());
             }

@@ -18,7 +18,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "guesses the place from the 8-byte head: fewest steps on evenly spread keys, twice a binary search's at worst",
+    "guesses the position from the 8-byte head: fewest steps for evenly spread keys, at worst twice a binary search",
     || Box::new(Interpolation),
 );
 

@@ -25,7 +25,7 @@ use crate::version_map::{Slot, VersionMap};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "sharded-btree",
-    "ordered maps behind a lock each, keys routed by hash or range: many writers",
+    "ordered maps with a lock each, keys routed by hash or range: many writers",
     "# Number of maps, 1 to 256.\n\
      shards = 16\n\
      # How a key finds its shard: over the consistent-hash \"ring\", by \"modulo\" of its hash, or by the\n\

@@ -66,7 +66,7 @@ kinds! {
     /// A point per cell: one measured column over another.
     Scatter = "scatter", "a point per cell: one measured column over another";
     /// The distribution of latencies, from the histograms beside the CSV.
-    Cdf = "cdf", "the distribution of latencies, from the histograms beside the CSV";
+    Cdf = "cdf", "the distribution of latencies, from the histograms next to the CSV";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "a line per series over the time of a phase";
     /// A colour per value of `x` and series.

@@ -381,7 +381,7 @@ fn too_much_to_tell_apart_is_refused_and_so_is_a_logarithm_of_nothing() {
     let (_folder, samples) = samples();
     let named = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let message = error(named("forty-names"), |spec| spec.series = Some("label".to_owned()));
-    assert!(message.contains("series: 40 series cannot be told apart"), "{message}");
+    assert!(message.contains("series: 40 series cannot be distinguished"), "{message}");
     let message = error(named("all-zero"), |spec| spec.log_y = Some(true));
     assert!(message.contains("\"stall_seconds\" has no value above 0"), "{message}");
 }

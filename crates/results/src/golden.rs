@@ -92,7 +92,7 @@ impl Golden {
                 return Err(wrong(index + 5, "expected five cells"));
             };
             if !value.parse().is_ok_and(f64::is_finite) {
-                return Err(wrong(index + 5, &format!("{value:?} is no number")));
+                return Err(wrong(index + 5, &format!("{value:?} is not a number")));
             }
             golden.numbers.push(GoldenNumber { label, phase, operation, metric, value });
         }

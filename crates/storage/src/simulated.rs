@@ -52,7 +52,7 @@ use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, Write
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
     "simulated",
-    "files in memory behind a modelled device: its time is waited for (timed) or added up (counted)",
+    "files in memory with a modelled device: callers wait for its time (timed), or it is added up (counted)",
     "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". What follows is that of its\n\
      # preset, or a value of your own.\n\
      device = \"nvme\"\n\

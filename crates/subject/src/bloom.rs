@@ -19,7 +19,7 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
-    "probes of one filter for keys that it has and keys that it has not",
+    "probes of one filter for present and absent keys",
     r#"# Keys in the filter.
 entries    = 1_000_000
 # How they get there: "whole", all handed over at once; "single", one by one; or in calls of a "batch". The whole is timed
@@ -204,13 +204,13 @@ impl Subject for Probes {
         match (self.0.insertion, self.0.threads.0) {
             (Insertion::Whole, 1) => None,
             (Insertion::Whole, threads) => Some(format!(
-                "a filter is built whole by one thread, not by {threads}: say component.insertion = \"batch\""
+                "a filter is built at once by one thread, not by {threads}; use component.insertion = \"batch\""
             )),
             _ if grows => None,
             _ => {
                 let label = choice.label();
                 Some(format!(
-                    "bloom = {label} is built from all keys at once: say component.insertion = \"whole\""
+                    "bloom = {label} is built from all keys at once; use component.insertion = \"whole\""
                 ))
             }
         }
@@ -256,7 +256,7 @@ impl Probes {
                 let (grown, timing) = self.insert(bench, &*policy, &input)?;
                 let stored = grown.finish();
                 phase.answers.expect(stored == policy.build(&input), || {
-                    "a filter that keys were added to is not that which is built of them".to_owned()
+                    "a filter grown by insertions differs from the filter built at once".to_owned()
                 });
                 (policy.open(Bytes::copy_from(&stored))?, timing)
             }
@@ -336,7 +336,7 @@ impl Probes {
                 };
                 slice
                     .answers
-                    .expect(is_right, || format!("hash {:x} is wrongly answered with {given}", hash.0));
+                    .expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));
             }
             Ok(())
         })?;

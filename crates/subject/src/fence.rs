@@ -228,7 +228,7 @@ impl Searches {
             for (at, block) in probes.blocks.iter().zip(&blocks) {
                 slice
                     .answers
-                    .expect(at == block, || format!("a key of block {at} was sought in block {block}"));
+                    .expect(at == block, || format!("the search returned block {block} for a key of block {at}"));
             }
             Ok(())
         })

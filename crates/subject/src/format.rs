@@ -183,7 +183,7 @@ impl Subject for Lookups {
 
     fn refusal(&self, design: &Design) -> Option<String> {
         let aligned = design.options.block.align;
-        aligned.then(|| "blocks by themselves have no place in a file; leave block.align out".to_owned())
+        aligned.then(|| "isolated blocks have no position in a file; remove block.align".to_owned())
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
@@ -287,7 +287,7 @@ impl Lookups {
                     };
                     slice
                         .answers
-                        .expect(is_right, || format!("key {:x?} is answered with {given:?}", key.bytes));
+                        .expect(is_right, || format!("key {:x?} has the wrong answer {given:?}", key.bytes));
                 }
                 Ok(())
             })?;
@@ -325,7 +325,7 @@ impl Lookups {
                 damaged[middle] ^= 1;
                 let tells = kind == Checksum::None || sum(*at, &damaged) != *given;
                 slice.answers.expect(tells && sum(*at, block(*at)) == *given, || {
-                    format!("the checksum of block {at} does not tell that it is damaged")
+                    format!("the checksum of block {at} does not detect corruption")
                 });
             }
             Ok(())

@@ -42,7 +42,7 @@ static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
-    "the axis that an experiment without a tree is about, and what it is put to",
+    "the axis that a component experiment measures, and its requests",
     &[
         memtable::VARIANT,
         bloom::VARIANT,
@@ -82,7 +82,7 @@ impl Component {
     /// Names the invalid key, such as `component.entries`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
-            let message = format!("subject names an axis: {}", names());
+            let message = format!("subject must be a name. Valid: {}", names());
             return Err(ChoiceError::at(SUBJECT, message));
         };
         if SUBJECTS.kinds().all(|known| known != kind) {

@@ -168,7 +168,7 @@ impl Files {
         let read = file.read(0, file.len() as usize)?;
         let is_right = read.len() as u64 == timing.operations * block.len() as u64
             && read.chunks(block.len()).all(|read| *read == *block);
-        phase.answers.expect(is_right, || "the log reads back otherwise than it was written".to_owned());
+        phase.answers.expect(is_right, || "the log reads back with other content".to_owned());
         bench.end(phase);
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Files {
                 let right = content[start..].iter().chain(content.iter().cycle()).take(length);
                 slice
                     .answers
-                    .expect(right.eq(block.iter()), || format!("the block at {offset} reads back wrongly"));
+                    .expect(right.eq(block.iter()), || format!("the block at {offset} reads back with other content"));
             }
             Ok(())
         })?;

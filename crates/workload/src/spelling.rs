@@ -54,7 +54,7 @@ impl Spelling {
         };
         let list = self.known.join(", ");
         let hint = closest(wrong, &self.known);
-        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}it takes {list}")))
+        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}Valid: {list}")))
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err(ChoiceError::at(key, format!("{key} is {share}; it is a share between 0 and 1")))
+        Err(ChoiceError::at(key, format!("{key} is {share}; it must be a share between 0 and 1")))
     }
 }
 

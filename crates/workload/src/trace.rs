@@ -79,7 +79,7 @@ impl TraceFile {
         match numbers.iter().find(|number| !fits(number)) {
             _ if numbers.is_empty() => Err(TraceError::Empty { path }),
             _ if !(1..=size_of::<u64>()).contains(&width) => {
-                let message = format!("its reader says that keys have {width} bytes; they have 1 to 8");
+                let message = format!("its reader reports keys of {width} bytes; valid are 1 to 8");
                 Err(TraceError::Malformed { path, message })
             }
             Some(number) => {

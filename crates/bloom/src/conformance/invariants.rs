@@ -83,7 +83,7 @@ fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Bo
 }
 
 fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
-    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens what it stored")
+    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens its stored bytes")
 }
 
 fn no_key_is_lost(subject: &Subject) -> Result<(), String> {

@@ -74,13 +74,13 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     let mut shown = None;
     let is_shown = cache.read(&id, &mut |block| shown = Some(block.to_vec()));
     if is_shown != shown.is_some() || shown.as_deref() != found.as_deref() {
-        return Err(format!("law 1: read shows another {id:?} than get returns"));
+        return Err(format!("law 1: read returns another {id:?} than get"));
     }
     let Some(block) = found else { return Ok(false) };
     if inserted.get(&id).map(|block| &**block) == Some(&*block) {
         Ok(true)
     } else {
-        Err(format!("law 1: {id:?} gives bytes that were not last inserted under it"))
+        Err(format!("law 1: {id:?} returns bytes that were not inserted last"))
     }
 }
 

@@ -101,7 +101,7 @@ fn hit_rates_are_what_the_policies_promise() {
     }
     assert!(run("none", 0.0).hits <= f64::EPSILON);
     let oracle = run("unbounded", 0.0);
-    assert!((oracle.hits - oracle.repeats).abs() < f64::EPSILON, "the oracle misses only first uses");
+    assert!((oracle.hits - oracle.repeats).abs() < f64::EPSILON, "the ideal bound misses only first uses");
     let sized = |kind: &str, one_touch: f64| run(&format!("{kind}(capacity={capacity}B)"), one_touch).hits;
     let scanned = sized("lru", 0.5);
     for kind in ["s3-fifo", "2q", "arc", "lirs", "w-tinylfu", "lockfree-clock", "quick", "moka"] {

@@ -15,7 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a tag is one codec", a_tag_is_one_codec),
     ("every block comes back and none grows", every_block_comes_back),
     ("corruption is an error or other bytes", corruption_is_an_error),
-    ("what is learnt is read by its dictionaries", what_is_learnt_is_read),
+    ("learnt dictionaries restore their blocks", what_is_learnt_is_read),
     ("nothing is learnt from nothing in common", nothing_is_learnt_from_nothing),
     ("threads share one codec", threads_share_one_codec),
 ];
@@ -98,7 +98,7 @@ pub(crate) fn check_at(
 ) -> Result<(), String> {
     let mut stored = b"before".to_vec();
     let tag = codec.compress(level, block, &mut stored);
-    let appended = stored.strip_prefix(b"before").ok_or("law 1: what stood in the buffer is gone")?;
+    let appended = stored.strip_prefix(b"before").ok_or("law 1: earlier bytes of the buffer are gone")?;
     if tag == RAW && appended != block {
         return Err("law 2: a raw block is not the block".to_owned());
     }

@@ -239,7 +239,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         7,
         &["design.memory: must be above two memtables of 32KiB"],
     ),
-    ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it is a share between 0 and 1"]),
+    ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it must be a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
     ("get = 9, put = 1", "get = 0", 14, &["the weights of mix sum to 0"]),
     (
@@ -549,7 +549,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let manifest = bench.read("results/small/manifest.json");
     bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
     let error = bench.run(&["plot", "results/small"]).refusal();
-    assert!(error.contains("the manifest is damaged: its checksum does not match"), "{error}");
+    assert!(error.contains("the manifest is corrupt: its checksum does not match"), "{error}");
     bench.write("results/small/manifest.json", &manifest);
     // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");
@@ -585,7 +585,7 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
         [&["run", "small.toml"][..], &["run", "small.toml", "--resume"], &["plot", "results/small"]]
     {
         let error = bench.run(arguments).refusal();
-        assert!(error.contains("results/small/manifest.json: this is no manifest"), "{error}");
+        assert!(error.contains("results/small/manifest.json: this is not a manifest"), "{error}");
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("every history is answered like by the model", every_history_is_answered),
-    ("a walk goes on whatever is written meanwhile", |subject| check_going_on(&*subject.0)),
+    ("a scan continues during concurrent writes", |subject| check_going_on(&*subject.0)),
     ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
     ("batches may have any size", |subject| check_large_batches(&*subject.0)),
     ("threads see whole writes in order", |subject| stress::check(&*subject.0)),
@@ -54,7 +54,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("the empty key", number(vec![Vec::new(), Vec::new()])),
         ("keys that are prefixes of each other", number(prefixes.collect())),
         ("keys that differ in trailing zeros", number(zeros.collect())),
-        ("keys of zeros with something behind", number(ends.collect())),
+        ("keys of zeros with a suffix", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
         ("every key again and again", number(versions.collect())),

@@ -109,7 +109,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
                 let least = finished.load(Ordering::Acquire);
                 let count = table.len() as u64;
                 if count < least {
-                    return Err(format!("law 2: {count} versions are counted where {least} are there"));
+                    return Err(format!("law 2: {count} versions are counted, at least {least} exist"));
                 }
             }
             Ok(())
@@ -123,10 +123,10 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         .map(|write| (write.key, write.value))
         .collect();
     if table.len() != all.len() {
-        return Err(format!("law 2: {} versions are counted where {} are there", table.len(), all.len()));
+        return Err(format!("law 2: {} versions are counted, {} exist", table.len(), all.len()));
     }
     table.freeze();
-    if drain(&*table) == all { Ok(()) } else { Err("law 5: the drain is not what was inserted".to_owned()) }
+    if drain(&*table) == all { Ok(()) } else { Err("law 5: the drain differs from the inserts".to_owned()) }
 }
 
 fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
@@ -185,7 +185,7 @@ impl Run<'_> {
                 let published = self.published();
                 if (self.table.len() as u64) < published {
                     return Err(format!(
-                        "law 2: fewer than the {published} versions that are there are counted"
+                        "law 2: fewer than the {published} published versions are counted"
                     ));
                 }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };

@@ -29,7 +29,7 @@ fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     });
     let filtered = ["btree", "bplus", "hash-vector"].map(|kind| {
         let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
-        (format!("{kind} behind a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
+        (format!("{kind} with a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
     });
     let odd = odd.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
     odd.into_iter().chain(ranged).chain(filtered).collect()

@@ -38,7 +38,7 @@ impl Command {
             b"s" => Self::Statistics,
             other => {
                 let message = format!(
-                    "\"{}\" is no command; there are p KEY VALUE, g KEY, d KEY, r LOW HIGH, l \"FILE\", s",
+                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, r LOW HIGH, l \"FILE\", s",
                     other.escape_ascii()
                 );
                 return Err(SyntaxError { column: start + 1, message });
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
         self.at += 1;
         match self.peek() {
             None | Some(b' ' | b'\t') => Ok(bytes),
-            Some(_) => Err(self.error("a blank is expected behind a closing quote".to_owned())),
+            Some(_) => Err(self.error("expected a blank after a closing quote".to_owned())),
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
                 byte
             }
             _ => {
-                return Err(self.error(r#"no such escape; there are \" \\ \n \r \t \0 \xHH"#.to_owned()));
+                return Err(self.error(r#"unknown escape. Valid: \" \\ \n \r \t \0 \xHH"#.to_owned()));
             }
         };
         self.at += 2;
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         self.skip_blanks();
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.error(format!("the line goes on behind the end of \"{command}\""))),
+            Some(_) => Err(self.error(format!("unexpected text after the end of \"{command}\""))),
         }
     }
 

@@ -48,7 +48,7 @@ impl Build<dyn KeyDistribution> for Hotspot {
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         for (name, share) in [("data", params.data), ("accesses", params.accesses)] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(format!("{name} is {share}; it is a share between 0 and 1"));
+                return Err(format!("{name} is {share}; it must be a share between 0 and 1"));
             }
         }
         if params.data == 0.0 {

@@ -11,7 +11,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Zipfian>(
     "zipfian",
-    "a true Zipf law over exactly the keys there are, popular keys scattered",
+    "a true Zipf distribution over exactly the existing keys, popular keys scattered",
     "# The exponent: 0 is uniform, 0.99 is what YCSB aims at, above 1 a handful of keys takes most.
 theta = 0.99
 # Whether popular keys stand side by side, the first key the most popular; else they are scattered over all keys.

@@ -76,7 +76,7 @@ impl Build<dyn TraceReader> for Raw {
         let Params { width, endian } = params;
         match width {
             1 | 2 | 4 | 8 => Ok(Box::new(Self { width, endian })),
-            _ => Err(format!("width is {width}; it is 1, 2, 4 or 8 bytes")),
+            _ => Err(format!("width is {width}; it must be 1, 2, 4 or 8 bytes")),
         }
     }
 }

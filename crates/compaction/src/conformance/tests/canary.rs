@@ -64,7 +64,7 @@ impl Fault {
         (Self::DropsBeforeOlder, "jobs are valid and change no answer"),
         (Self::DropsHalfARun, "jobs are valid and change no answer"),
         (Self::DropsWhatFits, PROMISE),
-        (Self::DropsTheNewest, "what is dropped is the oldest"),
+        (Self::DropsTheNewest, "only the oldest data is dropped"),
         (Self::KeepsTooMuch, PROMISE),
     ];
 }

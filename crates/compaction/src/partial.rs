@@ -75,11 +75,11 @@ impl Build<dyn CompactionPolicy> for Partial {
         let Params { run_threshold, max_runs, selection } = params;
         if !(2..=1_000_000).contains(&run_threshold) {
             return Err(format!(
-                "run_threshold is {run_threshold}; it must be from 2 to 1000000: runs of one level"
+                "run_threshold is {run_threshold}; it must be from 2 to 1000000 runs"
             ));
         }
         if max_runs < 2 {
-            return Err(format!("max_runs is {max_runs}; it must be at least 2: a merge takes two runs"));
+            return Err(format!("max_runs is {max_runs}; it must be at least 2, because a compaction needs two runs"));
         }
         let max_runs = max_runs.min(run_threshold) as usize;
         Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs, selection }))

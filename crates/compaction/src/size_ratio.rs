@@ -45,7 +45,7 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
 /// Checks the number of runs at which level 0 is compacted.
 pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     match runs {
-        0 => Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned()),
+        0 => Err("level0_runs is 0; it must be at least 1, because every flush writes a run".to_owned()),
         _ => Ok(runs as usize),
     }
 }

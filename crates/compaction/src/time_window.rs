@@ -61,10 +61,10 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { window, min_runs } = params;
         if window == 0 {
-            return Err("window is 0; it must be at least 1: a flush brings one buffer".to_owned());
+            return Err("window is 0; it must be at least 1, because a flush writes one buffer".to_owned());
         }
         if min_runs < 2 {
-            return Err(format!("min_runs is {min_runs}; it must be at least 2: a merge takes two runs"));
+            return Err(format!("min_runs is {min_runs}; it must be at least 2, because a compaction needs two runs"));
         }
         Ok(Box::new(Self { window, min_runs: usize::try_from(min_runs).unwrap_or(usize::MAX) }))
     }

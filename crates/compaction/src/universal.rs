@@ -66,18 +66,18 @@ impl Build<dyn CompactionPolicy> for Universal {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let at_least = |name: &str, value: u64, least: u64, why: &str| match value >= least {
             true => Ok(usize::try_from(value).unwrap_or(usize::MAX)),
-            false => Err(format!("{name} is {value}; it must be at least {least}: {why}")),
+            false => Err(format!("{name} is {value}; it must be at least {least}, because {why}")),
         };
         let percent = params.max_size_amplification_percent;
         at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite everything")?;
         Ok(Box::new(Self {
-            num_runs: at_least("num_runs", params.num_runs, 2, "a single run need not be merged")?,
+            num_runs: at_least("num_runs", params.num_runs, 2, "a single run needs no compaction")?,
             size_ratio_percent: params.size_ratio_percent,
             min_merge_width: at_least(
                 "min_merge_width",
                 params.min_merge_width,
                 2,
-                "a merge takes two runs",
+                "a compaction needs two runs",
             )?,
             max_size_amplification_percent: percent,
         }))

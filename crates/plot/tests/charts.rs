@@ -392,7 +392,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let log = |cell: u64, trial: u64| sample.folder.histogram(Group { cell, trial }, "lookup");
     assert!(error(&sample, |spec| spec.x = Some("response".to_owned())).contains("only an open loop"));
     assert!(
-        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("say \"service\" or \"response\"")
+        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
     );
     assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("leave out \"p99_ns\""));
     std::fs::remove_file(log(1, 2)).unwrap();

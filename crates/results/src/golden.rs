@@ -136,7 +136,7 @@ mod tests {
         };
         assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
         assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
-        assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is no number"));
+        assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is not a number"));
         assert!(message(&text.replace(",17", "")).contains(":6: expected five cells"));
         assert!(message("").contains(":1: "));
     }

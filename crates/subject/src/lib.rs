@@ -182,7 +182,7 @@ mod tests {
                 "subject",
                 "unknown subject \"fense\"; did you mean \"fence\"? Valid: memtable",
             ),
-            ("subject = 3", "subject", "subject names an axis: memtable, "),
+            ("subject = 3", "subject", "subject must be a name. Valid: memtable, "),
             ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
             ("subject = \"fence\"\n[component]\nkind = \"x\"", "component.kind", "subject = … names"),
             (

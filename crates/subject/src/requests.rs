@@ -249,7 +249,7 @@ mod tests {
             message.contains("did you mean \"zipfian\"? Valid: scan-mixed, loop, trace, uniform"),
             "{message}"
         );
-        assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it is a share"));
+        assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it must be a share"));
         assert!(error(Value::Integer(3)).contains("expected a variant"));
     }
 

@@ -202,14 +202,14 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let commit = newest.checked_sub(1).map(|last| &script.commits()[last][..]).unwrap_or_default();
     let lacks = |write: &&Write| content.get(&write.key) != expected.get(&write.key);
     let missing = commit.iter().filter(lacks).count();
-    let told = difference(content, &expected);
+    let text = difference(content, &expected);
     if commit.len() > 1 && missing > 0 {
-        return Violation::new(Check::Batch, format!("of commit {newest}, a batch: {told}"));
+        return Violation::new(Check::Batch, format!("batch of commit {newest}: {text}"));
     }
     let back = content.keys().any(|key| !expected.contains_key(key));
     let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
     let check = if back && !lost { Check::Deletion } else { Check::Order };
-    Violation::new(check, format!("compared with the first {newest} commits: {told}"))
+    Violation::new(check, format!("compared with the first {newest} commits: {text}"))
 }
 
 /// First difference between two contents.

@@ -177,7 +177,7 @@ impl Builder<'_> {
             return Ok(path);
         }
         let message = format!(
-            "no such file: {}; relative paths start at the file that names them",
+            "there is no file {}; relative paths start at the file that names them",
             path.display()
         );
         Err(ChoiceError::at("replay.file", message))

@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn impossible_ranges_are_refused() {
         for (toml, message) in [
-            ("{ entries = 0 }", "entries is 0; a range reads at least 1 entry"),
+            ("{ entries = 0 }", "entries is 0; a scan reads at least 1 entry"),
             ("{ entries = -5 }", "is negative"),
             ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),

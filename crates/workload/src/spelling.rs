@@ -119,9 +119,9 @@ mod tests {
         let mut spelling = Spelling::new(toml::from_str("tehta = 1\nshare = 0.5").unwrap());
         assert_eq!(spelling.read::<f64>("share"), Ok(Some(0.5)));
         assert_eq!(spelling.read::<f64>("theta"), Ok(None));
-        let error = spelling.finish("the law").unwrap_err();
+        let error = spelling.finish("the distribution").unwrap_err();
         assert_eq!(error.key.as_deref(), Some("tehta"));
-        assert_eq!(error.message, "the law has no \"tehta\"; did you mean \"theta\"? it takes share, theta");
+        assert_eq!(error.message, "the distribution has no \"tehta\"; did you mean \"theta\"? Valid: share, theta");
     }
 
     #[test]

@@ -121,20 +121,20 @@ fn a_cache_without_fault_keeps_every_invariant() {
 #[test]
 fn every_canary_is_caught() {
     let cases = [
-        (Fault::ReturnsBlocksOfOtherTables, "law 1"),
-        (Fault::ShowsNoBlockToReaders, "law 1"),
-        (Fault::KeepsTheOldBlockOnDecline, "law 1"),
+        (Fault::ReturnsBlocksOfOtherTables, "invariant 1"),
+        (Fault::ShowsNoBlockToReaders, "invariant 1"),
+        (Fault::KeepsTheOldBlockOnDecline, "invariant 1"),
         (Fault::ForgetsABlockOfARemovedTable, "removed"),
         (Fault::RemovesTheTableInOtherTrees, "removed"),
-        (Fault::ExceedsTheCapacity, "law 2"),
-        (Fault::CountsReplacedBlocks, "law 2"),
-        (Fault::ShrinksLater, "law 2"),
-        (Fault::EvictsByARandomSeed, "law 3"),
+        (Fault::ExceedsTheCapacity, "invariant 2"),
+        (Fault::CountsReplacedBlocks, "invariant 2"),
+        (Fault::ShrinksLater, "invariant 2"),
+        (Fault::EvictsByARandomSeed, "invariant 3"),
     ];
-    for (fault, law) in cases {
+    for (fault, invariant) in cases {
         let broken = invariants::check(&|| Box::new(Canary::new(Some(fault)))).err();
         let broken = broken.unwrap_or_else(|| panic!("{fault:?} was not caught"));
-        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+        assert!(broken.contains(invariant), "{fault:?} was caught as: {broken}");
     }
 }
 

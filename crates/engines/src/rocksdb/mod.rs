@@ -184,7 +184,7 @@ mod tests {
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
         assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
         assert!(
-            terarkdb.contains("not equal: ribbon filters: terarkdb has Bloom filters alone"),
+            terarkdb.contains("not equal: ribbon filters: terarkdb has only Bloom filters"),
             "{terarkdb}"
         );
     }

@@ -34,9 +34,9 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     if params.cache == CacheKind::HyperClock {
         lines.push("also: the cache is a HyperClockCache of the same capacity".to_owned());
     }
-    let besides = overrides.besides(&own);
-    if !besides.is_empty() {
-        lines.push(format!("besides: {}", besides.join(" ")));
+    let further = overrides.besides(&own);
+    if !further.is_empty() {
+        lines.push(format!("also: {}", further.join(" ")));
     }
     if let Codec::Other(name) = &settings.codec {
         lines.push(format!("{UNEQUAL}compression {name}: RocksDB does not have it, and runs without compression"));
@@ -183,7 +183,7 @@ mod tests {
             lines[0],
             "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
         );
-        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+        assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
 
     #[test]
@@ -203,9 +203,9 @@ mod tests {
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
         let expected = "not equal: memtable 16MiB, 2 may wait: write_buffer_size=64M max_write_buffer_number=3, \
-                        as engine.options says";
+                        from engine.options";
         assert_eq!(lines[0], expected);
-        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+        assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
 
     #[test]

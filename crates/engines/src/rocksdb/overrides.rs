@@ -92,8 +92,8 @@ mod tests {
             ("=1", "\"=1\" is no key=value"),
             ("a b=1", "\"a b=1\" is no key=value"),
             ("a={b=1", "left open"),
-            ("a=1}", "was not opened"),
-            ("a=1;a=2", "a stands there twice"),
+            ("a=1}", "has no opening brace"),
+            ("a=1;a=2", "a is given twice"),
         ] {
             let error = Overrides::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

@@ -92,7 +92,7 @@ fn lines_that_are_no_commands_are_named_and_the_others_done() {
     let errors: Vec<&str> = answer.err.lines().collect();
     assert_eq!(errors.len(), 6, "{errors:?}");
     assert!(
-        errors[0].starts_with("line 2: column 1: \"put\" is no command; there are p KEY VALUE"),
+        errors[0].starts_with("line 2: column 1: unknown command \"put\". Valid: p KEY VALUE"),
         "{errors:?}"
     );
     assert!(

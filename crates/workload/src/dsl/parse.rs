@@ -233,13 +233,13 @@ mod tests {
             ("put 1 2", 1, "\"put\" is no command"),
             ("p 10", 5, "write p KEY VALUE"),
             ("g", 2, "write g KEY"),
-            ("d 1 2", 5, "behind the end of \"d 1\""),
-            ("s now", 3, "behind the end of \"s\""),
+            ("d 1 2", 5, "after the end of \"d 1\""),
+            ("s now", 3, "after the end of \"s\""),
             ("g \"abc", 3, "never closed"),
             ("g ab\"c", 5, "quote the whole word"),
             (r#"g "a\q""#, 5, "no such escape"),
             (r#"g "a\xg0""#, 5, "two hexadecimal digits"),
-            (r#"g "a"b"#, 6, "a blank is expected"),
+            (r#"g "a"b"#, 6, "expected a blank"),
         ] {
             let error = Command::parse(line.as_bytes()).unwrap_err();
             assert_eq!(error.column, column, "{line}: {error}");

@@ -111,7 +111,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}rate = \"fast\""), "rate", "write \"closed\""),
         (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "has an objective"),
         ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
-        (format!("{mix}seconds = 0"), "seconds", "lasts some time"),
+        (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
         (format!("{mix}seconds = \"5 moons\""), "seconds", "is no time"),
         (format!("{mix}order = \"random\""), "order", "the order of a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
@@ -205,8 +205,8 @@ fn plans_refuse_what_cannot_be_run() {
     };
     let load = "[[phase]]\nname = \"load\"\ninsert = 10";
     for (first, lines, key, message) in [
-        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "0 keys to draw from"),
-        (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "10 keys to share out"),
+        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "no keys exist to draw from"),
+        (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "only 10 keys exist"),
         ("key = \"u64(bytes=2B)\"", "insert = 40_000", "phase.run.insert", "tells 32768 apart"),
         (
             "key = \"u64(bytes=1B)\"\n[[phase]]\nname = \"load\"\ninsert = 100",

@@ -23,7 +23,7 @@ use crate::stored::Head;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
     "a fingerprint of every key in one of two buckets: two cache misses, a rate set by the fingerprint width",
-    "# Bits of a tag, 6 to 32. Where an allocation over levels decides, as many as it pays for.\n\
+    "# Bits of a fingerprint, 6 to 32. An allocation over levels overrides it within its budget.\n\
      fingerprint_bits = 12\n",
 );
 

@@ -28,7 +28,7 @@ macro_rules! sharded_reference {
         concat!(
             "# Capacity in bytes of blocks.\n\
              capacity = \"64MiB\"\n\
-             # Parts with a lock each, 1 to 256; fewer are made where one would get less than 64KiB.\n\
+             # Shards with a lock each, 1 to 256; reduced until each shard has at least 64KiB.\n\
              shards = 16\n",
             $crate::hasher::hasher_reference!(),
             $policy

@@ -25,7 +25,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>
     "levels grow by 1.618 and compact two tables at a time: many levels, many small compactions",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
      growth = 1.618\n\
-     # Neighbouring tables that go down in one job, at least 1.\n\
+     # Adjacent tables that are compacted in one job, at least 1.\n\
      tables_per_job = 2\n",
 );
 

@@ -27,11 +27,11 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
     "a few of T runs are compacted at a time: tiered with shorter compactions and more levels",
-    "# Runs of a level at which some of them go down, at least 2.\n\
+    "# Runs of a level that trigger a compaction, at least 2.\n\
      run_threshold = 4\n\
-     # Runs that go down together, at least 2; run_threshold and more is all.\n\
+     # Runs that are compacted together, at least 2; run_threshold or more means all.\n\
      max_runs = 3\n\
-     # Which, of those that may pass the older runs: oldest, smallest, most-overlap.\n\
+     # Runs that are selected, among those that may pass older runs: oldest, smallest, most-overlap.\n\
      selection = \"oldest\"\n",
 );
 

@@ -27,9 +27,9 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWindow>(
     "time-window",
     "a run per window of time, never merged with another: fewest writes for data read by time",
-    "# Buffers of data that make a window, at least 1.\n\
+    "# Length of a window in flushed buffers, at least 1.\n\
      window = 64\n\
-     # Runs of like size that are merged inside the open window, at least 2.\n\
+     # Runs of similar size that are merged inside the open window, at least 2.\n\
      min_runs = 4\n",
 );
 

@@ -19,9 +19,9 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # What the light codec must save of a block to be used, and the dense one beyond the light one: a share.\n\
+     # Share of a block that the light codec must save to be used; the dense codec must save as much again.\n\
      margin = 0.125\n\
-     # After how many blocks both have a go again, and after up to sixteen times as many while nothing changes.\n\
+     # Blocks between two trials of both codecs; while the choice does not change, up to sixteen times as many.\n\
      period = 64\n\
      light = \"lz4\"\n\
      dense = \"zstd(level=3)\"\n";

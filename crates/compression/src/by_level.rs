@@ -19,7 +19,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
     Variant::new::<Builder<C>>(
         "by-level",
         "a codec for each level of the tree: light above, dense below",
-        "# The codec of level 0, of level 1, and so on; the last one serves all deeper levels.\n\
+        "# The codecs of level 0, level 1, and so on; the last one applies to all deeper levels.\n\
      levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
     )
     .selector()

@@ -16,7 +16,7 @@ use crate::store::Store;
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
     "LMDB, a B-tree in a memory map; keys of 1 to 511 bytes",
-    "# Whether pages are written through the map: faster, and a stray pointer of the program can damage them.\n\
+    "# Whether pages are written through the map: faster, but a stray pointer of the program can corrupt them.\n\
      write_map = false\n",
 )
 .limited(&[Limit::NotDeterministic]);

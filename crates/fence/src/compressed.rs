@@ -25,7 +25,7 @@ use crate::stored::{self, corrupt, take, u32s};
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
     "prefix-compressed separators, searched as they are: least memory, several times the time",
-    "# Every how many separators one is stored in full, 2 to 1024.\n\
+    "# Number of separators from one that is stored in full to the next, 2 to 1024.\n\
      interval = 16\n",
 );
 

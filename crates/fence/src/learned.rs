@@ -27,7 +27,7 @@ use crate::suffixes::Bound;
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
     "learned",
     "a PGM-index: lines predict the position of an 8-byte head, and a short search corrects it",
-    "# How many places a line may be off, 1 to 4096.\n\
+    "# Maximum error of the predicted position, 1 to 4096.\n\
      epsilon = 32\n",
 );
 

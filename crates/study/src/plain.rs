@@ -24,8 +24,8 @@ use types::Entry;
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with full keys; binary search if all have equal size, else a scan from the front (cs265)",
-    "# Which of the two that cs265 prints: 1 (its section 2.3.1), or 2 (3.6.1), which names the smallest and\n\
-     # the largest key of the block.\n\
+    "# Version in cs265: 1 (its section 2.3.1), or 2 (3.6.1), which stores the smallest and the largest key of the\n\
+     # block.\n\
      version = 2\n",
 )
 .from(origin!());

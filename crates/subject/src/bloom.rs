@@ -22,10 +22,10 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "probes of one filter for present and absent keys",
     r#"# Keys in the filter.
 entries    = 1_000_000
-# How they get there: "whole", all handed over at once; "single", one by one; or in calls of a "batch". The whole is timed
-# from hashes to a filter that answers; of the other two insertion alone is.
+# How keys are inserted: "whole", all at once; "single", one by one; "batch", in calls of a batch. "whole" is timed from
+# the hashes to a usable filter, the other two only during insertion.
 insertion  = "whole"
-# Threads that insert into the one filter, where it is not handed over whole.
+# Threads that insert into the filter, except with "whole".
 threads    = 1
 # Probes per phase.
 operations = 4_000_000

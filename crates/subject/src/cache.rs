@@ -27,15 +27,15 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
     "requests for blocks, with an insert after each miss",
-    r#"# Blocks that there are. A trace has its own.
+    r#"# Number of distinct blocks. A trace has its own.
 blocks     = 262_144
 # The length of a block.
 block      = "4KiB"
-# Which blocks are asked for: "scan-mixed", "loop", "trace" or a distribution of keys of workloads.
+# Requested blocks: "scan-mixed", "loop", "trace" or a key distribution of workloads.
 requests   = "zipfian"
-# Requests; the first half warms the cache and counts for nothing.
+# Number of requests. The first half only warms the cache.
 operations = 4_000_000
-# Threads that ask. Each asks for its own part of the requests.
+# Number of threads, each with its own part of the requests.
 threads    = 1
 # Whether the best possible hit rate is found out, by Belady's rule; it takes longer than the requests.
 bound      = true

@@ -19,9 +19,9 @@ entries  = 10_000_000
 flush    = 10_000
 # Key and value bytes of an entry.
 entry    = "116B"
-# The most entries of a table; runs are cut to it.
+# Maximum number of entries of a table.
 table    = 100_000
-# Keys that there are, each written as likely as any other; 0 writes no key twice.
+# Number of distinct keys, written equally often; 0 writes no key twice.
 distinct = 0
 "#,
 );

@@ -24,9 +24,9 @@ content = "entries"
 block   = "4KiB"
 # Blocks per phase.
 blocks  = 4_000
-# The level of the tree that codecs are told, where they choose by it.
+# Level of the tree, for codecs that depend on it.
 level   = 2
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit   = "5s"
 "#,
 );

@@ -26,9 +26,9 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "searches among the separators of one table",
     r#"# Blocks of the table, each with one separator and two keys.
 entries    = 1_000_000
-# What keys look like: a key format of workloads.
+# Key format of workloads.
 keys       = "u64"
-# How numbers of keys lie: "random" or "even".
+# Spacing of the key numbers: "random" or "even".
 spread     = "random"
 # Searches per phase.
 operations = 1_000_000

@@ -25,7 +25,7 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
     "blocks of one format that are built, searched and checked",
-    r#"# Entries in all blocks: few of them stay near the processor, many come from memory.
+    r#"# Number of entries in all blocks: few fit the CPU caches, many are read from memory.
 entries    = 2_000
 # The format of keys.
 keys       = "u64"
@@ -33,7 +33,7 @@ keys       = "u64"
 value      = "100B"
 # Lookups and checks per phase.
 operations = 2_000_000
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );

@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "inserts, lookups and scans of one memtable, and the sort before its flush",
     r#"# Entries inserted.
 entries    = 500_000
-# What keys look like: a key format of workloads.
+# Key format of workloads.
 keys       = "u64"
 # The length of every value.
 value      = "100B"

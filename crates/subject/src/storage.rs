@@ -20,15 +20,15 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "one file: appended to, synced, and read at random",
     r#"# The length of the file.
 file       = "64MiB"
-# What is appended at a time.
+# Number of bytes per append.
 append     = "64KiB"
-# Appends of one block that are synced each.
+# Number of single-block appends with a sync each.
 syncs      = 50
-# What is read at a time, at multiples of its length.
+# Number of bytes per read, at multiples of this length.
 block      = "4KiB"
 # Reads.
 operations = 50_000
-# The longest that a phase is timed; the file is written to its end, however long that takes.
+# Time limit of a timed phase. The file is always written completely.
 limit      = "5s"
 "#,
 );

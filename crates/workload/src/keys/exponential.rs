@@ -10,7 +10,7 @@ use crate::random::Random;
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
     "the newest keys most often, with an exponential distribution over their age",
-    "# So many per cent of the draws fall into this newest part of the keys.
+    "# Share of the draws in percent that falls into the newest keys, and this share of the keys.
 percentile = 95.0
 frac = 0.8571428571
 ",

@@ -11,10 +11,10 @@ use crate::random::{Random, threshold};
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Hotspot>(
     "hotspot",
     "a hot set of keys takes a fixed share of the accesses",
-    "# The share of the keys that is hot, and the share of the accesses that goes to them.
+    "# Share of the keys that is hot, and share of the accesses that goes to them.
 data = 0.2
 accesses = 0.8
-# Whether the hot keys stand side by side; else they are scattered over all keys.
+# Whether the hot keys are adjacent; otherwise they are scattered over all keys.
 contiguous = false
 ",
 );

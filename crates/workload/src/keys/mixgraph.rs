@@ -23,7 +23,7 @@ use crate::random::{Random, scale};
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Mixgraph>(
     "mixgraph",
     "hot ranges with hot keys inside, as fitted to ZippyDB at Facebook",
-    "# The number of ranges, and the two exponential terms of their hotness.
+    "# Number of key ranges, and the two exponential terms of their popularity.
 ranges = 30
 range_a = 14.18
 range_b = -2.917

@@ -10,7 +10,7 @@ use crate::random::Random;
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
     "normal",
     "keys around a position, with a normal distribution over their distance",
-    "# Where the middle is and how far the standard deviation reaches, as parts of the keys.
+    "# Mean and standard deviation, as shares of the number of keys.
 mean = 0.5
 deviation = 0.1
 ",

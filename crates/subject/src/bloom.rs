@@ -31,7 +31,7 @@ threads    = 1
 operations = 4_000_000
 # Probes per call in the phases "absent-batch" and "present-batch", and insertions in batches.
 batch      = 32
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );

@@ -37,9 +37,9 @@ requests   = "zipfian"
 operations = 4_000_000
 # Number of threads, each with its own part of the requests.
 threads    = 1
-# Whether the best possible hit rate is found out, by Belady's rule; it takes longer than the requests.
+# Whether the best possible hit rate is computed, by Belady's rule; this takes longer than the requests.
 bound      = true
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "10s"
 "#,
 );

@@ -36,7 +36,7 @@ operations = 1_000_000
 batch      = 32
 # Blocks from the one where a range begins to the one where it ends, in the phase "range".
 range      = 10
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );

@@ -36,7 +36,7 @@ operations = 500_000
 scan       = 100
 # Threads that insert and look up.
 threads    = 1
-# The longest that a phase of lookups or scans is timed.
+# Time limit of a timed phase of lookups or scans.
 limit      = "1s"
 "#,
 );

@@ -124,7 +124,7 @@ impl Table {
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// The other bucket of a tag in `bucket`.
+    /// Index of the alternative bucket of a fingerprint in `bucket`.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);

@@ -37,8 +37,7 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// The part of a capacity that the shards get. The crate rounds their shares up, and their sum must not exceed the
-/// capacity.
+/// Part of the capacity that is divided among the shards.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }

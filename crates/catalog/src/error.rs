@@ -13,7 +13,7 @@ pub struct ChoiceError {
 }
 
 impl ChoiceError {
-    /// An error about the choice as a whole.
+    /// An error about a choice, without a key.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { key: None, message: message.into() }
     }

@@ -9,7 +9,7 @@ use crate::{Catalog, Variant, label};
 /// An invariant of an axis: its name, and a check that describes the violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Succeeds if `holds`.
+/// Returns an error if `holds` is false.
 ///
 /// # Errors
 /// The text that `otherwise` returns, if `holds` is false.

@@ -1,5 +1,4 @@
-//! No compaction: every flush stays a run of its own. It bounds write amplification from below and read
-//! and space amplification from above.
+//! No compaction: every flush remains a separate run.
 
 use catalog::Variant;
 

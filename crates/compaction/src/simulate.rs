@@ -1,8 +1,4 @@
-//! The simulator: runs a policy on an empty tree that takes flush after flush, as plain data. It moves tables by the
-//! code of the tree, so its write counts are those of the tree.
-//!
-//! Keys are spread evenly: every flush covers the whole key space, and so does every run that results from it. The
-//! number of entries after merging keys that were written more than once is an expectation based on that.
+//! The simulator: runs a policy on an initially empty tree with repeated flushes, on plain data.
 
 mod spread;
 
@@ -72,7 +68,7 @@ pub struct LevelReport {
 /// Reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A number of the load is 0.
+    /// A number in the load is 0.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.

@@ -54,13 +54,13 @@ pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// A line of the mapping that names a term which cannot be made equal.
+/// A line of the mapping about a setting that cannot be matched.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// The terms that no engine without a memtable, filters and blocks can meet: a tree of pages that are written in place
-/// or copied.
+/// Settings that no engine without a memtable, filters and blocks can match: those of a B-tree with in-place or copied
+/// pages.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -73,7 +73,7 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// The mapping line of memory maps that the engine does not use for reads.
+/// The mapping line for an engine that does not read through memory maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("mapped tables: {name} copies blocks out of its files");
     (settings.reads == Reads::Mapped).then(|| unequal(what))

@@ -33,7 +33,7 @@ const ASSERTING_FUNCTIONS: usize = 20;
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
-    /// Whether a library is named: by `given`, or by the environment.
+    /// Whether a library is configured, by `given` or by the environment.
     pub(crate) fn is_named(&self, given: &str) -> bool {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }

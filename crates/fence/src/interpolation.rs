@@ -68,8 +68,8 @@ impl Sorted {
     }
 }
 
-/// The interpolated place of `head` between `low` and `high`, at least two apart, on the line between the first and
-/// the last head there.
+/// Interpolated position of `head` between `low` and `high`, at least two apart, on the line between the first and the
+/// last head there.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);

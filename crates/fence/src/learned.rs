@@ -88,7 +88,7 @@ struct Segment {
     first: u64,
     /// Places per unit of head.
     slope: f64,
-    /// The place of the first head.
+    /// Position of the first head.
     place: f64,
 }
 

@@ -160,7 +160,7 @@ named! {
     Facts = "facts";
     /// The verdict only.
     Verdict = "verdict";
-    /// Nothing: the text of the paper says it.
+    /// No text, because the paper has its own caption.
     None = "none";
 }
 

@@ -33,7 +33,7 @@ fn on_phone(sample: Sample) -> Sample {
     Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
 }
 
-/// The same chart in the look of a `[style]` table.
+/// The same chart in the style of a `[style]` table.
 fn styled(sample: Sample, style: &str) -> Sample {
     let style = toml::from_str(style).unwrap();
     Sample { context: Context { style, ..sample.context }, ..sample }

@@ -34,7 +34,7 @@ columns! {
     INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, true;
     /// Range probes of filters that answered "maybe" although the run had no key in the range.
     RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, true;
-    /// `wal_bytes` with those written until pending flushes and compactions were done.
+    /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
     WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, true;
     /// Time that writers waited, over all threads.
     STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, false;

@@ -91,7 +91,7 @@ pub struct Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
-    /// Its name: a hash of its build instructions and of the program.
+    /// Name of the fixture: a hash of its build instructions and of the program.
     pub hash: String,
     /// Time at which it was built, RFC 3339.
     pub built: String,

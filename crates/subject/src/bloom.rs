@@ -40,7 +40,7 @@ limit      = "5s"
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 struct Probes(Params);
@@ -81,7 +81,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// How keys are added to a filter.
+/// Method of adding keys to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {

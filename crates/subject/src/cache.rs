@@ -47,7 +47,7 @@ limit      = "10s"
 /// Requests per slice.
 const SLICE: usize = 4096;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 /// Blocks whose bytes are compared after a phase.

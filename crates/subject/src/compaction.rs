@@ -26,7 +26,7 @@ distinct = 0
 "#,
 );
 
-/// The most flushes, because a simulation keeps every table in memory.
+/// Maximum number of flushes, because a simulation keeps every table in memory.
 const MOST_FLUSHES: u64 = 1 << 20;
 
 struct Growth(Params);

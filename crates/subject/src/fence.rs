@@ -390,7 +390,7 @@ mod tests {
 
     use super::*;
 
-    /// A fence that returns the block after the right one.
+    /// A fence that returns the block after the correct one.
     struct Off(Box<dyn Fence>);
 
     impl Fence for Off {

@@ -42,7 +42,7 @@ limit      = "5s"
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
-/// The most bytes of all blocks together.
+/// Maximum total size of all blocks in bytes.
 const MOST_BYTES: u64 = 16 << 30;
 
 struct Lookups(Params);

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
 
-/// The most bytes of all keys together: components count them by 32 bits.
+/// Maximum total size of all keys in bytes: components count them with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The spread of the numbers of keys, where their format keeps the order of numbers.
+/// Spacing of the key numbers, for formats that keep the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {

@@ -45,7 +45,7 @@ limit      = "1s"
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 /// Lookups whose values are compared after the phase.
@@ -347,7 +347,7 @@ impl Writes {
     }
 }
 
-/// Sets how evenly entries are distributed to shards; sets nothing if there are no shards.
+/// Sets the measures of balance across shards; sets nothing without shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);

@@ -47,7 +47,7 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// Warm-up that ends when the last rounds are alike.
+/// Warm-up that ends when the last rounds have similar measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
     /// Number of rounds that are compared, at least 2.

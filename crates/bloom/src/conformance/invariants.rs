@@ -12,7 +12,7 @@ use crate::{Filter, FilterInput, FilterPolicy};
 /// A policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
-    /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
+    /// Whether the filter has a parameter `bits_per_key`, so that an allocation may change it.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }

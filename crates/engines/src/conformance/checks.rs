@@ -15,7 +15,7 @@ use crate::{Codec, Engine, OpenStore, Opening, Store};
 /// Builds one more engine of the same kind.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
-/// A check of one engine: how far it was kept, or the violation.
+/// A check of one invariant for an engine.
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
 /// All checks, by name.

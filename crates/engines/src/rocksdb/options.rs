@@ -62,7 +62,7 @@ fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     }
 }
 
-/// The terms, each with its options.
+/// Settings, each with the engine's options.
 fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)> {
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![

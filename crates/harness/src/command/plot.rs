@@ -15,7 +15,7 @@ use crate::output::{line, print};
 /// Tables of an experiment that affect only the presentation of its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// How deep folders of results may be nested in a folder that is to be drawn.
+/// Maximum depth of results folders below a folder that is drawn.
 const DEPTH: usize = 3;
 
 /// The folder in which runs keep the results that they replace.
@@ -114,7 +114,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// How an experiment file shows its results now.
+/// Presentation tables of an experiment file.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;

@@ -141,7 +141,7 @@ pub enum TableReferences {
     /// None. Runs are immutable, and the range borrows their tables.
     #[default]
     Run,
-    /// One to each table that can have keys of the range, in a list of the range. This is the older way.
+    /// One reference to each table that can have keys of the range, in a list of the range. This is the older way.
     Table,
 }
 

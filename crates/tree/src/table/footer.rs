@@ -28,7 +28,7 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// The places of all parts except the data blocks, which come before the first section.
+/// Positions of all parts except the data blocks, which precede the first section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.

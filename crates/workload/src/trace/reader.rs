@@ -36,7 +36,7 @@ pub enum TraceError {
     Torn {
         /// The file.
         path: PathBuf,
-        /// Its length after decompression.
+        /// Length of the trace after decompression.
         bytes: u64,
         /// The requested width.
         width: usize,

@@ -42,7 +42,7 @@ pub(crate) enum Fault {
     DropsWhatFits,
     /// Declares that it drops data, and drops all runs.
     DropsTheNewest,
-    /// Declares that it drops data above a capacity, and does not.
+    /// Declares [`Limit::DropsData`](catalog::Limit::DropsData), but drops nothing.
     KeepsTooMuch,
 }
 

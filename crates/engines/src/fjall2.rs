@@ -34,8 +34,8 @@ fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
 
 /// The line of the mapping for the immutable memtables.
 fn write_buffer(settings: &EngineOptions) -> String {
-    let (bytes, frozen) = (write_buffer_bytes(settings), settings.frozen_memtables);
-    let line = format!("{frozen} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
+    let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
+    let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
         true => unequal(format_args!("{line}, its minimum")),
         false => line,

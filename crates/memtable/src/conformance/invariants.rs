@@ -144,7 +144,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     same("the versions in shards", &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
-    check_answers(table, &model).map_err(|broken| format!("invariant 4, frozen: {broken}"))?;
+    check_answers(table, &model).map_err(|broken| format!("invariant 4, immutable: {broken}"))?;
     let all = Scan {
         from: Bound::Unbounded,
         direction: Direction::Forward,

@@ -78,7 +78,7 @@ impl Wanted {
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
         let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is no shared library: {error}; {}", self.advice)))?;
+            .map_err(|error| not_this(format!("it is not a shared library: {error}; {}", self.advice)))?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -218,7 +218,7 @@ mod tests {
         let text = folder.path().join("libtext.so");
         std::fs::write(&text, "no library").unwrap();
         let error = NONE.identify(text.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("libtext.so: it is no shared library"), "{error}");
+        assert!(error.contains("libtext.so: it is not a shared library"), "{error}");
         let wanted = Wanted { required: &["no_such_function"], ..NONE };
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();

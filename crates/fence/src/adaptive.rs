@@ -100,7 +100,7 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("this is no adaptive fence"));
+            return Err(corrupt("this is not an adaptive fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));

@@ -147,7 +147,7 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("these are no compressed separators"));
+            return Err(corrupt("these are not compressed separators"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
         let [count, interval] = [0, 1].map(|at| u32s(numbers).nth(at).expect("two numbers in eight bytes"));

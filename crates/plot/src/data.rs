@@ -268,7 +268,7 @@ impl Plan {
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
             known.dedup();
-            let message = format!("there is none for y = \"{y}\", only for {}", known.join(", "));
+            let message = format!("no theory for y = \"{y}\", only for {}", known.join(", "));
             return Err(PlotError::spec("theory", message));
         }
         let known = |is_bound: bool| {

@@ -356,7 +356,7 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
     assert!(
-        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: there is none for y = \"p99_ns\"")
+        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\"")
     );
     let filter = |column: &str, value: &str| {
         let choice = Choice::One(Scalar::Text(value.to_owned()));

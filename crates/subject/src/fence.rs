@@ -366,7 +366,7 @@ impl TableView for Table {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
-            return Err(format!("{range:?} is no part of {length} bytes").into());
+            return Err(format!("{range:?} is not within {length} bytes").into());
         }
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }

@@ -193,7 +193,7 @@ mod tests {
             (
                 "subject = \"fence\"\n[component]\nentries = \"many\"",
                 "component.entries",
-                "\"many\" is no count",
+                "\"many\" is not a count",
             ),
             ("subject = \"fence\"\n[component]\nentries = 0", "component", "entries is 0"),
             ("subject = \"fence\"\n[component]\nkeys = \"user2\"", "component.keys", "no variant \"user2\""),

@@ -165,7 +165,7 @@ impl Builder<'_> {
         };
         if mixed.range.span > 0 && !self.format.has_numbers() {
             let message =
-                "span is above 0, but keys are no numbers; use the key format \"u64\" or \"decimal\"";
+                "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })

@@ -160,7 +160,7 @@ mod tests {
     fn options_that_nobody_can_read_are_refused() {
         let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
         let refused = Member::<RocksDb>::build(params).err().unwrap();
-        assert!(refused.starts_with("options: \"write_buffer_size\" is no key=value"), "{refused}");
+        assert!(refused.starts_with("options: \"write_buffer_size\" is not key=value"), "{refused}");
     }
 
     #[test]

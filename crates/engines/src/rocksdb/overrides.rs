@@ -87,10 +87,10 @@ mod tests {
     #[test]
     fn what_is_none_is_refused_with_words() {
         for (text, part) in [
-            ("a", "\"a\" is no key=value"),
-            ("a=", "\"a=\" is no key=value"),
-            ("=1", "\"=1\" is no key=value"),
-            ("a b=1", "\"a b=1\" is no key=value"),
+            ("a", "\"a\" is not key=value"),
+            ("a=", "\"a=\" is not key=value"),
+            ("=1", "\"=1\" is not key=value"),
+            ("a b=1", "\"a b=1\" is not key=value"),
             ("a={b=1", "left open"),
             ("a=1}", "has no opening brace"),
             ("a=1;a=2", "a is given twice"),

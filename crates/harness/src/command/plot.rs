@@ -185,7 +185,7 @@ fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let Some((last, above)) = keys.split_last() else { return Ok(()) };
     for key in above {
         let inner = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
-        let message = || Problem::new(format!("--set {}: \"{key}\" is no table", path.join(".")));
+        let message = || Problem::new(format!("--set {}: \"{key}\" is not a table", path.join(".")));
         table = inner.as_table_mut().ok_or_else(message)?;
     }
     table.insert(last.clone(), value);

@@ -146,9 +146,9 @@ const UNKNOWN: &[Case<'_>] = &[
 
 const WRONG_TYPES: &[Case<'_>] = &[
     ("insert = 3000", "insert = true", 9, &["insert", "expected a count such as 1_000_000"]),
-    ("insert = 3000", "insert = \"many\"", 9, &["\"many\" is no count; write it as"]),
+    ("insert = 3000", "insert = \"many\"", 9, &["\"many\" is not a count; write it as"]),
     ("\"standard\"", "3", 3, &["bloom: expected a variant, not a value of type integer; write"]),
-    ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is no size; write it as"]),
+    ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is not a size; write it as"]),
     ("\"32KiB\"", "[]", 5, &["memtable.capacity", "expected a size such as"]),
     ("count = 1", "count = \"two\"", 20, &["trials.count", "expected a whole number from 0 up"]),
     (
@@ -347,7 +347,7 @@ const FILES: &[Case<'_>] = &[
         "keys       = { kind = \"zipfian\", theta = 0.9 }",
         "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
         15,
-        &["bytes are no whole number of 8-byte keys; is the width right?"],
+        &["bytes are not a whole number of 8-byte keys; is the width right?"],
     ),
     (
         "[sweep]",

@@ -236,7 +236,7 @@ fn bad_requests_say_where_and_what_instead() {
             "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: entries",
         ),
         ("entries = 1000", "entries = 0", 3, "entries is 0; it must be at least 1"),
-        ("entries = 1000", "entries = \"many\"", 4, "\"many\" is no count"),
+        ("entries = 1000", "entries = \"many\"", 4, "\"many\" is not a count"),
         ("operations = 5000", "keys = \"usr\"", 5, "no variant \"usr\"; did you mean \"user\"?"),
         ("[sweep]\n", "[sweep]\n\"component.entris\" = [1, 2]\n", 7, "did you mean \"entries\"?"),
         (

@@ -229,8 +229,8 @@ mod tests {
     #[test]
     fn errors_name_the_column_and_what_is_accepted() {
         for (line, column, message) in [
-            ("x 1", 1, "\"x\" is no command; there are p KEY VALUE"),
-            ("put 1 2", 1, "\"put\" is no command"),
+            ("x 1", 1, "unknown command \"x\". Valid: p KEY VALUE"),
+            ("put 1 2", 1, "unknown command \"put\""),
             ("p 10", 5, "write p KEY VALUE"),
             ("g", 2, "write g KEY"),
             ("d 1 2", 5, "after the end of \"d 1\""),

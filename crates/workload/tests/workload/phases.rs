@@ -74,7 +74,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"".to_owned(), "operations", "insert = …, operations = …"),
         ("name = \"a\"\ninsert = 0".to_owned(), "insert", "at least 1 key"),
         ("name = \"a\"\ninsert = -1".to_owned(), "insert", "is negative"),
-        ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is no count"),
+        ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is not a count"),
         ("name = \"a\"\ninsert = 5\nmix = \"get\"".to_owned(), "mix", "their own phase"),
         (
             "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
@@ -112,7 +112,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "has an objective"),
         ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
         (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
-        (format!("{mix}seconds = \"5 moons\""), "seconds", "is no time"),
+        (format!("{mix}seconds = \"5 moons\""), "seconds", "is not a time"),
         (format!("{mix}order = \"random\""), "order", "the order of a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),

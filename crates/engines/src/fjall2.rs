@@ -101,7 +101,7 @@ mod tests {
         let large =
             EngineOptions { memtable_bytes: 128 << 20, frozen_memtables: 1, ..EngineOptions::default() };
         assert_eq!(write_buffer_bytes(&large), 256 << 20);
-        assert_eq!(write_buffer(&large), "1 frozen memtables: max_write_buffer_size 256MiB");
+        assert_eq!(write_buffer(&large), "1 immutable memtables: max_write_buffer_size 256MiB");
         let small = EngineOptions { memtable_bytes: 64 << 10, ..EngineOptions::default() };
         assert_eq!(write_buffer_bytes(&small), LEAST_WRITE_BUFFER_BYTES);
         assert!(write_buffer(&small).starts_with("not equal: 2 immutable memtables: "));

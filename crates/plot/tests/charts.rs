@@ -512,7 +512,7 @@ fn a_font_is_an_installed_family_or_a_file() {
     assert!(chart.pdf().unwrap().len() > 8_000);
     std::fs::write(&file, "no font").unwrap();
     let broken = with(file.to_str().unwrap()).unwrap_err().to_string();
-    assert!(broken.contains("is no font file"), "{broken}");
+    assert!(broken.contains("is not a font file"), "{broken}");
     // The next chart has the embedded face again.
     assert!(draw(&sample).svg().contains("font-family=\"DejaVu Sans Condensed"));
 }

@@ -277,6 +277,6 @@ mod tests {
         let hint = |name: &str| schema.find(name).unwrap_err().to_string();
         assert!(hint("p99ns").contains("did you mean \"p99_ns\"?"));
         assert!(hint("size").contains("did you mean \"design.block.size\"?"));
-        assert!(hint("banana").contains("swept are design.block.size"));
+        assert!(hint("banana").contains("swept paths: design.block.size"));
     }
 }

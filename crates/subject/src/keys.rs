@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn more_keys_than_there_are_is_an_error() {
         let error = keys("u64(bytes=1)", 5_000, Spread::Even).map(|_| ()).unwrap_err();
-        assert!(error.contains("keys are too short: there are "), "{error}");
+        assert!(error.contains("keys are too short: only "), "{error}");
     }
 }

@@ -91,7 +91,7 @@ mod tests {
             ("a=", "\"a=\" is not key=value"),
             ("=1", "\"=1\" is not key=value"),
             ("a b=1", "\"a b=1\" is not key=value"),
-            ("a={b=1", "left open"),
+            ("a={b=1", "has no closing brace"),
             ("a=1}", "has no opening brace"),
             ("a=1;a=2", "a is given twice"),
         ] {

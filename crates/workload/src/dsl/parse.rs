@@ -237,7 +237,7 @@ mod tests {
             ("s now", 3, "after the end of \"s\""),
             ("g \"abc", 3, "never closed"),
             ("g ab\"c", 5, "quote the whole word"),
-            (r#"g "a\q""#, 5, "no such escape"),
+            (r#"g "a\q""#, 5, "unknown escape"),
             (r#"g "a\xg0""#, 5, "two hexadecimal digits"),
             (r#"g "a"b"#, 6, "expected a blank"),
         ] {

@@ -78,7 +78,7 @@ pub enum SimulationError {
     #[error("the compaction policy failed: {0}")]
     Policy(String),
     /// The output of a job does not fit its position.
-    #[error("the output of a job does not fit its place: {0}")]
+    #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
     /// The policy always finds another job.
     #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]

@@ -15,13 +15,17 @@ quickstart:
 test:
     cargo test --workspace
 
+# Run every test with all of its cases, of which `just test` and CI try a sample where they are many.
+nightly:
+    LSMBENCH_NIGHTLY=1 cargo test --workspace
+
 # Everything CI runs.
 ci:
     .ci/run
 
 # Every adapter of another engine held to its laws, as CI does; LSMBENCH_REWRITE=1 writes the table of docs/reference/engines.md.
 adapters:
-    bash -c 'set -eu; . .ci/engines; cargo test -p lsmbench-engines --features "$peers"'
+    bash -c 'set -eu; . .ci/engines; cargo test --workspace --features "$peers" --test adapters'
 
 # Format the code and apply what clippy can mend.
 fix:
@@ -40,9 +44,10 @@ report *arguments:
 pages shots="target/pages" *arguments:
     .ci/pages --shots {{shots}} {{arguments}}
 
-# The questions of the README asked again: charts into plots/gallery, what came out into the README.
+# Run the experiments of docs/gallery.md and the quick start of the README again, and update both pages and their charts.
 gallery *arguments:
     cargo run --release -- gallery {{arguments}}
+    cargo run --release -- gallery configs/quickstart.toml --page README.md --tables --keep results/gallery {{arguments}}
 
 # Every engine that is there beside our own tree, by all of configs/peers: what is measured into results/peers, which git
 # keeps, the tables into docs/results/engines.md. Arguments go to the run; `just engines=peers,wiredtiger peers --resume`.

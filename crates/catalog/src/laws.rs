@@ -1,6 +1,9 @@
 //! Invariants of every catalog, as functions that the tests of an axis call.
 
 use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use toml::{Table, Value};
 
@@ -8,6 +11,12 @@ use crate::{Catalog, Variant, label};
 
 /// An invariant of an axis: its name, and a check that describes the violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
+
+/// Whether a test with many cases tries case `number`: one of `every` cases, or all if the environment variable
+/// `LSMBENCH_NIGHTLY` is set, as `just nightly` does.
+pub fn is_sampled(number: usize, every: usize) -> bool {
+    number.is_multiple_of(every) || std::env::var_os("LSMBENCH_NIGHTLY").is_some()
+}
 
 /// Returns an error if `holds` is false.
 ///
@@ -65,6 +74,33 @@ pub fn check<T: ?Sized>(catalog: &Catalog<T>) -> Result<(), String> {
         broken.extend(check_variant(catalog.axis, variant).err());
     }
     all_kept(&broken)
+}
+
+/// Checks a whole catalog ([`check`]), then every variant with the conformance check of its axis, on all CPU cores.
+///
+/// # Errors
+/// One line per broken invariant, in the order of the catalog.
+pub fn check_each<T: ?Sized>(
+    catalog: &Catalog<T>,
+    conformance: impl Fn(&'static Variant<T>) -> Result<(), String> + Sync,
+) -> Result<(), String> {
+    check(catalog)?;
+    let variants = catalog.variants();
+    let (next, broken) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work = || {
+        while let Some((at, variant)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, variants.get(at)?)))
+        {
+            if let Err(violations) = conformance(variant) {
+                broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, violations));
+            }
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| (0..cores).for_each(|_| drop(scope.spawn(work))));
+    let mut broken = broken.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    broken.sort();
+    all_kept(&broken.into_iter().map(|(_, violations)| violations).collect::<Vec<_>>())
 }
 
 /// Checks the invariants of every variant of any axis:

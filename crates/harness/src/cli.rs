@@ -464,8 +464,14 @@ pub(crate) struct GalleryArguments {
     /// Markdown file to update
     ///
     /// The gallery goes between `<!-- gallery -->` and `<!-- end of the gallery -->`.
-    #[arg(long, value_name = "FILE", default_value = "README.md")]
+    #[arg(long, value_name = "FILE", default_value = "docs/gallery.md")]
     pub(crate) page: PathBuf,
+    /// Show the first table that `run` prints instead of the verdict sentences
+    #[arg(long)]
+    pub(crate) tables: bool,
+    /// Keep the rows in this folder of results, without empty columns
+    #[arg(long, value_name = "DIR")]
+    pub(crate) keep: Option<PathBuf>,
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,

@@ -61,7 +61,7 @@ fn every_ordering_that_is_weakened_is_noticed() {
         passed.for_each(|site| sites.entry(site).or_default().push(model));
     }
     let mut unnoticed = Vec::new();
-    for (site, models) in &sites {
+    for (_, (site, models)) in (0..).zip(&sites).filter(|(number, _)| catalog::laws::is_sampled(*number, 4)) {
         let failure = models.iter().find_map(|model| model.run(Some(site)).failure);
         let line = line_of(site);
         let first = failure.as_deref().and_then(|failure| failure.lines().next()).unwrap_or("not noticed");

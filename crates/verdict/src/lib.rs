@@ -30,7 +30,7 @@ pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, Goldens, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
-pub use judge::{Verdicts, noisy_baselines, sentences};
+pub use judge::{Verdicts, first_table, noisy_baselines, sentences};
 pub use runner::Runner;
 pub use trial_rows::TrialRows;
 pub use words::and_more;

@@ -8,7 +8,7 @@ use results::Folder;
 use results::targets::{check_file, check_folder};
 use run::interrupt;
 use types::{Outcome, Problem};
-use verdict::sentences;
+use verdict::{first_table, keep, sentences};
 
 use super::report::{files_below, missing_run};
 use crate::charts::charts;
@@ -42,6 +42,9 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Outcome<bool> {
             return Ok(true);
         }
         shown += &show(experiment, arguments)?;
+        if let Some(below) = &arguments.keep {
+            keep(&arguments.results.join(&experiment.name), below)?;
+        }
     }
     // The page outside of its gallery may have changed during the runs.
     let text = rewritten(&arguments.page, &shown)?;
@@ -84,8 +87,16 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     check_file(&path)?;
     std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;
-    let mut text = format!("**{}** ", experiment.question);
-    text.push_str(&sentences(&experiment.facts(), &folder)?.join(" "));
+    let mut text = match arguments.tables {
+        true => {
+            let table = first_table(&experiment.facts(), &folder)?;
+            format!("```text\n{}: {}\n{table}```", experiment.name, experiment.question)
+        }
+        false => {
+            let verdicts = sentences(&experiment.facts(), &folder)?;
+            format!("**{}** {}", experiment.question, verdicts.join(" "))
+        }
+    };
     let link = link(&arguments.page, &path)?;
     let title = spec.title.as_deref().unwrap_or(&experiment.question);
     let _ = writeln!(text, "\n\n![{title}]({link})\n");

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 use tree::Design;
 
+use crate::bench::Bench;
+
 /// A file of the repository.
 fn in_repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
@@ -22,4 +24,25 @@ fn the_default_design_s_file_spells_out_the_default_design() {
     let missing: Vec<String> =
         default.to_toml().keys().filter(|key| !design.contains_key(*key)).cloned().collect();
     assert!(missing.is_empty(), "it says nothing of {missing:?}; {advice}");
+}
+
+/// The table, the verdict and the chart of the README follow from the rows that Git keeps.
+#[test]
+fn the_quick_start_of_the_readme_follows_from_its_rows() {
+    let bench = Bench::new();
+    let (readme, chart) = (in_repository("README.md"), in_repository("plots/gallery/quickstart.svg"));
+    let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+    bench.write("README.md", read(&readme));
+    let (config, results) = (in_repository("configs/quickstart.toml"), in_repository("results/gallery"));
+    let [config, results] = [&config, &results].map(|path| path.to_str().unwrap());
+    let gallery = ["gallery", config, "--tables", "--page", "README.md", "--out", "plots/gallery"];
+    let answer = bench.run(&[&gallery[..], &["--results", results]].concat());
+    assert_eq!(answer.code, Some(0), "{}", answer.err);
+    let advice = "run `just gallery`, or correct README.md";
+    assert!(read(&bench.path("README.md")) == read(&readme), "the quick start of README.md; {advice}");
+    assert!(
+        read(&bench.path("plots/gallery/quickstart.svg")) == read(&chart),
+        "{}; {advice}",
+        chart.display()
+    );
 }

@@ -9,8 +9,8 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the results that the tables need into a folder of the experiment's name inside `below`, replaces an older copy,
-/// and returns that folder.
+/// Copies the rows of a run, and those of its repeated baseline, into a folder of the experiment's name inside `below`.
+/// An older copy is replaced. Returns that folder.
 ///
 /// # Errors
 /// Results that cannot be read, a name that is not a folder name, or an I/O error.
@@ -20,13 +20,17 @@ pub fn keep(from: &Path, below: &Path) -> Outcome<PathBuf> {
     manifest.check_rows(&source)?;
     let table = Table::read(&source.runs())?;
     let to = Folder::new(below.join(folder_name(from, &manifest.experiment)?));
-    [to.runs(), to.manifest()].iter().try_for_each(|path| check_file(path))?;
+    [to.runs(), to.noise(), to.manifest()].iter().try_for_each(|path| check_file(path))?;
     std::fs::create_dir_all(to.root())
         .map_err(|error| Problem::doing(format!("create {}", to.root().display()), error))?;
     let names = Names::of(&manifest);
     let spelt = |text: &str| names.spelt(text);
     let runs = extract::copy_rows(table.schema(), &source.runs(), &to.runs(), spelt)?;
-    let kept = Manifest { runs: Some(runs), ..trimmed(&manifest, &names) };
+    let noise = match source.noise().exists() {
+        true => Some(extract::copy_rows(table.schema(), &source.noise(), &to.noise(), spelt)?),
+        false => None,
+    };
+    let kept = Manifest { runs: Some(runs), noise, ..trimmed(&manifest, &names) };
     kept.write(&to.manifest())?;
     Ok(to.root().to_owned())
 }

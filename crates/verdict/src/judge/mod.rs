@@ -33,12 +33,34 @@ const QUICK: &str = "quick run (reduced size). Rerun without --quick before draw
 
 /// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
+    Ok(read(experiment, folder)?.sentences())
+}
+
+/// The first table of the verdicts on the results in a folder and its verdict, as a run prints them. Empty without verdicts.
+pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
+    let verdicts = read(experiment, folder)?;
+    Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
+}
+
+/// Judges the results in a folder.
+fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Verdicts<'a>> {
     let runs = Table::read(&folder.runs())?;
     let noise = match folder.noise().exists() {
         true => Table::read(&folder.noise())?,
         false => Table::new(runs.schema().clone(), Vec::new()),
     };
-    Ok(Verdicts::of(experiment, &runs, &noise)?.sentences())
+    Verdicts::of(experiment, &runs, &noise)
+}
+
+/// The caption of a group of cells and a metric, its table if that is shown, and its statements.
+fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
+    let mut text = wrapped("", "  ", &judged.caption());
+    if is_shown && !judged.entries.is_empty() {
+        text += &format!("\n{}\n", judged.table());
+    }
+    let statements = judged.statements();
+    text.extend(statements.iter().filter(|of| !is_quick || !of.is_verdict()).map(|of| of.lines()));
+    text
 }
 
 /// The verdicts of an experiment.
@@ -89,15 +111,7 @@ impl<'a> Verdicts<'a> {
         let is_common = |note: &&String| notes.iter().all(|notes| notes.contains(note));
         let mut text = String::new();
         for (number, judged) in self.judged.iter().enumerate() {
-            text += &wrapped("", "  ", &judged.caption());
-            if shown(number) && !judged.entries.is_empty() {
-                text += "\n";
-                text += &judged.table();
-                text += "\n";
-            }
-            for statement in judged.statements().iter().filter(|of| !is_quick || !of.is_verdict()) {
-                text += &statement.lines();
-            }
+            text += &block(judged, shown(number), is_quick);
             text.push('\n');
             let notes = if shown(number) { judged.notes() } else { Vec::new() };
             let own: String = notes

@@ -133,7 +133,9 @@ impl Engine for WiredTiger {
         } else {
             lines.push(unequal("memtable, filters: a row store has none; changes wait in the cache"));
         }
-        lines.push(unequal("cache: WiredTiger's also contains unwritten changes, and the page cache holds its files in addition"));
+        lines.push(unequal(
+            "cache: WiredTiger's also contains unwritten changes, and the page cache holds its files in addition",
+        ));
         lines.push(unequal(format_args!(
             "{} background threads: WiredTiger's own",
             settings.background_threads

@@ -258,7 +258,10 @@ impl FromStr for Length {
             Some(number.trim().parse::<f64>().ok()? * size)
         };
         let inches = named.or_else(measured).ok_or_else(|| {
-            format!("\"{text}\" is not a width; write a length such as \"3.3in\", \"84mm\" or \"240pt\", or \"column\" or \"page\"")
+            format!(
+                "\"{text}\" is not a width; write a length such as \"3.3in\", \"84mm\" or \"240pt\", or \"column\" or \
+                 \"page\""
+            )
         })?;
         let [least, most] = Self::BOUNDS;
         if !(least..=most).contains(&inches) {

@@ -36,8 +36,8 @@ pub fn markdown() -> String {
     page.push_str(
         "\n## Measurements: `timeline.csv`\n\n\
          One row is one interval of a phase: a second, or `trials.timeline`. The columns have the definitions above, \
-         for that interval. `seconds` is its length, and columns of a state are sampled at its end. An operation that is not \
-         timed (`trials.sampling`) belongs to the interval of the last timed operation before it.\n\n",
+         for that interval. `seconds` is its length, and columns of a state are sampled at its end. An operation that is \
+         not timed (`trials.sampling`) belongs to the interval of the last timed operation before it.\n\n",
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();

@@ -36,15 +36,14 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
         Variant::new::<ScanMixed>(
             "scan-mixed",
             "Zipf-distributed requests, mixed with scans of blocks that are requested once",
-            "# The Zipf exponent.\ntheta = 0.99\n# The share of requests for blocks that are requested once.\nonce = 0.5\n",
+            "# The Zipf exponent.\ntheta = 0.99\n# Share of requests for blocks that are requested once.\nonce = 0.5\n",
         ),
-        Variant::plain("loop", "blocks in sequence, repeated from the first", || {
-            Box::new(Loop)
-        }),
+        Variant::plain("loop", "blocks in sequence, repeated from the first", || Box::new(Loop)),
         Variant::new::<Trace>(
             "trace",
             "a raw trace: a file of fixed-width integers, a request each",
-            "# The file.\nfile = \"\"\n# The size of an integer in bytes.\nwidth = 4\n# Byte order: \"big\" or \"little\".\nendian = \"big\"\n",
+            "# The file.\nfile = \"\"\n# The size of an integer in bytes.\nwidth = 4\n\
+             # Byte order: \"big\" or \"little\".\nendian = \"big\"\n",
         ),
     ],
 );

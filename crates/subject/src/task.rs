@@ -91,7 +91,7 @@ impl Task {
         let (subject, reads) = (component.kind(), component.reads());
         match path {
             ["memtable", limit @ ("capacity" | "entries")] if reads.contains(&"memtable") => Some(format!(
-                "subject = \"{subject}\" sizes the memtable for component.entries and ignores memtable.{limit}; remove it"
+                "subject = \"{subject}\" sizes the memtable for component.entries; remove memtable.{limit}"
             )),
             [key, ..] if !reads.contains(key) => {
                 let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");

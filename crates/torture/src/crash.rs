@@ -80,7 +80,9 @@ impl FromStr for CrashPoint {
             Ok(&[seed, cut, state, second, second_state]) => {
                 Ok(Self { recovery: Some((second as usize, second_state)), ..place(seed, cut, state) })
             }
-            _ => Err(format!("\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE")),
+            _ => Err(format!(
+                "\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE"
+            )),
         }
     }
 }
@@ -306,7 +308,7 @@ impl<'a> Exploration<'a> {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "it held {before:?} commits, now {after:?}, and {promise:?} of the commits after recovery were promised"
+                    "it held {before:?} commits, now {after:?}, and {promise:?} of the later commits were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))

@@ -373,7 +373,8 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     let time_limit_ns = read_seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
         spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay"])?;
-        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, or replay = …";
+        let message =
+            "the phase has no operations; write insert = …, operations = …, seconds = …, or replay = …";
         return Err(ChoiceError::at("operations", message));
     }
     let mix = match (spelling.take("mix"), &trace) {

@@ -46,7 +46,8 @@ impl ValueSpec {
             if let Some(share) = table.remove("compressible") {
                 spec.compressible = crate::spelling::share("compressible", &share)?;
                 if spec.compressible >= 1.0 {
-                    let message = "compressible is 1; it must be below 1, because some bytes must be random to distinguish values";
+                    let message =
+                        "compressible is 1; it must be below 1, because values need some random bytes";
                     return Err(ChoiceError::at("compressible", message));
                 }
             }

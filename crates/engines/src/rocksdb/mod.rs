@@ -45,7 +45,7 @@ macro_rules! reference {
              cache = \"lru\"\n\
              # Whether the engine counts events, such as bytes per flush and compaction, at a cost of some percent.\n\
              statistics = false\n\
-             # Further options in the syntax of options files: max_bytes_for_level_base=64M;num_levels=5. They take precedence.\n\
+             # Further options in the syntax of options files, with precedence: max_bytes_for_level_base=64M;num_levels=5.\n\
              options = \"\"\n"
         )
     };
@@ -65,7 +65,11 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Member<RocksDb>>(
 pub(crate) const SPEEDB: Variant<dyn Engine> = Variant::new::<Member<SpeedB>>(
     "speedb",
     "SpeedB, a fork of RocksDB 8.1, loaded by path or built in",
-    reference!("speedb", "LSMBENCH_SPEEDB", "the one built in with --features speedb, or the system's libspeedb.so"),
+    reference!(
+        "speedb",
+        "LSMBENCH_SPEEDB",
+        "the one built in with --features speedb, or the system's libspeedb.so"
+    ),
 )
 .limited(&[Limit::NotDeterministic]);
 

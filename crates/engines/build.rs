@@ -19,7 +19,7 @@ fn main() {
     compile_shim();
     // The folder is read at run time: a target folder that several checkouts share may contain this program from
     // another one.
-    let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo tells a build script where its package is");
+    let folder = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets this variable for build scripts");
     let lock = Path::new(&folder).join("../../Cargo.lock");
     // A path relative to the package, so that a workspace that links to it shares the compiled artifacts.
     println!("cargo::rerun-if-changed=../../Cargo.lock");

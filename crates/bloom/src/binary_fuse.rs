@@ -21,8 +21,8 @@ use crate::position::{reduce, remix};
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>(
     "binary-fuse",
     "numbers in adjacent segments add up to a fingerprint: a third of a Bloom filter's rate in less memory",
-    "# Bits of a fingerprint, 1 to 32: the rate is one in two to the power of them. Where an allocation over\n\
-     # levels decides, as many as it pays for.\n\
+    "# Bits of a fingerprint f, 1 to 32: the false-positive rate is 2^-f. An allocation over levels overrides it\n\
+     # within its budget.\n\
      fingerprint_bits = 8\n\
      # Numbers per key: 3 is faster, 4 is smaller.\n\
      arity = 3\n",

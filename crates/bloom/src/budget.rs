@@ -21,7 +21,7 @@ impl Budget {
             Ok(Self(bits_per_key))
         } else {
             Err(format!(
-                "bits_per_key is {bits_per_key}; it must be from {} to {}, and kind = \"none\" spends no bits",
+                "bits_per_key is {bits_per_key}; it must be from {} to {}, or use kind = \"none\" for no filter",
                 BITS_PER_KEY.start(),
                 BITS_PER_KEY.end()
             ))

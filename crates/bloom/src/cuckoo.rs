@@ -22,8 +22,8 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
-    "a tag of every key in one of two buckets: two cache misses, a rate that falls with the width of tags",
-    "# Bits of a tag, 6 to 32. Where an allocation over levels decides, as many as it pays for.\n\
+    "a fingerprint of every key in one of two buckets: two cache misses, a rate set by the fingerprint width",
+    "# Bits of a fingerprint, 6 to 32. An allocation over levels overrides it within its budget.\n\
      fingerprint_bits = 12\n",
 );
 
@@ -124,7 +124,7 @@ impl Table {
         (reduce(mixed, self.buckets), tag.max(1))
     }
 
-    /// The other bucket of a tag in `bucket`.
+    /// Index of the alternative bucket of a fingerprint in `bucket`.
     #[inline]
     fn other(&self, bucket: usize, tag: u64) -> usize {
         let place = reduce(mix(tag, 1), self.buckets);

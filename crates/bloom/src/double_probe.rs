@@ -33,13 +33,13 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
-    "bits in pairs, two per look: scattered words as in cs265, or paired blocks as in SpeedB",
+    "bits tested in pairs: scattered words as in cs265, or paired blocks as in SpeedB",
     "# Bits spent per key, 0.001 to 64.\n\
      bits_per_key = 10\n\
      # Pairs of bits set per key, 1 to 32; 0 takes the best number.\n\
      double_probes = 0\n\
-     # \"words\": both bits of a pair in one word, words anywhere; \"blocks\": one bit of a pair in each of two\n\
-     # cache lines whose loads even out.\n\
+     # Layout of pairs. \"words\": both bits in one word, at any word; \"blocks\": one bit in each of two cache\n\
+     # lines, which balances their loads.\n\
      form = \"words\"\n",
 );
 

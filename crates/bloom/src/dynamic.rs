@@ -22,12 +22,12 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
     "dynamic",
-    "a row of ever larger Bloom filters that holds a target rate without knowing the number of keys",
-    "# The share of absent keys that may be reported present, 1e-9 to 0.5; no allocation changes it.\n\
+    "a list of growing Bloom filters that keeps a target rate without knowing the number of keys",
+    "# Target false-positive rate, 1e-9 to 0.5; no allocation changes it.\n\
      target_fpr = 0.01\n\
-     # Keys that the first part is made for, 1 to 16 million.\n\
+     # Capacity of the first part in keys, 1 to 16 million.\n\
      initial_keys = 1024\n\
-     # How many times as many keys each further part is made for, above 1 to 16.\n\
+     # Capacity of each further part relative to the previous one, 1.1 to 16.\n\
      growth = 2.0\n",
 );
 

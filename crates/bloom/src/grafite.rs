@@ -40,7 +40,7 @@ use crate::universe::Universe;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Grafite>(
     "grafite",
     "a range filter: sorted codes that keep neighbours together, with a bound on its rate for every range",
-    "# Bits spent per key, 0.001 to 64; more than 34 are not spent.\n\
+    "# Bits spent per key, 0.001 to 64; at most 34 are used.\n\
      bits_per_key = 12\n",
 );
 

@@ -35,7 +35,8 @@ use crate::standard;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<LibraryFilters>(
     "library",
     "a filter in a shared library, by C ABI: for filters in other languages",
-    "# The library; a relative path starts at the current directory. \"\" calls the filter standard by the same ABI.\n\
+    "# Path of the library, relative to the current directory. \"\" calls the built-in filter standard by the same\n\
+     # ABI.\n\
      library = \"\"\n\
      # Bits spent per key, 0.001 to 64.\n\
      bits_per_key = 10\n",

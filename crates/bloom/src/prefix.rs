@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Prefix>(
      bits_per_key = 10\n\
      # Bytes of a prefix, 1 to 65535.\n\
      length = 8\n\
-     # Whether keys are in the filter too, so that lookups ask for more than their prefix.\n\
+     # Whether full keys are added too, so that gets test more than their prefix.\n\
      whole_keys = true\n",
 );
 

@@ -30,7 +30,7 @@ use prefetch::prefetch;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
     "remainders in the order of quotients, found by counting bits: keys stay in order, so filters can merge",
-    "# Bits of a remainder, 1 to 32. Where an allocation over levels decides, as many as it pays for.\n\
+    "# Bits of a remainder, 1 to 32. An allocation over levels overrides it within its budget.\n\
      remainder_bits = 8\n",
 );
 

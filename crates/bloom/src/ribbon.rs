@@ -44,7 +44,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "linear equations over bits: close to the least memory for a rate, for more work per probe",
     "# Bits spent per key, 0.001 to 64.\n\
      bits_per_key = 10\n\
-     # \"balanced\": the least memory; \"homogeneous\": the simplest, cannot fail; \"standard\": the first one.\n\
+     # Form of the filter. \"balanced\": least memory; \"homogeneous\": simplest, cannot fail; \"standard\": the\n\
+     # original form.\n\
      form = \"balanced\"\n",
 );
 

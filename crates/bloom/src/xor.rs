@@ -18,8 +18,8 @@ use crate::position::reduce;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
     "xor",
     "three numbers add up to a fingerprint: a low rate from 1.23 times its bits, built from all keys at once",
-    "# Bits of a fingerprint, 1 to 32: the rate is one in two to the power of them. Where an allocation over\n\
-     # levels decides, as many as it pays for.\n\
+    "# Bits of a fingerprint f, 1 to 32: the false-positive rate is 2^-f. An allocation over levels overrides it\n\
+     # within its budget.\n\
      fingerprint_bits = 8\n",
 );
 

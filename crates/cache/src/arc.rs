@@ -18,7 +18,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "balances recently against frequently used blocks by what it would have hit, and tunes itself",
+    "an adaptive split between recently and frequently used blocks, tuned by ghost hits",
     sharded_reference!(""),
 );
 

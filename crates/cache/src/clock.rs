@@ -17,8 +17,8 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Clock>>(
     "clock",
-    "second chance: a hand sweeps blocks in order of arrival and spares those used since it came by",
-    sharded_reference!("# Uses that are counted at most, 1 to 255; each spares a block once.\nuses = 1\n"),
+    "second chance: a hand sweeps blocks in arrival order and spares those used since its last pass",
+    sharded_reference!("# Maximum number of counted uses, 1 to 255; each spares a block once.\nuses = 1\n"),
 );
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Policy for Clock {
 
     fn new(params: &Params, _: usize) -> Result<Self, String> {
         if params.uses == 0 {
-            return Err("uses is 0; it must be 1 to 255, or say kind = \"fifo\" to count none".to_owned());
+            return Err("uses is 0; it must be 1 to 255, or use kind = \"fifo\" to count none".to_owned());
         }
         let (links, circle, uses) = Default::default();
         Ok(Self { links, circle, uses, max_uses: params.uses })

@@ -25,10 +25,10 @@ use crate::hasher::{HasherKind, WithHasher, hasher_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "foyer",
-    "the crate behind RisingWave: counted records in the queues of a policy to choose",
+    "the crate of RisingWave: reference-counted records, with a choice of five policies",
     concat!(
-        "# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n",
-        "# Which block goes: \"lru\", \"lfu\", \"s3-fifo\", \"sieve\" or \"fifo\".\neviction = \"lru\"\n",
+        "# Capacity in bytes of blocks.\ncapacity = \"64MiB\"\n",
+        "# Eviction policy: \"lru\", \"lfu\", \"s3-fifo\", \"sieve\" or \"fifo\".\neviction = \"lru\"\n",
         hasher_reference!()
     ),
 );

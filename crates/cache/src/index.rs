@@ -26,7 +26,7 @@ struct Entry {
     block: Bytes,
 }
 
-/// A place of a table: null, or an entry's address with its tag and uses, or [`GONE`].
+/// A slot of a hash table: null, or an entry's address with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
 /// The bits of a word that count uses, and the bits of the tag: all below the alignment of an entry.
@@ -51,7 +51,7 @@ fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// The places of a hash table; their number is a power of two.
+/// The slots of a hash table; their number is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -65,7 +65,7 @@ impl Table {
         self.places.len() - 1
     }
 
-    /// The places to search for a hash, in order. At least one place of the table is null, so that a search ends.
+    /// Indexes of the slots to search for a hash, in order.
     fn path(&self, hash: u64) -> impl Iterator<Item = usize> {
         let (mask, first) = (self.mask(), hash as usize);
         (0..self.places.len()).map(move |step| first.wrapping_add(step) & mask)
@@ -195,7 +195,7 @@ impl<T> Writer<'_, T> {
         unsafe { &*self.index.table.load(Ordering::Acquire) }
     }
 
-    /// The word and the entry at a place, or `None` without an entry.
+    /// The word and the entry at index `place`, or `None` without an entry.
     fn at(&self, place: usize) -> Option<(Word, &Entry)> {
         let word = self.table().places[place].load(Ordering::Acquire);
         // SAFETY: only words of entries have a tag. Only the writer, which is borrowed, removes entries, and they are

@@ -32,7 +32,8 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Library>>(
     "library",
     "an eviction policy in a shared library, by hooks like those of libCacheSim's plugins",
     sharded_reference!(
-        "# The library; a relative path starts at the current directory. \"\" calls the policy lru by the same ABI.\n\
+        "# Path of the library, relative to the current directory. \"\" calls the built-in policy lru by the same\n\
+         # ABI.\n\
          library = \"\"\n"
     ),
 );

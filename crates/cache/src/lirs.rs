@@ -25,9 +25,9 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
     "keeps blocks whose last two uses were close together; hits in loops larger than the cache",
     sharded_reference!(
-        "# The share of visitors in percent of the capacity.\n\
+        "# Share of blocks with long reuse distances (HIR), in percent of the capacity.\n\
          visitors = 1.0\n\
-         # What the blocks weighed that are remembered after eviction, in percent of the capacity.\n\
+         # Size of the ghost list of evicted blocks, in percent of the capacity.\n\
          remembered = 200.0\n"
     ),
 );

@@ -21,7 +21,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lru>>(
     "lru",
     "evicts the least recently used block, in shards with a lock each",
     sharded_reference!(
-        "# Requests after which a block is read anew, however often it is used; 0 for never.\nttl = 0\n"
+        "# Number of requests after which a block is read again, used or not; 0 for never.\nttl = 0\n"
     ),
 );
 

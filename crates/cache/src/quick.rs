@@ -18,7 +18,7 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "quick",
-    "scan-resistant CLOCK with a memory of what was evicted: few misses, cheap hits",
+    "scan-resistant CLOCK with a ghost list of evicted blocks: few misses, cheap hits",
 );
 
 /// The maximum number of shards with a lock each. The crate's default is four times the number of CPUs, and hits
@@ -37,8 +37,7 @@ impl SizedCache for QuickCaches {
     }
 }
 
-/// The part of a capacity that the shards get. The crate rounds their shares up, and their sum must not exceed the
-/// capacity.
+/// Part of the capacity that is divided among the shards.
 fn dealt(capacity: u64) -> u64 {
     capacity - capacity % SHARDS
 }

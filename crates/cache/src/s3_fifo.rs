@@ -22,7 +22,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     "s3-fifo",
-    "two FIFO queues and a memory of what was evicted: scans pass through the small one",
+    "two FIFO queues and a ghost list of evicted blocks: scans pass through the small queue",
     sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 10.0\n"),
 );
 

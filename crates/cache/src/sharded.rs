@@ -26,9 +26,9 @@ use crate::policy::{Incoming, Policy, Slot};
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
-            "# Bytes of blocks to hold.\n\
+            "# Capacity in bytes of blocks.\n\
              capacity = \"64MiB\"\n\
-             # Parts with a lock each, 1 to 256; fewer are made where one would get less than 64KiB.\n\
+             # Shards with a lock each, 1 to 256; reduced until each shard has at least 64KiB.\n\
              shards = 16\n",
             $crate::hasher::hasher_reference!(),
             $policy

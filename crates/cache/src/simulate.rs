@@ -127,7 +127,7 @@ mod tests {
         Request { id: BlockId { tree: 0, table: 0, offset }, bytes: 10 }
     }
 
-    /// The maximum number of hits of any sequence of choices, by trying all of them.
+    /// Maximum number of hits over all possible eviction choices, found by trying all of them.
     fn most_hits(trace: &[Request], held: &mut Vec<Request>, capacity: usize) -> u64 {
         let Some((now, later)) = trace.split_first() else { return 0 };
         if held.contains(now) {

@@ -20,7 +20,7 @@ pub const fn variant<C: SizedCache>(kind: &'static str, summary: &'static str) -
     Variant::new::<WithCapacity<C>>(
         kind,
         summary,
-        concat!("# Bytes of blocks to hold.\ncapacity = \"64MiB\"\n", hasher_reference!()),
+        concat!("# Capacity in bytes of blocks.\ncapacity = \"64MiB\"\n", hasher_reference!()),
     )
 }
 

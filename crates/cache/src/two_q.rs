@@ -20,11 +20,11 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<TwoQ>>(
     "2q",
-    "a FIFO for newcomers, and an LRU for blocks that come back soon after they left it",
+    "a FIFO for new blocks, and an LRU for blocks requested again soon after they left the FIFO",
     sharded_reference!(
-        "# The share of the FIFO for newcomers in percent of the capacity.\n\
+        "# Share of the FIFO for new blocks (A1in), in percent of the capacity.\n\
          newcomers = 25.0\n\
-         # What the blocks weighed that are remembered after it, in percent of the capacity.\n\
+         # Size of the ghost list of blocks that left the FIFO (A1out), in percent of the capacity.\n\
          remembered = 50.0\n"
     ),
 );

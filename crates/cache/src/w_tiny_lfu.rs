@@ -21,11 +21,11 @@ use crate::sketch::Sketch;
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<WTinyLfu>>(
     "w-tinylfu",
-    "an LRU window, then admission by frequency, from a sketch that remembers more than is held",
+    "an LRU window, then admission by frequency, from a sketch that covers more blocks than the cache",
     sharded_reference!(
-        "# The share of the window in percent of the capacity.\n\
+        "# Share of the window, in percent of the capacity.\n\
          window = 1.0\n\
-         # The share of protected blocks in percent of what the window leaves.\n\
+         # Share of protected blocks, in percent of the main part.\n\
          protected = 80.0\n"
     ),
 );

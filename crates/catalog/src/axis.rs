@@ -9,7 +9,7 @@ pub trait Axis: Sync {
     /// The name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// A line that describes the decision that the axis stands for.
+    /// One line about the design decision of this axis.
     fn summary(&self) -> &'static str;
 
     /// Names, summaries, parameters and limits of all variants, in catalog order.
@@ -37,19 +37,19 @@ pub trait Axis: Sync {
 /// The description of a variant, without the means to build it.
 #[derive(Clone, Debug)]
 pub struct VariantInfo {
-    /// Its name.
+    /// Name of the variant.
     pub kind: &'static str,
     /// A line that describes the variant and when it pays off.
     pub summary: &'static str,
-    /// Its parameters as commented TOML with their defaults.
+    /// Parameters as commented TOML with their defaults.
     pub reference: &'static str,
-    /// Its parameters with their defaults.
+    /// Parameters with their defaults.
     pub defaults: Table,
-    /// Whether it is an ideal bound of the axis, which no real component reaches.
+    /// Whether the variant is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
-    /// Its limitations.
+    /// Limitations of the variant.
     pub limits: &'static [Limit],
-    /// The crate that it comes from.
+    /// Crate of the variant.
     pub origin: Origin,
 }
 

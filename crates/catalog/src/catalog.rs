@@ -19,7 +19,7 @@ const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML: `bloom`.
     pub axis: &'static str,
-    /// A line that describes the decision that the axis stands for.
+    /// One line about the design decision of this axis.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
@@ -134,7 +134,7 @@ impl<T: ?Sized> Catalog<T> {
         Ok(())
     }
 
-    /// The crate that a variant of this catalog comes from.
+    /// The crate of a variant of this catalog.
     pub fn origin_of(&self, variant: &Variant<T>) -> Origin {
         variant.origin.unwrap_or(self.origin)
     }

@@ -1,11 +1,11 @@
-//! Entries of the reference for keys of TOML that are read by hand.
+//! Reference entries for TOML keys that are not derived from a type.
 
 /// A key of a table in TOML, as the reference describes it. Keys that serde reads have their doc comment instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
     /// The key: `threads`.
     pub key: &'static str,
-    /// The values that it takes, with their unit, in Markdown.
+    /// Values that the key accepts, with their unit, in Markdown.
     pub values: &'static str,
     /// The default in TOML; empty if the key has none.
     pub default: &'static str,
@@ -20,7 +20,7 @@ pub struct KeyTable {
     pub name: &'static str,
     /// A sentence: the purpose of the table.
     pub about: &'static str,
-    /// Its keys, in the order in which they are listed.
+    /// Keys of the table, in listed order.
     pub keys: &'static [KeyEntry],
 }
 

@@ -13,7 +13,7 @@ pub struct ChoiceError {
 }
 
 impl ChoiceError {
-    /// An error about the choice as a whole.
+    /// An error about a choice, without a key.
     pub fn whole(message: impl Into<String>) -> Self {
         Self { key: None, message: message.into() }
     }
@@ -55,7 +55,7 @@ pub enum AdditionError {
     },
     /// The catalog is closed because of an earlier lookup.
     #[error(
-        "{axis}: variant \"{kind}\" comes too late; add it before the first lookup of a variant of the axis"
+        "{axis}: variant \"{kind}\" was added too late; add it before the first lookup of a variant of the axis"
     )]
     Closed {
         /// The axis.

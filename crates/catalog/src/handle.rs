@@ -1,4 +1,4 @@
-//! How a component reaches the catalog of its own axis.
+//! Lazy access of a component to the catalog of its own axis.
 
 use crate::Catalog;
 

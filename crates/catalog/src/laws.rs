@@ -18,7 +18,7 @@ pub fn is_sampled(number: usize, every: usize) -> bool {
     number.is_multiple_of(every) || std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
 
-/// Succeeds if `holds`.
+/// Returns an error if `holds` is false.
 ///
 /// # Errors
 /// The text that `otherwise` returns, if `holds` is false.

@@ -1,4 +1,4 @@
-//! Where a variant comes from: the crate and its version, as manifests name it.
+//! Origin of a variant: the crate and its version, which manifests record.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Origin {
     /// The name of the package: `lsmbench-bloom`.
     pub package: &'static str,
-    /// Its version: `0.1.0`.
+    /// Version of the crate: `0.1.0`.
     pub version: &'static str,
 }
 

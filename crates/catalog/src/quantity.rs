@@ -12,7 +12,7 @@ use types::quantity;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// A number of things: `1_000_000` or `"1M"` in TOML.
+/// A count: `1_000_000` or `"1M"` in TOML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Count(pub u64);
 

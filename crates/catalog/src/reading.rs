@@ -147,6 +147,6 @@ mod tests {
         assert_eq!(rejected::<String>("[]"), "expected a text in quotes, not a list");
         assert_eq!(rejected::<Inner>("1"), "expected a table, not 1");
         assert_eq!(rejected::<ByteSize>("true"), "expected a size such as \"4MiB\", not true");
-        assert!(rejected::<ByteSize>("\"many\"").starts_with("\"many\" is no size; "));
+        assert!(rejected::<ByteSize>("\"many\"").starts_with("\"many\" is not a size; "));
     }
 }

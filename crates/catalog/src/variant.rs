@@ -25,11 +25,11 @@ pub trait Build<T: ?Sized> {
 /// A limitation of a variant. Sweeps skip combinations that need the missing ability, and report that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Its counters depend on time and differ from run to run. Not for `counted` mode.
+    /// Counters of the variant depend on time and differ from run to run.
     NotDeterministic,
-    /// Its data is lost when the process ends. Not for a store that is opened again.
+    /// Data of the variant is lost when the process ends.
     NotDurable,
-    /// It drops data on purpose, so a get may miss a key that was written. Only its own rule can check its answers.
+    /// The variant drops data on purpose, so a get may miss a key that was written.
     DropsData,
 }
 
@@ -63,16 +63,15 @@ pub struct Variant<T: ?Sized> {
     pub kind: &'static str,
     /// A line that describes the variant and when it pays off.
     pub summary: &'static str,
-    /// Its parameters as commented TOML with their defaults; `laws::check` compares it with `Params::default()`.
+    /// Parameters as commented TOML with their defaults; `laws::check` compares them with `Params::default()`.
     pub reference: &'static str,
-    /// Whether it is an ideal bound of the axis, which no real component reaches.
+    /// Whether the variant is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
-    /// Whether it selects among other variants of its axis for each call. A selector cannot be selected by another
-    /// one.
+    /// Whether the variant selects among other variants of its axis for each call.
     pub selector: bool,
-    /// Its limitations.
+    /// Limitations of the variant.
     pub limits: &'static [Limit],
-    /// The crate that it comes from; `None` means the crate of its catalog.
+    /// Crate of the variant; `None` means the crate of its catalog.
     pub origin: Option<Origin>,
     build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,

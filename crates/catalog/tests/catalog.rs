@@ -144,7 +144,7 @@ fn errors_name_the_valid_values() {
             r#"{ kind = "fancy", bits_per_key = "many" }"#,
             "fancy: bits_per_key: expected a number, not \"many\"",
         ),
-        (r#"{ kind = "fancy", page = "4 parsecs" }"#, "is no size"),
+        (r#"{ kind = "fancy", page = "4 parsecs" }"#, "is not a size"),
         (r#""fancy(bits_per_key=-1)""#, "bits_per_key is -1; it must be above 0"),
         (r"{ bits_per_key = 1 }", "the table has no kind"),
         ("3", "expected a variant, not a value of type integer"),

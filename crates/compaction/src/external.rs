@@ -58,9 +58,9 @@ const KIND: &str = "external";
 const REFERENCE: &str = "\
      # The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
      command = []\n\
-     # The longest time that the process may take for one answer.\n\
+     # Time limit of one answer.\n\
      timeout = \"10s\"\n\
-     # The built-in policy that answers through the same encoding where command is [].\n\
+     # Built-in policy that answers through the same encoding if command is [].\n\
      identity = \"tiered\"\n";
 
 /// Returns the variant for the catalog `C`, which has the policies that `identity` can name.

@@ -24,7 +24,7 @@ use crate::shape::{Run, Shape};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
     "fifo",
-    "nothing is merged, and the oldest runs are dropped above a capacity: a window over the newest writes",
+    "no compaction; the oldest runs are dropped above a capacity: a window of the newest writes",
     "# Bytes of keys and values, with the overhead of entries, above which the oldest runs are dropped.\n\
      capacity = \"1GiB\"\n",
 )
@@ -52,7 +52,7 @@ impl Build<dyn CompactionPolicy> for Fifo {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         match params.capacity.0 {
-            0 => Err("capacity is 0; it must be at least 1B: what is kept of a store".to_owned()),
+            0 => Err("capacity is 0; it must be at least 1B, the size that the store may keep".to_owned()),
             capacity => Ok(Box::new(Self { capacity })),
         }
     }

@@ -35,9 +35,9 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "K runs in every level but the largest, Z in that: leveled, tiered, lazy-leveled and all between",
     "# How much larger each level is than the one above, 2 to 1000000.\n\
      size_ratio = 10\n\
-     # Runs of a level above the largest, K, at least 1; size_ratio - 1 and more is tiering.\n\
+     # Runs of a level above the largest (K), at least 1; size_ratio - 1 or more is tiering.\n\
      upper_runs = 3\n\
-     # Runs of the largest level, Z, at least 1; size_ratio - 1 and more is tiering.\n\
+     # Runs of the largest level (Z), at least 1; size_ratio - 1 or more is tiering.\n\
      largest_runs = 1\n",
 );
 
@@ -70,7 +70,7 @@ impl Build<dyn CompactionPolicy> for Fluid {
         size_ratio::runs(size_ratio)?;
         for (name, runs) in [("upper_runs", upper_runs), ("largest_runs", largest_runs)] {
             if runs == 0 {
-                return Err(format!("{name} is 0; it must be at least 1: a level holds its data in runs"));
+                return Err(format!("{name} is 0; it must be at least 1, because a level stores its data in runs"));
             }
         }
         Ok(Box::new(Self { size_ratio, upper_runs, largest_runs }))

@@ -22,10 +22,10 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>(
     "golden",
-    "levels grow by 1.618 and hand down two tables at a time: many levels, many small merges",
+    "levels grow by 1.618 and compact two tables at a time: many levels, many small compactions",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
      growth = 1.618\n\
-     # Neighbouring tables that go down in one job, at least 1.\n\
+     # Adjacent tables that are compacted in one job, at least 1.\n\
      tables_per_job = 2\n",
 );
 
@@ -53,7 +53,7 @@ impl Build<dyn CompactionPolicy> for Golden {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if params.tables_per_job == 0 {
-            return Err("tables_per_job is 0; it must be at least 1: a job takes tables".to_owned());
+            return Err("tables_per_job is 0; it must be at least 1, because a job needs input tables".to_owned());
         }
         Ok(Box::new(LeveledPartial {
             size_ratio: size_ratio::factor("growth", params.growth)?,

@@ -55,7 +55,7 @@ pub enum InvalidJob {
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
     /// Data older than the dropped tables would stay, and become visible.
-    #[error("table {0} may not be dropped: what is as old or older would stay")]
+    #[error("table {0} may not be dropped, because data as old or older would stay")]
     DropsBeforeOlder(TableId),
     /// Older data would end above newer data of the same keys.
     #[error("table {input} would pass table {passed}, which overlaps it")]

@@ -16,19 +16,19 @@ use crate::policy::CompactionPolicy;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
     "l0-tiered",
-    "leveled as LevelDB and RocksDB do it: level 0 gathers runs, every other level holds one",
-    "# Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+    "leveled as LevelDB and RocksDB do it: level 0 collects runs, every other level has one",
+    "# Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
      level0_runs = 4\n\
      # How much larger each level is than the one above, 1.1 to 1000000.\n\
      size_ratio = 10\n\
-     # How many memtables level 1 takes, 0 for size_ratio of them. With more there are fewer levels: less stale data\n\
-     # and fewer runs to read, and each merge into level 1 writes more.\n\
+     # Capacity of level 1 in memtables; 0 means size_ratio. With more there are fewer levels, less stale data and\n\
+     # fewer runs to read, and each compaction into level 1 writes more.\n\
      level1_memtables = 0\n\
-     # Read-triggered compaction: the bytes of compaction that a scan is worth which opens one source less. Runs are\n\
-     # compacted as soon as scans have paid for it. At 0 B scans trigger none.\n\
+     # Read-triggered compaction: bytes of compaction that a scan pays for each extra source that it reads. Runs\n\
+     # are compacted when the accumulated bytes reach the size of their compaction. 0 B disables it.\n\
      read_triggered = \"0 B\"\n\
-     # Whether what need not be merged stays as it is: tables that share no keys with others are moved, unread, and\n\
-     # a merge takes those alone whose keys meet. What comes in key order is then written once.\n\
+     # Whether tables without common keys are moved to the next level unread, and only overlapping tables are\n\
+     # compacted. Data in key order is then written once.\n\
      trivial_moves = false\n",
 );
 

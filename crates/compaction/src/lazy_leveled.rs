@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
     "lazy-leveled",
     "one run in the largest level, T in those above: nearly the lookups and the space of leveled for fewer \
      writes",
-    "# Runs that a level above the largest gathers, and how much larger each level is, 2 to 1000000.\n\
+    "# Runs of each level above the largest, and size ratio between levels, 2 to 1000000.\n\
      size_ratio = 10\n",
 );
 

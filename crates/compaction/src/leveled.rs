@@ -39,7 +39,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
     "one run per level: fewest runs to read and least space, at about T/2 writes per level",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     # Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
      level0_runs = 1\n",
 );
 

@@ -36,17 +36,17 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, handed down table by table: short merges and the reads of leveled",
+    "one run per level, compacted table by table: short compactions and the reads of leveled",
     "# How much larger each level is than the one above, 1.1 to 1000000.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     # Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
      level0_runs = 4\n\
-     # Which table of a full level goes first: round-robin, least-overlap, least-overlap-grandparent, oldest,\n\
-     # coldest, largest, most-tombstones, tombstone-ttl.\n\
+     # Table of a full level that is compacted first: round-robin, least-overlap, least-overlap-grandparent,\n\
+     # oldest, coldest, largest, most-tombstones, tombstone-ttl.\n\
      picker = \"least-overlap\"\n\
-     # With most-tombstones: the share of tombstones, above 0 to 1, at which a table goes down in any case.\n\
+     # Picker most-tombstones: share of tombstones, above 0 to 1, at which a table is compacted in any case.\n\
      tombstone_share = 0.5\n\
-     # With tombstone-ttl: the age at which a tombstone is to be gone, in tables made since.\n\
+     # Picker tombstone-ttl: age at which a tombstone must be dropped, as the number of tables created since.\n\
      tombstone_ttl = 1000\n",
 );
 

@@ -51,7 +51,7 @@ impl Build<dyn CompactionPolicy> for MergeAll {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if params.runs < 2 {
             return Err(format!(
-                "runs is {}; it must be at least 2: a single run need not be merged",
+                "runs is {}; it must be at least 2, because a single run needs no compaction",
                 params.runs
             ));
         }

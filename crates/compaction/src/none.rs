@@ -1,5 +1,4 @@
-//! No compaction: every flush stays a run of its own. It bounds write amplification from below and read
-//! and space amplification from above.
+//! No compaction: every flush remains a separate run.
 
 use catalog::Variant;
 
@@ -9,7 +8,7 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::<dyn CompactionPolicy>::plain(
     "none",
-    "nothing is ever merged: fewest bytes written, most runs to read",
+    "no compaction: fewest bytes written, most runs to read",
     || Box::new(NoCompaction),
 )
 .oracle();

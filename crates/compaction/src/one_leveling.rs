@@ -19,8 +19,8 @@ use crate::size_ratio::RunRatioParams;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeveling>(
     "one-leveling",
-    "the first level gathers T runs, the others hold one and hand down table by table",
-    "# Runs that level 0 gathers, and how much larger each level is than the one above, 2 to 1000000.\n\
+    "the first level collects T runs, the others have one run and compact table by table",
+    "# Runs of level 0, and size ratio between levels, 2 to 1000000.\n\
      size_ratio = 10\n",
 );
 

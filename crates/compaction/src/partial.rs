@@ -26,12 +26,12 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
-    "of T runs a few go down at a time: tiered with shorter merges and more levels",
-    "# Runs of a level at which some of them go down, at least 2.\n\
+    "a few of T runs are compacted at a time: tiered with shorter compactions and more levels",
+    "# Runs of a level that trigger a compaction, at least 2.\n\
      run_threshold = 4\n\
-     # Runs that go down together, at least 2; run_threshold and more is all.\n\
+     # Runs that are compacted together, at least 2; run_threshold or more means all.\n\
      max_runs = 3\n\
-     # Which, of those that may pass the older runs: oldest, smallest, most-overlap.\n\
+     # Runs that are selected, among those that may pass older runs: oldest, smallest, most-overlap.\n\
      selection = \"oldest\"\n",
 );
 
@@ -75,11 +75,11 @@ impl Build<dyn CompactionPolicy> for Partial {
         let Params { run_threshold, max_runs, selection } = params;
         if !(2..=1_000_000).contains(&run_threshold) {
             return Err(format!(
-                "run_threshold is {run_threshold}; it must be from 2 to 1000000: runs of one level"
+                "run_threshold is {run_threshold}; it must be from 2 to 1000000 runs"
             ));
         }
         if max_runs < 2 {
-            return Err(format!("max_runs is {max_runs}; it must be at least 2: a merge takes two runs"));
+            return Err(format!("max_runs is {max_runs}; it must be at least 2, because a compaction needs two runs"));
         }
         let max_runs = max_runs.min(run_threshold) as usize;
         Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs, selection }))

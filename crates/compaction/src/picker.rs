@@ -91,7 +91,7 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest table, which is the current time by the only clock of a shape.
+/// Returns the number of the newest table. It serves as the current time, because a shape has no other clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }

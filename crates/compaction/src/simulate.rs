@@ -1,8 +1,4 @@
-//! The simulator: runs a policy on an empty tree that takes flush after flush, as plain data. It moves tables by the
-//! code of the tree, so its write counts are those of the tree.
-//!
-//! Keys are spread evenly: every flush covers the whole key space, and so does every run that results from it. The
-//! number of entries after merging keys that were written more than once is an expectation based on that.
+//! The simulator: runs a policy on an initially empty tree with repeated flushes, on plain data.
 
 mod spread;
 
@@ -72,17 +68,17 @@ pub struct LevelReport {
 /// Reason why a simulation cannot continue.
 #[derive(Debug, Error)]
 pub enum SimulationError {
-    /// A number of the load is 0.
+    /// A number in the load is 0.
     #[error("{0} is 0; it must be at least 1")]
     ZeroLoad(&'static str),
     /// The policy picked an invalid job.
-    #[error("the policy picked a job that must not be done: {0}")]
+    #[error("the policy picked an invalid job: {0}")]
     InvalidJob(#[from] InvalidJob),
     /// The policy can pick no more jobs.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
     /// The output of a job does not fit its position.
-    #[error("the output of a job does not fit its place: {0}")]
+    #[error("the output of a job does not fit into the tree: {0}")]
     InvalidEdit(#[from] InvalidEdit),
     /// The policy always finds another job.
     #[error("the policy does not come to rest: {MAX_JOBS_PER_FLUSH} jobs after flush {0}")]

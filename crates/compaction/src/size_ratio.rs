@@ -39,13 +39,13 @@ pub(crate) fn runs(ratio: u64) -> Result<usize, String> {
     if (2..=1_000_000).contains(&ratio) {
         return Ok(ratio as usize);
     }
-    Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000: so many runs are merged into one"))
+    Err(format!("size_ratio is {ratio}; it must be from 2 to 1000000, the number of runs merged into one"))
 }
 
 /// Checks the number of runs at which level 0 is compacted.
 pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     match runs {
-        0 => Err("level0_runs is 0; it must be at least 1: every flush brings a run".to_owned()),
+        0 => Err("level0_runs is 0; it must be at least 1, because every flush writes a run".to_owned()),
         _ => Ok(runs as usize),
     }
 }

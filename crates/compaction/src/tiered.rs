@@ -19,7 +19,7 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>(
     "tiered",
-    "a level gathers T runs before they are merged: one write per level, many runs to read",
+    "a level collects T runs before they are compacted: one write per level, many runs to read",
     "# Runs of one level that are merged into one of the next, 2 to 1000000.\n\
      size_ratio = 10\n",
 );

@@ -27,9 +27,9 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWindow>(
     "time-window",
     "a run per window of time, never merged with another: fewest writes for data read by time",
-    "# Buffers of data that make a window, at least 1.\n\
+    "# Length of a window in flushed buffers, at least 1.\n\
      window = 64\n\
-     # Runs of like size that are merged inside the open window, at least 2.\n\
+     # Runs of similar size that are merged inside the open window, at least 2.\n\
      min_runs = 4\n",
 );
 
@@ -61,10 +61,10 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { window, min_runs } = params;
         if window == 0 {
-            return Err("window is 0; it must be at least 1: a flush brings one buffer".to_owned());
+            return Err("window is 0; it must be at least 1, because a flush writes one buffer".to_owned());
         }
         if min_runs < 2 {
-            return Err(format!("min_runs is {min_runs}; it must be at least 2: a merge takes two runs"));
+            return Err(format!("min_runs is {min_runs}; it must be at least 2, because a compaction needs two runs"));
         }
         Ok(Box::new(Self { window, min_runs: usize::try_from(min_runs).unwrap_or(usize::MAX) }))
     }

@@ -27,13 +27,14 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Universal>(
     "universal",
     "runs in one list, merged by space, size ratio and number: RocksDB's tiering",
-    "# Runs below which nothing is done, at least 2.\n\
+    "# Number of runs that triggers a compaction, at least 2.\n\
      num_runs = 4\n\
-     # By how many percent a run may be larger than those before it together and still join them.\n\
+     # Percentage by which a run may exceed the total size of the newer runs and still be merged with them.\n\
      size_ratio_percent = 1\n\
-     # The fewest runs that are merged for their sizes, at least 2.\n\
+     # Minimum number of runs in a compaction by size ratio, at least 2.\n\
      min_merge_width = 2\n\
-     # Size of all runs but the oldest, in percent of the oldest, at which everything is merged, at least 1.\n\
+     # Total size of all runs except the oldest, in percent of the oldest, that triggers a full compaction, at\n\
+     # least 1.\n\
      max_size_amplification_percent = 200\n",
 );
 
@@ -66,18 +67,18 @@ impl Build<dyn CompactionPolicy> for Universal {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let at_least = |name: &str, value: u64, least: u64, why: &str| match value >= least {
             true => Ok(usize::try_from(value).unwrap_or(usize::MAX)),
-            false => Err(format!("{name} is {value}; it must be at least {least}: {why}")),
+            false => Err(format!("{name} is {value}; it must be at least {least}, because {why}")),
         };
         let percent = params.max_size_amplification_percent;
         at_least("max_size_amplification_percent", percent, 1, "at 0 every flush would rewrite everything")?;
         Ok(Box::new(Self {
-            num_runs: at_least("num_runs", params.num_runs, 2, "a single run need not be merged")?,
+            num_runs: at_least("num_runs", params.num_runs, 2, "a single run needs no compaction")?,
             size_ratio_percent: params.size_ratio_percent,
             min_merge_width: at_least(
                 "min_merge_width",
                 params.min_merge_width,
                 2,
-                "a merge takes two runs",
+                "a compaction needs two runs",
             )?,
             max_size_amplification_percent: percent,
         }))

@@ -19,9 +19,9 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # What the light codec must save of a block to be used, and the dense one beyond the light one: a share.\n\
+     # Share of a block that the light codec must save to be used; the dense codec must save as much again.\n\
      margin = 0.125\n\
-     # After how many blocks both have a go again, and after up to sixteen times as many while nothing changes.\n\
+     # Blocks between two trials of both codecs; while the choice does not change, up to sixteen times as many.\n\
      period = 64\n\
      light = \"lz4\"\n\
      dense = \"zstd(level=3)\"\n";
@@ -30,7 +30,7 @@ const REFERENCE: &str = "\
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "the codec that paid on recent blocks: none, a light one, or a dense one",
+        "the codec that paid off on recent blocks: none, a light one, or a dense one",
         REFERENCE,
     )
     .selector()
@@ -93,7 +93,7 @@ impl<C: CatalogHandle<dyn Compression>> Build<dyn Compression> for Builder<C> {
     fn build(params: Params<C>) -> Result<Box<dyn Compression>, String> {
         let Params { margin, period, light, dense } = params;
         if !(0.0..1.0).contains(&margin) {
-            return Err(format!("margin is {margin}; it is a share of 0 to below 1"));
+            return Err(format!("margin is {margin}; it must be a share from 0 to below 1"));
         }
         if period == 0 {
             return Err("period is 0; 1 tries both codecs on every block".to_owned());

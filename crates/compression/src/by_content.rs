@@ -18,8 +18,8 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
-        "a dense codec for text, a light one for other bytes, none for what is compressed already",
-        "# The codec of blocks of which 85 % and more is printable.\n\
+        "a dense codec for text, a light one for other bytes, none for compressed data",
+        "# The codec of blocks with at least 85 % printable characters.\n\
      text = \"zstd(level=3)\"\n\
      # The codec of other blocks, unless they have more than 7.5 bits per byte.\n\
      binary = \"lz4\"\n",

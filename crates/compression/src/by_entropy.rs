@@ -18,7 +18,7 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
-        "no codec for what looks random, a lighter one for small blocks, a denser one for large ones",
+        "no codec for random-looking blocks, a lighter one for small blocks, a denser one for large ones",
         "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
      most_bits = 7.5\n\
      # The codec of blocks below `small`, of those below `large`, and of the others.\n\

@@ -19,7 +19,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
     Variant::new::<Builder<C>>(
         "by-level",
         "a codec for each level of the tree: light above, dense below",
-        "# The codec of level 0, of level 1, and so on; the last one serves all deeper levels.\n\
+        "# The codecs of level 0, level 1, and so on; the last one applies to all deeper levels.\n\
      levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
     )
     .selector()
@@ -141,7 +141,7 @@ mod tests {
     fn tables_that_cannot_be_are_refused() {
         let cases = [
             ("by-level(levels=[])", "levels is empty"),
-            (r#"by-level(levels=["by-level"])"#, "picks among codecs itself"),
+            (r#"by-level(levels=["by-level"])"#, "selects among codecs"),
             (r#"by-level(levels=["lz5"])"#, "did you mean \"lz4\"?"),
             (r#"by-level(levels=["zstd(level=99)"])"#, "level is 99"),
         ];

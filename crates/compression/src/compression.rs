@@ -90,12 +90,12 @@ impl CorruptBlock {
 
     /// The error of the codec of one table that is called to decompress: its blocks refer to a dictionary.
     pub(crate) fn of_learner() -> Self {
-        Self("what was compressed with a dictionary is decompressed with the table's".to_owned())
+        Self("data compressed with a dictionary must be decompressed with the dictionaries of its table".to_owned())
     }
 
     /// The error for bytes that `codec` cannot have written.
     pub(crate) fn impossible(codec: &str) -> Self {
-        Self(format!("{codec}: its parts do not fit together"))
+        Self(format!("{codec}: its parts are inconsistent"))
     }
 
     /// The error for bytes of `codec` that decode to `len` bytes instead of the original `expected` bytes.

@@ -23,7 +23,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "for text: frequent strings as one byte each, by symbols that a table's first blocks teach",
+    "for text: one byte per frequent string, with symbols learnt from a table's first blocks",
     || Box::new(Fsst),
 );
 

@@ -37,7 +37,7 @@ pub use shrunk::make_room;
 pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     catalog::origin!(),
     "compression",
-    "how a block's bytes are made fewer",
+    "how blocks are compressed",
     &[
         none::VARIANT,
         lz4::VARIANT,

@@ -27,7 +27,7 @@ use crate::{lz4, shrunk};
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
     "library",
     "a codec in a shared library, by C ABI: for codecs in other languages",
-    "# The library; a relative path starts at the current directory. \"\" calls the codec lz4 by the same ABI.\n\
+    "# Path of the library, relative to the current directory. \"\" calls the built-in codec lz4 by the same ABI.\n\
      library = \"\"\n",
 );
 

@@ -12,7 +12,7 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
     "lz4-hc",
-    "the format of lz4 and its speed of decompression, smaller, slow to compress",
+    "format and decompression speed of lz4, smaller blocks, slow to compress",
     "# Effort, 1 to 12.\nlevel = 9\n",
 );
 

@@ -19,7 +19,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
     "lzma",
-    "densest and slowest: for data that is hardly read",
+    "densest and slowest: for rarely read data",
     "# Effort, 0 to 9.\nlevel = 6\n",
 );
 
@@ -63,7 +63,7 @@ impl Build<dyn Compression> for Lzma {
     }
 }
 
-/// The dictionary size for a block, which covers all of it.
+/// Dictionary size for a block of `block_len` bytes, large enough for the whole block.
 fn dictionary_bytes(block_len: usize) -> u32 {
     (block_len as u32).max(MIN_DICTIONARY_BYTES)
 }

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-/// The idle objects of a pool; there are never more than the number of threads that used them at once.
+/// The idle objects of a pool, at most as many as threads that used the pool concurrently.
 #[derive(Debug)]
 pub(crate) struct Pool<T>(Mutex<Vec<T>>);
 

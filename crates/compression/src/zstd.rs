@@ -33,8 +33,8 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
     "smallest blocks, slower both ways",
     "# Effort, up to 22; higher is smaller and slower, negative is faster than 1. 0 means the default, 3.\n\
      level = 3\n\
-     # The bytes of a dictionary that is trained on the first blocks of each table and stored in it, 256 B to\n\
-     # 1 MiB, or \"none\". Tables of less than eight times as many bytes go without.\n\
+     # Size of a dictionary that is trained on the first blocks of each table and stored in it, 256 B to 1 MiB, or\n\
+     # \"none\". Tables of less than eight times this size have none.\n\
      dictionary = \"none\"\n",
 );
 
@@ -137,7 +137,7 @@ impl Compression for Zstd {
     }
 
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
-        let make = || Decompressor::new().expect("without a dictionary there is nothing to refuse");
+        let make = || Decompressor::new().expect("without a dictionary nothing can be rejected");
         let len = self
             .decompressors
             .with(make, |decompressor| decompressor.decompress_to_buffer(stored, out))

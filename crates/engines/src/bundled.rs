@@ -54,13 +54,13 @@ pub(crate) fn log(settings: &EngineOptions, option: &str) -> String {
     format!("log {}: {option}", settings.log)
 }
 
-/// A line of the mapping that names a term which cannot be made equal.
+/// A line of the mapping about a setting that cannot be matched.
 pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// The terms that no engine without a memtable, filters and blocks can meet: a tree of pages that are written in place
-/// or copied.
+/// Settings that no engine without a memtable, filters and blocks can match: those of a B-tree with in-place or copied
+/// pages.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(
@@ -73,7 +73,7 @@ pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     lines
 }
 
-/// The mapping line of memory maps that the engine does not use for reads.
+/// The mapping line for an engine that does not read through memory maps.
 pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<String> {
     let what = format_args!("mapped tables: {name} copies blocks out of its files");
     (settings.reads == Reads::Mapped).then(|| unequal(what))
@@ -82,14 +82,14 @@ pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<Strin
 /// The mapping line of a codec that the engine lacks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
     let runs_without =
-        || unequal(format_args!("compression {}: {name} has none, and runs without", settings.codec));
+        || unequal(format_args!("compression {}: {name} has none, and runs without compression", settings.codec));
     (settings.codec != Codec::None).then(runs_without)
 }
 
 /// The mapping line of ribbon filters, which the engine lacks.
 pub(crate) fn without_ribbons(settings: &EngineOptions, name: &str) -> Option<String> {
     (settings.filters == Filters::Ribbon && settings.filter_bits_per_key > 0.0)
-        .then(|| unequal(format_args!("ribbon filters: {name} has Bloom filters alone, of as many bits")))
+        .then(|| unequal(format_args!("ribbon filters: {name} has only Bloom filters, of equal bits")))
 }
 
 /// The mapping line of a log that is synced at intervals, for an engine that syncs at every commit or never.

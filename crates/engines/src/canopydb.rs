@@ -28,9 +28,9 @@ impl Engine for Canopydb {
 
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
-            memtable(settings, "checkpoint_target_size: what changed is written back when it is so much"),
+            memtable(settings, "checkpoint_target_size: changes are written back at this size"),
             format!(
-                "{} frozen memtables: stall_memory_limit and throttle_memory_limit {}",
+                "{} immutable memtables: stall_memory_limit and throttle_memory_limit {}",
                 settings.frozen_memtables,
                 format_bytes(settings.all_memtable_bytes())
             ),
@@ -45,7 +45,7 @@ impl Engine for Canopydb {
                 },
             ),
         ];
-        lines.push(unequal("a put by itself is a transaction"));
+        lines.push(unequal("a single put is a transaction"));
         lines.extend(of_pages(settings, "canopydb"));
         lines.extend(without_maps(settings, "canopydb"));
         lines

@@ -38,12 +38,12 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether it reads every choice of a design, rather than only the terms of [`EngineOptions`].
+    /// Whether the engine reads the complete design, rather than only [`EngineOptions`].
     fn reads_whole_design(&self) -> bool {
         false
     }
 
-    /// The limits of its stores: those of the design where it reads the whole of it.
+    /// Limits of its stores. An engine that reads the complete design has the limits of the design.
     fn limits(&self, _: &Design) -> Vec<Limit> {
         Vec::new()
     }
@@ -68,7 +68,7 @@ pub trait Engine: Send + Sync {
         false
     }
 
-    /// Whether it uses the allocator of this program, so that its allocations can be counted.
+    /// Whether the engine uses the allocator of this program, so that its allocations can be counted.
     fn allocates_in_program(&self) -> bool {
         false
     }
@@ -77,7 +77,7 @@ pub trait Engine: Send + Sync {
 /// The identity of an engine: version, library, and doubts about its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The version, as far as it is known before the engine is opened.
+    /// Version of the engine, if it is known before the engine is opened.
     pub version: Option<String>,
     /// The shared library, where it is one.
     pub library: Option<PathBuf>,
@@ -93,9 +93,9 @@ pub enum Missing {
     NoLibrary {
         /// The names that were searched for.
         names: String,
-        /// The places that were searched.
+        /// Places that were searched for the engine.
         searched: String,
-        /// How to get it.
+        /// Advice on how to install the engine.
         advice: String,
     },
     /// The file is no library of the engine.

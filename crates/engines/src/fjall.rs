@@ -35,7 +35,7 @@ impl Engine for Fjall {
             cache(settings, "cache_size"),
             format!("filters {} bits: filter_policy BitsPerKey on all levels", settings.filter_bits_per_key),
             format!(
-                "blocks {} bytes, whole keys every {}: data_block_size_policy, data_block_restart_interval_policy",
+                "blocks {} bytes, restart interval {}: data_block_size_policy, data_block_restart_interval_policy",
                 settings.block_bytes, settings.restart_interval
             ),
             format!("{} background threads: worker_threads", settings.background_threads),
@@ -45,20 +45,20 @@ impl Engine for Fjall {
             Codec::None => lines.push("compression none: data_block_compression_policy None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: data_block_compression_policy Lz4".to_owned()),
             _ => lines.push(unequal(format_args!(
-                "compression {}: Fjall has LZ4 alone, and runs without",
+                "compression {}: Fjall has only LZ4, and runs without compression",
                 settings.codec
             ))),
         }
         match settings.log {
             Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
-            Log::Sync => lines.push(log(settings, "persist(SyncData) behind every write")),
+            Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::None => lines
                 .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "Fjall")),
         }
-        lines.push(unequal("a range of Fjall may see half a batch while a flush or a compaction finishes"));
+        lines.push(unequal("a scan of Fjall may see half a batch while a flush or a compaction finishes"));
         lines.push(unequal(format_args!(
-            "{} frozen memtables: writers wait behind four of Fjall's, and nothing in it reads a cap on their bytes",
+            "{} immutable memtables: Fjall stalls writers at four, and has no byte limit for them",
             settings.frozen_memtables
         )));
         if settings.reads == Reads::Direct {

@@ -16,7 +16,7 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "fjall2",
-    "Fjall 2, the line before: 2.11, since 2.1 no longer builds",
+    "Fjall 2, the previous major version: 2.11, because 2.1 no longer builds",
     || Box::new(Fjall2),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -34,10 +34,10 @@ fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
 
 /// The line of the mapping for the immutable memtables.
 fn write_buffer(settings: &EngineOptions) -> String {
-    let (bytes, frozen) = (write_buffer_bytes(settings), settings.frozen_memtables);
-    let line = format!("{frozen} frozen memtables: max_write_buffer_size {}", format_bytes(bytes));
+    let (bytes, count) = (write_buffer_bytes(settings), settings.frozen_memtables);
+    let line = format!("{count} immutable memtables: max_write_buffer_size {}", format_bytes(bytes));
     match bytes > settings.all_memtable_bytes() {
-        true => unequal(format_args!("{line}, the least that it takes")),
+        true => unequal(format_args!("{line}, its minimum")),
         false => line,
     }
 }
@@ -67,13 +67,13 @@ impl Engine for Fjall2 {
             Codec::None => lines.push("compression none: compression None".to_owned()),
             Codec::Lz4 => lines.push("compression lz4: compression Lz4".to_owned()),
             _ => lines.push(unequal(format_args!(
-                "compression {}: Fjall has LZ4 alone, and runs without",
+                "compression {}: Fjall has only LZ4, and runs without compression",
                 settings.codec
             ))),
         }
         match settings.log {
             Log::Buffered => lines.push(log(settings, "the journal is written to the system at every write")),
-            Log::Sync => lines.push(log(settings, "persist(SyncData) behind every write")),
+            Log::Sync => lines.push(log(settings, "persist(SyncData) after every write")),
             Log::Interval { .. } => lines.push(log(settings, "fsync_ms")),
             Log::None => lines
                 .push(unequal("log none: Fjall always writes its journal, here with manual_journal_persist")),
@@ -101,9 +101,9 @@ mod tests {
         let large =
             EngineOptions { memtable_bytes: 128 << 20, frozen_memtables: 1, ..EngineOptions::default() };
         assert_eq!(write_buffer_bytes(&large), 256 << 20);
-        assert_eq!(write_buffer(&large), "1 frozen memtables: max_write_buffer_size 256MiB");
+        assert_eq!(write_buffer(&large), "1 immutable memtables: max_write_buffer_size 256MiB");
         let small = EngineOptions { memtable_bytes: 64 << 10, ..EngineOptions::default() };
         assert_eq!(write_buffer_bytes(&small), LEAST_WRITE_BUFFER_BYTES);
-        assert!(write_buffer(&small).starts_with("not equal: 2 frozen memtables: "));
+        assert!(write_buffer(&small).starts_with("not equal: 2 immutable memtables: "));
     }
 }

@@ -42,7 +42,7 @@ pub use store::Store;
 pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
     catalog::origin!(),
     "engine",
-    "which engine runs: our own tree, or another one beside it",
+    "which engine runs: lsmbench's own tree, or another engine",
     &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,

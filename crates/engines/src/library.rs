@@ -33,7 +33,7 @@ const ASSERTING_FUNCTIONS: usize = 20;
 const OPTIMISED: [&str; 5] = ["-O1", "-O2", "-O3", "-Os", "-Ofast"];
 
 impl Wanted {
-    /// Whether a library is named: by `given`, or by the environment.
+    /// Whether a library is configured, by `given` or by the environment.
     pub(crate) fn is_named(&self, given: &str) -> bool {
         !given.is_empty() || std::env::var(self.variable).is_ok_and(|path| !path.is_empty())
     }
@@ -78,7 +78,7 @@ impl Wanted {
         let not_this = |reason: String| Missing::NotThis { path: path.clone(), reason };
         let bytes = std::fs::read(&path).map_err(|error| not_this(format!("{error}; {}", self.advice)))?;
         let file = object::File::parse(&*bytes)
-            .map_err(|error| not_this(format!("it is no shared library: {error}; {}", self.advice)))?;
+            .map_err(|error| not_this(format!("it is not a shared library: {error}; {}", self.advice)))?;
         let (mut defined, mut asserts) = (std::collections::HashSet::new(), false);
         for symbol in file.dynamic_symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -107,14 +107,14 @@ impl Wanted {
             });
         }
         if data_of(".debug_str").is_some_and(is_unoptimised) {
-            doubts.push("the library is built without optimisation: its times mean nothing");
+            doubts.push("the library is built without optimisation: its times are meaningless");
         }
         let is_slow = self.has_fast_checksums
             && file.architecture() == Architecture::X86_64
             && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
         if is_slow {
             doubts.push(
-                "the library computes checksums without the processor's instruction: build it for this processor",
+                "the library computes checksums without the CPU's instruction; build it for this CPU",
             );
         }
         doubts
@@ -218,7 +218,7 @@ mod tests {
         let text = folder.path().join("libtext.so");
         std::fs::write(&text, "no library").unwrap();
         let error = NONE.identify(text.to_str().unwrap()).unwrap_err().to_string();
-        assert!(error.contains("libtext.so: it is no shared library"), "{error}");
+        assert!(error.contains("libtext.so: it is not a shared library"), "{error}");
         let wanted = Wanted { required: &["no_such_function"], ..NONE };
         let own = std::env::current_exe().unwrap();
         let error = wanted.identify(own.to_str().unwrap()).unwrap_err().to_string();

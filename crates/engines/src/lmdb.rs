@@ -16,7 +16,7 @@ use crate::store::Store;
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
     "LMDB, a B-tree in a memory map; keys of 1 to 511 bytes",
-    "# Whether pages are written through the map: faster, and a stray pointer of the program can damage them.\n\
+    "# Whether pages are written through the map: faster, but a stray pointer of the program can corrupt them.\n\
      write_map = false\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -49,15 +49,15 @@ impl Engine for Lmdb {
             _ => log(settings, "MDB_NOSYNC: commits reach the operating system; LMDB has no log"),
         }];
         if !settings.reads.has_readahead() {
-            lines.push("reads of what was asked for alone: MDB_NORDAHEAD".to_owned());
+            lines.push("no read-ahead: MDB_NORDAHEAD".to_owned());
         }
         if self.0.write_map {
-            lines.push("besides: MDB_WRITEMAP".to_owned());
+            lines.push("also: MDB_WRITEMAP".to_owned());
         }
         lines.push(unequal(
             "cache: LMDB reads the memory map, so the page cache of the system is its cache, without a limit",
         ));
-        lines.push(unequal("a put by itself is a transaction, which copies the path to its page"));
+        lines.push(unequal("a single put is a transaction, which copies the path to its page"));
         lines.extend(of_pages(settings, "LMDB"));
         lines
     }

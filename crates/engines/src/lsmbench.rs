@@ -16,7 +16,7 @@ use crate::stats::{EngineStats, Readings};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::plain("lsmbench", "our own tree, assembled from the design", || Box::new(Lsmbench));
+    Variant::plain("lsmbench", "lsmbench's own tree, assembled from the design", || Box::new(Lsmbench));
 
 struct Lsmbench;
 

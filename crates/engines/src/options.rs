@@ -1,4 +1,4 @@
-//! The terms of a design that engines have options for, as plain data.
+//! Settings of a design that other engines have options for, as plain data.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ const TERMS: [&[&str]; 11] = [
     &["storage"],
 ];
 
-/// The terms of a design that engines have options for.
+/// Settings of a design that other engines have options for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineOptions {
     /// Bytes at which a memtable becomes immutable.
@@ -40,13 +40,13 @@ pub struct EngineOptions {
     pub block_bytes: u64,
     /// Restart interval: number of entries of a block from one restart point to the next.
     pub restart_interval: u32,
-    /// How blocks are compressed.
+    /// Compression of blocks.
     pub codec: Codec,
     /// The failures that a write survives.
     pub log: Log,
     /// Threads that flush and compact.
     pub background_threads: u32,
-    /// How files are read.
+    /// Read method for files.
     pub reads: Reads,
 }
 
@@ -59,7 +59,7 @@ pub enum Filters {
     Ribbon,
 }
 
-/// How files are read.
+/// Read method for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// By system calls that copy from the kernel's page cache.
@@ -78,7 +78,7 @@ impl Reads {
     }
 }
 
-/// How blocks are compressed.
+/// Compression of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Codec {
     /// No compression.
@@ -101,7 +101,7 @@ pub enum Codec {
 pub enum Log {
     /// None: the engine writes no log.
     None,
-    /// The end of the process: records reach the kernel.
+    /// Records reach the kernel, so they survive the end of the process.
     Buffered,
     /// A power failure: a write is synced before it is acknowledged.
     Sync,
@@ -113,7 +113,7 @@ pub enum Log {
 }
 
 impl EngineOptions {
-    /// The terms that a design sets.
+    /// Settings of a design.
     pub fn of(design: &Design) -> Self {
         let (cache, bloom, codec, log) = (
             design.choice("cache"),
@@ -167,7 +167,7 @@ impl EngineOptions {
         TERMS.iter().any(|term| path.starts_with(term))
     }
 
-    /// The terms in which two sets differ, by the paths of a design.
+    /// Settings that differ between two sets, as paths of a design.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         [
             ("memtable.capacity", self.memtable_bytes != other.memtable_bytes),

@@ -39,7 +39,7 @@ impl Engine for Redb {
                  that the file grows as no log of the others does",
             ));
         }
-        lines.push(unequal("a put by itself is a transaction, which copies the path to its page"));
+        lines.push(unequal("a single put is a transaction, which copies the path to its page"));
         lines.extend(of_pages(settings, "redb"));
         lines.extend(without_maps(settings, "redb"));
         lines

@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "sled",
-    "sled, a lock-free B-tree over a log, in Rust; ranges may see half a batch",
+    "sled, a lock-free B-tree over a log, in Rust; scans may see half a batch",
     || Box::new(Sled),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -29,14 +29,14 @@ impl Engine for Sled {
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![cache(settings, "cache_capacity")];
         lines.push(match settings.log {
-            Log::Sync => log(settings, "flush() behind every write"),
+            Log::Sync => log(settings, "flush() after every write"),
             Log::Interval { .. } => log(settings, "flush_every_ms"),
             Log::None => log(settings, "flush_every_ms none: the log stays in the process until a segment is full"),
             Log::Buffered => unequal(
                 "log buffered: sled keeps the log in the process for up to 500 ms, its default, and the end of the process loses it",
             ),
         });
-        lines.push(unequal("a range of sled is not of one moment: it may see half a batch"));
+        lines.push(unequal("a scan of sled is not a consistent snapshot: it may see half a batch"));
         lines.extend(of_pages(settings, "sled"));
         lines.extend(without_maps(settings, "sled"));
         lines

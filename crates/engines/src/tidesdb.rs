@@ -16,7 +16,7 @@ use terms::{compaction_threads, false_positives};
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "tidesdb",
-    "TidesDB, a merge-tree of B-trees in C with a log of values",
+    "TidesDB, an LSM-tree of B-trees in C with a value log",
     || Box::new(TidesDb),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -41,7 +41,7 @@ impl Engine for TidesDb {
             format!("blocks {} bytes: btree_klog_block_size", settings.block_bytes),
             match settings.filter_bits_per_key {
                 bits if bits > 0.0 => {
-                    format!("filters {bits} bits: bloom_fpr {:.4}, what they come to", false_positives(bits))
+                    format!("filters {bits} bits: bloom_fpr {:.4}, the equivalent rate", false_positives(bits))
                 }
                 _ => "filters 0 bits: enable_bloom_filter off".to_owned(),
             },
@@ -55,18 +55,18 @@ impl Engine for TidesDb {
         match settings.log {
             Log::None => lines.push(unequal("log none: TidesDB always writes its log, in the process")),
             Log::Buffered => {
-                lines.push(log(settings, "SyncMode Interval, which writes at every commit, of a day"));
+                lines.push(log(settings, "SyncMode Interval of one day, which writes at every commit"));
             }
             Log::Sync => lines.push(log(settings, "SyncMode Full")),
             Log::Interval { .. } => lines.push(log(settings, "SyncMode Interval")),
         }
         lines.push(unequal(format_args!(
-            "{} frozen memtables: its threshold counts runs that wait for a merge too, and stays at 16",
+            "{} immutable memtables: its threshold also counts runs that wait for a compaction, and stays at 16",
             settings.frozen_memtables
         )));
-        lines.push(unequal("a put by itself is a transaction"));
+        lines.push(unequal("a single put is a transaction"));
         lines.push(unequal("a memtable of TidesDB counts its nodes, about 100 bytes an entry"));
-        lines.push(unequal("values of 1 KiB and more lie in a log of values"));
+        lines.push(unequal("values of 1 KiB and more are in a value log"));
         lines.push(unequal(
             "its crate copies every key and value that is read once more than its C interface",
         ));

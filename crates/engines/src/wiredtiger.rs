@@ -122,7 +122,7 @@ impl Engine for WiredTiger {
             format!("blocks {}: create {}", format_bytes(settings.block_bytes), self.table(settings)),
         ];
         match settings.log {
-            Log::None => lines.push(log(settings, "log off: a checkpoint makes what was written durable")),
+            Log::None => lines.push(log(settings, "log off: a checkpoint makes writes durable")),
             Log::Sync => lines.push(log(settings, "transaction_sync fsync")),
             Log::Buffered => lines.push(log(settings, "transaction_sync none: written at every commit")),
             Log::Interval { .. } => lines.extend(without_interval(settings, "WiredTiger")),
@@ -131,9 +131,9 @@ impl Engine for WiredTiger {
             lines.push(memtable(settings, "chunk_size"));
             lines.extend(without_ribbons(settings, "WiredTiger"));
         } else {
-            lines.push(unequal("memtable, filters: a row store has none; what changed waits in the cache"));
+            lines.push(unequal("memtable, filters: a row store has none; changes wait in the cache"));
         }
-        lines.push(unequal("cache: WiredTiger keeps what is not written yet in it too, and the system caches its files besides"));
+        lines.push(unequal("cache: WiredTiger's also contains unwritten changes, and the page cache holds its files in addition"));
         lines.push(unequal(format_args!(
             "{} background threads: WiredTiger's own",
             settings.background_threads

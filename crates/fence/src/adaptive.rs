@@ -22,11 +22,11 @@ use crate::{binary, compressed, eytzinger};
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
     "per table: binary search if small, breadth-first if large, compressed if memory is short",
-    "# The number of separators from which on a table takes the breadth-first layout.\n\
+    "# Minimum number of separators of a table for the breadth-first layout.\n\
      eytzinger_threshold = 5000\n\
-     # The level from which on it does, whatever the number: 0 for all. Tables that move down as they are keep theirs.\n\
+     # Minimum level for this layout; 0 means all. Tables that are moved without a rewrite keep their layout.\n\
      eytzinger_min_level = 0\n\
-     # Whether separators that share a prefix are compressed instead, in tables of any size.\n\
+     # Whether separators with common prefixes are compressed instead, in tables of any size.\n\
      memory_constrained = false\n",
 );
 
@@ -100,7 +100,7 @@ impl FencePolicy for Adaptive {
         let head = table.read_stored(0..table.stored_bytes().min(HEAD_BYTES))?;
         let mut head = &*head;
         if take(&mut head, TAG.len())? != TAG {
-            return Err(corrupt("this is no adaptive fence"));
+            return Err(corrupt("this is not an adaptive fence"));
         }
         let chosen = take(&mut head, 1)?[0];
         let policy = self.policies.get(usize::from(chosen));

@@ -21,8 +21,9 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte heads without a branch to guess",
-    "# Whether each step asks for both lines that the next may need: it pays where the heads leave the cache.\n\
+    "binary search over 8-byte heads without unpredictable branches",
+    "# Whether each step prefetches both possible cache lines of the next step, which helps if the heads exceed the\n\
+     # caches.\n\
      prefetch = false\n",
 );
 

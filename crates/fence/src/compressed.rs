@@ -25,7 +25,7 @@ use crate::stored::{self, corrupt, take, u32s};
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
     "prefix-compressed separators, searched as they are: least memory, several times the time",
-    "# Every how many separators one is stored in full, 2 to 1024.\n\
+    "# Number of separators from one that is stored in full to the next, 2 to 1024.\n\
      interval = 16\n",
 );
 
@@ -147,7 +147,7 @@ impl CompressedFence {
     fn parse(stored: Bytes, blocks: u32) -> Result<Self, FenceError> {
         let mut rest: &[u8] = &stored;
         if take(&mut rest, TAG.len())? != TAG {
-            return Err(corrupt("these are no compressed separators"));
+            return Err(corrupt("these are not compressed separators"));
         }
         let numbers = take(&mut rest, HEAD_BYTES - TAG.len())?;
         let [count, interval] = [0, 1].map(|at| u32s(numbers).nth(at).expect("two numbers in eight bytes"));
@@ -169,7 +169,7 @@ impl CompressedFence {
         for index in 0..self.count {
             let is_first = index.is_multiple_of(self.interval);
             let at = self.stored.len() - self.coded - rest.len();
-            let wrong = || corrupt(format!("separator {index} at byte {at} is not what can be there"));
+            let wrong = || corrupt(format!("separator {index} at byte {at} is invalid"));
             if is_first && self.group_start(index / self.interval) != Some(at) {
                 return Err(wrong());
             }

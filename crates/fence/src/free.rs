@@ -18,7 +18,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "free",
-    "the oracle: knows each key's block, and its memory counts as nothing",
+    "the ideal bound: knows each key's block, and its memory counts as 0",
     || Box::new(Free),
 )
 .oracle();
@@ -45,7 +45,7 @@ impl FencePolicy for Free {
         let (numbers, broken) = rest.as_chunks();
         let hashes = match numbers.split_first() {
             Some((keys, hashes)) if u64::from_le_bytes(*keys) == hashes.len() as u64 => hashes,
-            _ => return Err(corrupt(format!("{} bytes of hashes are not what was stored", rest.len()))),
+            _ => return Err(corrupt(format!("{} bytes of hashes do not match their number", rest.len()))),
         };
         if !broken.is_empty() {
             return Err(corrupt(format!("{} bytes too many", broken.len())));

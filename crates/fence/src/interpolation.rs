@@ -18,7 +18,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "guesses the place from the 8-byte head: fewest steps on evenly spread keys, twice a binary search's at worst",
+    "guesses the position from the 8-byte head: fewest steps for evenly spread keys, at worst twice a binary search",
     || Box::new(Interpolation),
 );
 
@@ -68,8 +68,8 @@ impl Sorted {
     }
 }
 
-/// The interpolated place of `head` between `low` and `high`, at least two apart, on the line between the first and
-/// the last head there.
+/// Interpolated position of `head` between `low` and `high`, at least two apart, on the line between the first and the
+/// last head there.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);

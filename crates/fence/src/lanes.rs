@@ -21,7 +21,7 @@ use crate::suffixes::Bound;
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
     "lanes",
     "shortcuts over 8-byte heads: lanes of every 4th, 16th, 64th and so on, searched from the top",
-    "# Of how many heads of a lane the next one holds one, 2 to 64.\n\
+    "# Ratio of the lengths of two successive lanes, 2 to 64.\n\
      stride = 4\n",
 );
 

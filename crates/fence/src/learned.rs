@@ -26,8 +26,8 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
     "learned",
-    "a PGM-index: lines foretell the place of an 8-byte head, a short search corrects it",
-    "# How many places a line may be off, 1 to 4096.\n\
+    "a PGM-index: lines predict the position of an 8-byte head, and a short search corrects it",
+    "# Maximum error of the predicted position, 1 to 4096.\n\
      epsilon = 32\n",
 );
 
@@ -88,7 +88,7 @@ struct Segment {
     first: u64,
     /// Places per unit of head.
     slope: f64,
-    /// The place of the first head.
+    /// Position of the first head.
     place: f64,
 }
 

@@ -124,7 +124,7 @@ impl Tree {
         Self { skipped: inner.len() - entered, inner, leaves, entry }
     }
 
-    /// The place of the leaf with the bound of `head`.
+    /// Index of the leaf with the bound of `head`.
     #[inline(always)]
     fn leaf<C: Compare>(&self, compare: C, head: i64) -> usize {
         let mut place = 0;
@@ -190,7 +190,7 @@ impl Tree {
     }
 }
 
-/// The place of the leaf for `head`, starting at a place in the first of `layers`.
+/// Index of the leaf for `head`, starting at a node in the first of `layers`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
     // Not a fold: a closure would not be compiled for the CPU's instructions.
@@ -200,7 +200,7 @@ fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, hea
     place
 }
 
-/// The place, in the next lower layer, of the child for `head` of the node at `place`.
+/// Index, in the next lower layer, of the child for `head` of the node at `place`.
 #[inline(always)]
 fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usize {
     place * CHILDREN + compare.below(line(layer, place), head) * LINE

@@ -78,7 +78,7 @@ mod plain {
         files.iter().try_for_each(|file| {
             let is_accepted = (target.run)(&fs::read(file)?);
             let what = if is_accepted { "accepted" } else { "refused" };
-            writeln!(io::stdout(), "{file}: {what}, and every law holds")
+            writeln!(io::stdout(), "{file}: {what}, and every invariant holds")
         })
     }
 }

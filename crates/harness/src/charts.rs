@@ -11,7 +11,7 @@ pub(crate) fn charts() -> Charts {
     styled(FigureStyle::default())
 }
 
-/// Draws charts in the order of the catalogs, in a look that goes before that of the experiment.
+/// Draws charts in the order of the catalogs, with a style that overrides the experiment's.
 pub(crate) fn styled(style: FigureStyle) -> Charts {
     Charts { order: catalog_order(), style, tell: line }
 }

@@ -1,4 +1,4 @@
-//! The command line, from which help, completions and the manual page are made.
+//! Definition of the command line, which also generates help, completions and the manual page.
 
 mod torture;
 

@@ -10,7 +10,7 @@ mod models;
 mod sync;
 
 // The modelled files, and the small ones that they depend on.
-#[expect(dead_code, reason = "a model does a part of what the tree does")]
+#[expect(dead_code, reason = "a model uses a part of the tree")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;
 
@@ -26,7 +26,7 @@ mod bplus_node;
 #[path = "../../memtable/src/memtable.rs"]
 pub mod memtable;
 mod shared_arena;
-#[expect(dead_code, unused_macro_rules, reason = "memtables behind a lock are not among the models")]
+#[expect(dead_code, unused_macro_rules, reason = "memtables with a lock are not among the models")]
 #[path = "../../memtable/src/versions.rs"]
 mod versions;
 

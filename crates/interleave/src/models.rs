@@ -103,7 +103,7 @@ fn visible() {
     };
     let writers = [thread::spawn(commit(1, 2)), thread::spawn(commit(3, 3))];
     writers.into_iter().for_each(|writer| writer.join().expect("a model ends where a thread fails"));
-    assert_eq!(visible.last(), 3, "what was acknowledged is not visible");
+    assert_eq!(visible.last(), 3, "an acknowledged write is not visible");
 }
 
 /// A slot that readers access without a lock. A writer replaces its piece and retires the old one, which is freed after
@@ -225,7 +225,7 @@ fn bplus_walk(direction: Direction) {
     }
     assert!(seen.is_sorted(), "a walk goes back, or stays");
     seen.retain(|key| key != b"e");
-    assert_eq!(seen, before, "a walk leaves out what was there before it, or repeats it");
+    assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
 }
 
 /// A scan over versions of a key and another key, concurrent with the insert of one more version that splits their

@@ -22,7 +22,7 @@ use crate::sync::AtomicU64;
 /// Bytes of a version in addition to key and value.
 pub(crate) const HEADER_BYTES: usize = 0;
 
-/// The most versions and nodes in an arena.
+/// Maximum number of versions and nodes in an arena.
 const CELLS: usize = 32;
 
 /// An empty stand-in for the pool of memory maps.

@@ -131,7 +131,7 @@ pub(crate) struct PerThread<T> {
     owners: StdMutex<Vec<loom::thread::ThreadId>>,
 }
 
-/// The most threads of a model.
+/// Maximum number of threads of a model.
 const MOST_THREADS: usize = 3;
 
 impl<T: Default + Send> PerThread<T> {

@@ -22,7 +22,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "avl",
-    "a balanced binary tree behind one lock: the textbook's, a cache miss per step",
+    "a textbook balanced binary tree with one lock: a cache miss per step",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

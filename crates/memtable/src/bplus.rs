@@ -41,7 +41,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "bplus",
-    "an arena B+-tree with optimistic locks: quick at everything, readers never wait",
+    "an arena B+-tree with optimistic locks: fast at everything, readers never wait",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

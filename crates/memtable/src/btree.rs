@@ -15,7 +15,7 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::version_map::{Slot, VersionMap};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
-    Variant::plain("btree", "one ordered map behind one lock: quick to read and scan, one writer", || {
+    Variant::plain("btree", "one ordered map with one lock: fast to read and scan, one writer", || {
         Box::new(Policy { pool: Arc::default() })
     });
 

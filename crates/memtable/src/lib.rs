@@ -38,7 +38,7 @@ pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
-    "the structure in which writes wait until they are flushed",
+    "the structure that collects writes in memory until a flush",
     &[
         btree::VARIANT,
         sharded_btree::VARIANT,

@@ -25,15 +25,15 @@ use crate::version_map::{Slot, VersionMap};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "sharded-btree",
-    "ordered maps behind a lock each, keys routed by hash or range: many writers",
+    "ordered maps with a lock each, keys routed by hash or range: many writers",
     "# Number of maps, 1 to 256.\n\
      shards = 16\n\
-     # How a key finds its shard: over the consistent-hash \"ring\", by \"modulo\" of its hash, or by the\n\
-     # \"range\" it is in, which keeps scans quick and leaves writers of one range to one lock.\n\
+     # Mapping from keys to shards: \"ring\", a consistent-hash ring; \"modulo\" of the hash; or \"range\", which\n\
+     # makes scans fast, but writers of one range share a lock.\n\
      router = \"ring\"\n\
-     # Points that each shard has on the ring, 1 to 1024; more make the shards more equal.\n\
+     # Points of each shard on the ring, 1 to 1024; more points balance the shards better.\n\
      virtual_nodes = 128\n\
-     # How many times as many points each shard has, one number per shard; none where all are alike.\n\
+     # Relative number of points, one number per shard; empty for equal shards.\n\
      weights = []\n",
 );
 

@@ -30,7 +30,7 @@ const SMALLEST_NUMBER: f64 = 0.75;
 /// Draws a bar chart.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
     let Across::Names(names) = &data.across else {
-        return Err(PlotError::spec("x", "bars stand side by side on names, not along numbers"));
+        return Err(PlotError::spec("x", "a bar chart needs names on the x axis, not numbers"));
     };
     if names.len() > MOST_CATEGORIES {
         let message = format!("{} bars side by side; keep fewer with filter", names.len());

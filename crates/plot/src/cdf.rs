@@ -44,7 +44,7 @@ pub(crate) fn draw(
         None | Some("service") => false,
         Some("response") => true,
         Some(other) => {
-            let message = format!("\"{other}\" is no latency; say \"service\" or \"response\"");
+            let message = format!("unknown latency \"{other}\". Valid: \"service\", \"response\"");
             return Err(PlotError::spec("x", message));
         }
     };
@@ -58,7 +58,7 @@ pub(crate) fn draw(
     let by = if curves.len() > 1 && !heading.is_empty() { format!(" by {heading}") } else { String::new() };
     let mut captions = captions(&facts, trials, format!("distribution of {short}{by}"));
     captions.notes.extend(notes);
-    captions.upwards = "share of operations that took at most so long".into();
+    captions.upwards = "share of operations that took at most this time".into();
     let time = if response { "response time, waiting included" } else { "service time" };
     captions.across = describe_words(time, "", Better::Lower, Side::Across);
     captions.legend = (curves.len() > 1).then(|| Legend {

@@ -196,7 +196,7 @@ pub(crate) fn prepare(
     let judged = Judged::of(verdicts, &picked.table, spec);
     let mut notes = picked.notes;
     if spec.theory && plan.theory.is_none() && plan.bound.is_none() {
-        notes.push("theory has nothing to say of these rows".to_owned());
+        notes.push("theory makes no prediction for these rows".to_owned());
     }
     let cells = plan.cells(&picked.table, &judged, &mut notes);
     if cells.is_empty() {
@@ -250,10 +250,10 @@ impl Plan {
         let timeline = spec.form() == Form::Timeline;
         let x = spec.x.as_deref().or(timeline.then_some("second"));
         let x =
-            x.ok_or_else(|| PlotError::spec("x", "the column across is missing; write x = \"COLUMN\""))?;
+            x.ok_or_else(|| PlotError::spec("x", "the column of the x axis is missing; write x = \"COLUMN\""))?;
         let y = spec.y.as_deref();
         let y =
-            y.ok_or_else(|| PlotError::spec("y", "the column upwards is missing; write y = \"COLUMN\""))?;
+            y.ok_or_else(|| PlotError::spec("y", "the column of the y axis is missing; write y = \"COLUMN\""))?;
         let (x_at, y_at) = (schema.find(x)?, schema.find(y)?);
         let is_text = |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == Kind::Text);
         if is_text(y_at) {
@@ -268,7 +268,7 @@ impl Plan {
         if spec.theory && Expectation::of(y).next().is_none() {
             let mut known: Vec<&str> = EXPECTATIONS.iter().map(|expectation| expectation.of.name).collect();
             known.dedup();
-            let message = format!("there is none for y = \"{y}\", only for {}", known.join(", "));
+            let message = format!("no theory for y = \"{y}\", only for {}", known.join(", "));
             return Err(PlotError::spec("theory", message));
         }
         let known = |is_bound: bool| {

@@ -112,7 +112,7 @@ impl Typeface {
                 .map_err(|error| problem(format!("cannot read font file \"{name}\": {error}")))?;
             let face = database.faces().next();
             let face =
-                face.ok_or_else(|| problem(format!("\"{name}\" is no font file (TTF, OTF or TTC)")))?;
+                face.ok_or_else(|| problem(format!("\"{name}\" is not a font file (TTF, OTF or TTC)")))?;
             face.families.first().map_or_else(|| name.to_owned(), |(family, _)| family.clone())
         } else {
             database.load_system_fonts();

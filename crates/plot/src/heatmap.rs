@@ -21,7 +21,7 @@ const KEY: f64 = 46.0;
 /// Draws a heat map.
 pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Result<Scene, PlotError> {
     let Across::Names(names) = &data.across else {
-        return Err(PlotError::spec("x", "fields stand side by side on names, not along numbers"));
+        return Err(PlotError::spec("x", "a heat map needs names on the x axis, not numbers"));
     };
     let columns: Vec<String> = names.iter().map(|(name, _)| name.clone()).collect();
     let rows: Vec<String> = data.series.iter().map(|series| series.label.clone()).collect();

@@ -65,8 +65,8 @@ kinds! {
     GroupedBar = "grouped-bar", "a group of bars per value of x, one bar per series";
     /// A point per cell: one measured column over another.
     Scatter = "scatter", "a point per cell: one measured column over another";
-    /// The distribution of latencies, from the histograms beside the CSV.
-    Cdf = "cdf", "the distribution of latencies, from the histograms beside the CSV";
+    /// The distribution of latencies, from the histograms next to the CSV.
+    Cdf = "cdf", "the distribution of latencies, from the histograms next to the CSV";
     /// A line per series over the time of a phase, from `timeline.csv`.
     Timeline = "timeline", "a line per series over the time of a phase";
     /// A colour per value of `x` and series.

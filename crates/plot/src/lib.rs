@@ -81,7 +81,7 @@ pub struct Context {
     /// Swept paths that imply other differences, each with those differences. The caption of a chart does not call such
     /// a path the only difference.
     pub brings: Vec<(String, String)>,
-    /// The look.
+    /// Style of the figure.
     pub style: FigureStyle,
 }
 

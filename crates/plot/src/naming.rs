@@ -95,7 +95,7 @@ pub(crate) fn sort_series<T>(
     key: impl Fn(&T) -> (&Vec<Value>, u64),
 ) -> Result<(), PlotError> {
     if series.len() > MOST_SERIES {
-        let message = format!("{} series cannot be told apart; keep fewer with filter", series.len());
+        let message = format!("{} series cannot be distinguished; keep fewer with filter", series.len());
         return Err(PlotError::spec("series", message));
     }
     series.sort_by(|a, b| {

@@ -106,7 +106,7 @@ pub enum Align {
     Start,
     /// The middle of the text is at the position.
     Middle,
-    /// The end of the text is at the position.
+    /// The text ends at the position.
     End,
 }
 

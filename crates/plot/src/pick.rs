@@ -131,5 +131,5 @@ fn no_such_value(table: &Table, column: &str, wanted: &[String]) -> PlotError {
         .map(|values| values.iter().map(Value::to_string).collect())
         .unwrap_or_default();
     let wanted = wanted.join("\", \"");
-    PlotError::spec("filter", format!("no row has {column} = \"{wanted}\"; there are {}", there.join(", ")))
+    PlotError::spec("filter", format!("no row has {column} = \"{wanted}\". Valid: {}", there.join(", ")))
 }

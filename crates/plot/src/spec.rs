@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::kind::{ChartKind, Form, KINDS};
 
-/// The tables that a chart may be made of besides `runs.csv`; a `timeline` has its own.
+/// Tables that a chart may use instead of `runs.csv`; a `timeline` has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChartFile {
@@ -56,7 +56,7 @@ pub struct ChartSpec {
     /// 99.9 %) is equally far from the next, which is its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,
-    /// Whether to draw what theory expects of `y`.
+    /// Whether to draw the theoretical values of `y`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub theory: bool,
 }

@@ -160,7 +160,7 @@ named! {
     Facts = "facts";
     /// The verdict only.
     Verdict = "verdict";
-    /// Nothing: the text of the paper says it.
+    /// No text, because the paper has its own caption.
     None = "none";
 }
 
@@ -258,7 +258,7 @@ impl FromStr for Length {
             Some(number.trim().parse::<f64>().ok()? * size)
         };
         let inches = named.or_else(measured).ok_or_else(|| {
-            format!("\"{text}\" is no width; write a length such as \"3.3in\", \"84mm\" or \"240pt\", or \"column\" or \"page\"")
+            format!("\"{text}\" is not a width; write a length such as \"3.3in\", \"84mm\" or \"240pt\", or \"column\" or \"page\"")
         })?;
         let [least, most] = Self::BOUNDS;
         if !(least..=most).contains(&inches) {
@@ -316,7 +316,7 @@ mod tests {
             ),
             ("caption = \"no\"", "unknown caption \"no\". Valid: \"all\", \"facts\", \"verdict\", \"none\""),
             ("whiskers = \"sd\"", "unknown interval \"sd\". Valid: \"ci\", \"range\", \"iqr\""),
-            ("width = \"3\"", "\"3\" is no width; write a length such as \"3.3in\""),
+            ("width = \"3\"", "\"3\" is not a width; write a length such as \"3.3in\""),
             ("width = \"1in\"", "out of bounds; it is from 2.5in to 20in"),
             ("width = \"NaNin\"", "out of bounds"),
         ] {

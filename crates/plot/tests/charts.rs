@@ -33,7 +33,7 @@ fn on_phone(sample: Sample) -> Sample {
     Sample { context: Context { width: Width::Phone, ..sample.context }, ..sample }
 }
 
-/// The same chart in the look of a `[style]` table.
+/// The same chart in the style of a `[style]` table.
 fn styled(sample: Sample, style: &str) -> Sample {
     let style = toml::from_str(style).unwrap();
     Sample { context: Context { style, ..sample.context }, ..sample }
@@ -356,7 +356,7 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
     assert!(
-        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: there is none for y = \"p99_ns\"")
+        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\"")
     );
     let filter = |column: &str, value: &str| {
         let choice = Choice::One(Scalar::Text(value.to_owned()));
@@ -381,7 +381,7 @@ fn too_much_to_tell_apart_is_refused_and_so_is_a_logarithm_of_nothing() {
     let (_folder, samples) = samples();
     let named = |name: &str| samples.iter().find(|sample| sample.name == name).unwrap();
     let message = error(named("forty-names"), |spec| spec.series = Some("label".to_owned()));
-    assert!(message.contains("series: 40 series cannot be told apart"), "{message}");
+    assert!(message.contains("series: 40 series cannot be distinguished"), "{message}");
     let message = error(named("all-zero"), |spec| spec.log_y = Some(true));
     assert!(message.contains("\"stall_seconds\" has no value above 0"), "{message}");
 }
@@ -392,7 +392,7 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let log = |cell: u64, trial: u64| sample.folder.histogram(Group { cell, trial }, "lookup");
     assert!(error(&sample, |spec| spec.x = Some("response".to_owned())).contains("only an open loop"));
     assert!(
-        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("say \"service\" or \"response\"")
+        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
     );
     assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("leave out \"p99_ns\""));
     std::fs::remove_file(log(1, 2)).unwrap();
@@ -512,7 +512,7 @@ fn a_font_is_an_installed_family_or_a_file() {
     assert!(chart.pdf().unwrap().len() > 8_000);
     std::fs::write(&file, "no font").unwrap();
     let broken = with(file.to_str().unwrap()).unwrap_err().to_string();
-    assert!(broken.contains("is no font file"), "{broken}");
+    assert!(broken.contains("is not a font file"), "{broken}");
     // The next chart has the embedded face again.
     assert!(draw(&sample).svg().contains("font-family=\"DejaVu Sans Condensed"));
 }

@@ -1,4 +1,4 @@
-//! The findings of a run, as a plain sentence made of its `verdicts.csv`.
+//! Findings of a run, as a plain sentence generated from its `verdicts.csv`.
 
 use std::fmt::Write as _;
 

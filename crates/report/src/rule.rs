@@ -107,11 +107,11 @@ pub struct At {
 /// The way in which a claim is decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// By a run.
+    /// The claim is decided by a run.
     Run,
-    /// By a computation.
+    /// The claim is decided by a computation.
     Computed,
-    /// Not at all.
+    /// The claim cannot be tested.
     Untestable,
 }
 

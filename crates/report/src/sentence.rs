@@ -1,4 +1,4 @@
-//! A one-sentence summary of the claims about a figure, made by rule.
+//! A generated one-sentence summary of the claims about a figure.
 
 use std::collections::BTreeMap;
 

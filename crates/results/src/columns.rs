@@ -72,7 +72,7 @@ columns! {
     /// Key and value bytes of puts, key bytes of deletes.
     USER_BYTES_WRITTEN = "user_bytes_written", "bytes written by the user", Bytes, Integer, Neither, true;
     /// Bytes written to the write-ahead log (WAL).
-    WAL_BYTES = "wal_bytes", "bytes written to the log", Bytes, Integer, Lower, true;
+    WAL_BYTES = "wal_bytes", "bytes written to the WAL", Bytes, Integer, Lower, true;
     /// SSTable bytes written by flushes.
     FLUSH_BYTES = "flush_bytes", "bytes flushed", Bytes, Integer, Lower, true;
     /// SSTable bytes read by compactions.
@@ -238,7 +238,7 @@ columns! {
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
     /// Checked gets that found no value although one was written, for a design that drops data by rule. They are not
     /// wrong. Scans and multi-gets with missing entries are not checked there. Empty for all other designs.
-    DROPPED_ANSWERS = "dropped_answers", "answers that lack what was dropped", Count, Integer, Neither, true;
+    DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, true;
     /// Why the numbers of the row are impossible: the theoretical or physical bounds that they exceed. Verdicts ignore
     /// such a row. Empty if all numbers are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
@@ -252,7 +252,7 @@ columns! {
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
     /// The objective that the smallest failing rate misses: `p99`, `stalls` or `level0_runs`. It is `to` if the
     /// largest rate meets the objective, in which case raise `to`.
-    RATE_LIMIT = "rate_limit", "what limits the rate", Plain, Text, Neither, false;
+    RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, false;
     /// Number of times the rate search ran the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;
     /// Share of the phase's operations with this row's kind; 1 for `all`.
@@ -285,7 +285,7 @@ columns! {
     /// Duration of the warm-up.
     WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
     /// Whether the store reached a steady state in a warm-up with that goal.
-    WARM_UP_STEADY = "warm_up_steady", "steady behind the warm-up", Plain, Text, Neither, false;
+    WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, false;
     /// Whether the measurement was steady. It is split into five equal rounds. Throughput, write amplification and the
     /// sorted runs of each level must be within 20 % of their mean, and their trend within 10 % of it (SNIA's rule;
     /// runs may differ by one). Empty for phases shorter than five seconds.
@@ -366,20 +366,20 @@ columns! {
     /// `perf stat`. Only user space if the kernel does not permit more, which `lsmbench doctor` and the findings of
     /// the manifest report. Empty in `counted` mode, for components, because their phases include untimed work, and
     /// without hardware counters, as in most virtual machines. The same holds for the next seven columns.
-    CPU_CYCLES = "cpu_cycles", "processor cycles", Count, Integer, Lower, false;
+    CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, false;
     /// Instructions that the CPU retired, for the same threads.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;
     /// CPU cache references (`cache-references` of `perf`). On most CPUs these are accesses to the last-level cache.
-    CPU_CACHE_REFERENCES = "cpu_cache_references", "references to the processor's cache", Count, Integer, Lower, false;
+    CPU_CACHE_REFERENCES = "cpu_cache_references", "CPU cache references", Count, Integer, Lower, false;
     /// CPU cache misses (`cache-misses` of `perf`).
-    CPU_CACHE_MISSES = "cpu_cache_misses", "misses of the processor's cache", Count, Integer, Lower, false;
+    CPU_CACHE_MISSES = "cpu_cache_misses", "CPU cache misses", Count, Integer, Lower, false;
     /// Branches that the CPU mispredicted.
     BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, false;
     /// `instructions` / `cpu_cycles`.
     INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, false;
     /// `cpu_cache_misses` / `cpu_cache_references`. If the CPU has fewer counters than events, the two are counted
     /// alternately and are estimates.
-    CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "miss rate of the processor's cache", Ratio, Number, Lower, false;
+    CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, false;
     /// `instructions` / `ops`, including those of concurrent flushes and compactions.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
 }

@@ -17,7 +17,7 @@ columns! {
     /// Lookups that a memtable answered.
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, true;
     /// Gets of a phase that does nothing else. Empty in every other phase.
-    GETS_ALONE = "gets_alone", "gets of a phase of gets alone", Count, Integer, Neither, true;
+    GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, true;
     /// Puts, in batches or single.
     PUTS = "puts", "puts", Count, Integer, Neither, true;
     /// Scans opened.
@@ -34,8 +34,8 @@ columns! {
     INDEX_PAGES_FROM_CACHE = "index_pages_from_cache", "index pages found in the cache", Count, Integer, Neither, true;
     /// Range probes of filters that answered "maybe" although the run had no key in the range.
     RANGE_FILTER_FALSE_POSITIVES = "range_filter_false_positives", "false positives of range filters", Count, Integer, Lower, true;
-    /// `wal_bytes` with those written until pending flushes and compactions were done.
-    WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the log", Bytes, Integer, Lower, true;
+    /// `wal_bytes`, including bytes written until pending flushes and compactions finished.
+    WAL_BYTES_SETTLED = "wal_bytes_settled", "settled bytes written to the WAL", Bytes, Integer, Lower, true;
     /// Time that writers waited, over all threads.
     STALL_NS = "stall_ns", "time writers stalled", Nanoseconds, Integer, Lower, false;
     /// Time that compactions took.

@@ -64,7 +64,7 @@ pub enum ResultsError {
     },
     /// A file that has changed since its rows were written.
     #[error(
-        "{}: {message}: it was changed since it was written; put back a copy of it, or run the experiment again",
+        "{}: {message}: it was changed since it was written; restore a copy of it, or run the experiment again",
         path.display()
     )]
     Changed {

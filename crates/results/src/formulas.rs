@@ -31,7 +31,7 @@ pub struct Formula {
 enum Denominator {
     /// The sum of these.
     Sum(&'static [&'static Metric]),
-    /// A number of units, as nanoseconds in a second.
+    /// A conversion factor, such as nanoseconds per second.
     Units(f64),
     /// No division: the column is the numerator, in rows where this counter is not 0.
     OneWhere(&'static Metric),

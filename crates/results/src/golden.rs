@@ -92,7 +92,7 @@ impl Golden {
                 return Err(wrong(index + 5, "expected five cells"));
             };
             if !value.parse().is_ok_and(f64::is_finite) {
-                return Err(wrong(index + 5, &format!("{value:?} is no number")));
+                return Err(wrong(index + 5, &format!("{value:?} is not a number")));
             }
             golden.numbers.push(GoldenNumber { label, phase, operation, metric, value });
         }
@@ -136,7 +136,7 @@ mod tests {
         };
         assert!(message(&text.replace("# config: ", "config ")).contains(":3: "), "line 3");
         assert!(message(&text.replace("metric,value", "metric")).contains(":4: "));
-        assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is no number"));
+        assert!(message(&text.replace(",17", ",seventeen")).contains(":6: \"seventeen\" is not a number"));
         assert!(message(&text.replace(",17", "")).contains(":6: expected five cells"));
         assert!(message("").contains(":1: "));
     }

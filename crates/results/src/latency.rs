@@ -71,7 +71,7 @@ impl LatencyLog {
             let tag = Tag::new(name).ok_or_else(|| {
                 refused(
                     at + 3,
-                    format!("{name:?} is no tag: commas, spaces and line breaks cannot stand in it"),
+                    format!("{name:?} is not a valid tag; it must not contain commas, spaces or line breaks"),
                 )
             })?;
             log.write_histogram(histogram, Duration::ZERO, duration, Some(tag))
@@ -100,7 +100,7 @@ impl LatencyLog {
         for (at, entry) in IntervalLogIterator::new(body).enumerate() {
             let line = at + 3;
             let Ok(LogEntry::Interval(interval)) = entry else {
-                return Err(damaged(line, "the line is no interval of an HDR log"));
+                return Err(damaged(line, "the line is not an interval of an HDR log"));
             };
             let tag = interval.tag().filter(|tag| Tag::new(tag.as_str()).is_some());
             let tag = tag.ok_or_else(|| damaged(line, "the interval has no tag"))?;
@@ -127,9 +127,9 @@ fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     match of(SEAL, &|body| sealed(path, body)).or_else(|| of(EARLIER_SEAL, &xxh3_64)) {
         Some((body, true)) => Ok(body),
         Some((_, false)) => {
-            Err("the log is damaged, or that of another measurement: its checksum does not match")
+            Err("the log is corrupt or belongs to another measurement: its checksum does not match")
         }
-        None => Err("the log is cut off: it has no checksum"),
+        None => Err("the log is truncated: it has no checksum"),
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         assert!(sample().write(&folder.path().join("x"), Duration::ZERO).is_ok());
         let mut bad = sample();
         bad.push("a b", Histogram::new(3).unwrap());
-        assert!(bad.write(&path, Duration::ZERO).unwrap_err().to_string().contains("\"a b\" is no tag"));
+        assert!(bad.write(&path, Duration::ZERO).unwrap_err().to_string().contains("\"a b\" is not a valid tag"));
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         assert!(LatencyLog::decode(&path, &bytes).is_ok());
         let error = LatencyLog::decode(&other, &bytes).unwrap_err().to_string();
-        assert!(error.contains("that of another measurement"), "{error}");
+        assert!(error.contains("belongs to another measurement"), "{error}");
         // The checksum of earlier versions does not include the name.
         let body = unseal(&path, &bytes).unwrap();
         let earlier = [body, format!("{EARLIER_SEAL}{:016x}]\n", xxh3_64(body)).as_bytes()].concat();

@@ -14,22 +14,22 @@ columns! {
     /// SSTables of the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, true;
     /// SSTable bytes read by compactions into the level. Sum over all levels: `compaction_bytes_read`.
-    BYTES_READ = "bytes_read", "bytes read by merges into the level", Bytes, Integer, Lower, true;
+    BYTES_READ = "bytes_read", "bytes read by compactions into the level", Bytes, Integer, Lower, true;
     /// SSTable bytes written to the level by flushes and compactions; a trivial move writes nothing. Sum over all
     /// levels: `flush_bytes` + `compaction_bytes_written`.
     BYTES_WRITTEN = "bytes_written", "bytes written to the level", Bytes, Integer, Lower, true;
     /// `tables` after pending flushes and compactions finished.
     TABLES_SETTLED = "tables_settled", "settled tables", Count, Integer, Neither, true;
     /// `bytes_read`, including bytes read until pending flushes and compactions finished.
-    BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by merges into the level", Bytes, Integer, Lower, true;
+    BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read by compactions into the level", Bytes, Integer, Lower, true;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, true;
     /// Data blocks of the level that gets searched, cached or not. Sum over all levels: `blocks_per_get` × looked-up
     /// keys.
-    GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks that gets looked into", Count, Integer, Lower, true;
+    GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, true;
     /// Blocks of the level that gets read from storage, both data blocks and index pages. Sum over all levels:
     /// `blocks_read`, if the phase only gets.
-    GET_BLOCKS_READ = "get_blocks_read", "blocks that gets fetched from storage", Count, Integer, Lower, true;
+    GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, true;
 }
 
 /// The measured columns of `levels.csv`, in order.

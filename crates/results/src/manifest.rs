@@ -91,7 +91,7 @@ pub struct Manifest {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
-    /// Its name: a hash of its build instructions and of the program.
+    /// Name of the fixture: a hash of its build instructions and of the program.
     pub hash: String,
     /// Time at which it was built, RFC 3339.
     pub built: String,
@@ -344,18 +344,18 @@ impl Manifest {
 
     fn decode(path: &Path, bytes: &[u8]) -> Result<Self, ResultsError> {
         let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
-        let text = str::from_utf8(bytes).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
+        let text = str::from_utf8(bytes).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
         let text = unseal(text).map_err(|message| wrong(message.to_owned()))?;
         // The version is read first, because a newer layout would only give confusing errors about its fields.
         let Version { version } =
-            serde_json::from_str(&text).map_err(|error| wrong(format!("this is no manifest: {error}")))?;
+            serde_json::from_str(&text).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
         if version != MANIFEST_VERSION {
             return Err(wrong(format!(
                 "the manifest is of version {version}, this lsmbench reads version {MANIFEST_VERSION}; \
                  use the lsmbench that wrote it"
             )));
         }
-        serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is damaged: {error}")))
+        serde_json::from_str(&text).map_err(|error| wrong(format!("the manifest is corrupt: {error}")))
     }
 
     /// Checks the rows of a folder against their seals.
@@ -395,7 +395,7 @@ fn unseal(text: &str) -> Result<Cow<'_, str>, &'static str> {
     let expected = ending(body);
     match SEAL.len() + end.len() == expected.len() && expected.ends_with(end) {
         true => Ok(format!("{body}\n}}\n").into()),
-        false => Err("the manifest is damaged: its checksum does not match"),
+        false => Err("the manifest is corrupt: its checksum does not match"),
     }
 }
 
@@ -461,7 +461,7 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Manifest::read(&path).unwrap_err().to_string()
         };
-        assert!(message("{}").contains("this is no manifest: missing field `version`"));
+        assert!(message("{}").contains("this is not a manifest: missing field `version`"));
         assert!(message(&text.replace("\"version\": 1,", "\"version\": 2,")).contains("is of version 2"));
         assert!(message(&text.replace("\"seed\"", "\"sead\"")).contains("unknown field `sead`"));
         for length in 0..text.len() - 1 {

@@ -22,30 +22,30 @@ pub fn markdown() -> String {
     let mut page = String::from(
         "# The columns of results\n\n\
          `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
-         Counters count what happened within the phase; those of the store as a whole stand in the rows of \
-         operation `all` only. **An empty cell was not measured; it is never 0.** \
-         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\
-         ## Which measurement a row is\n\n",
+         Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
+         **An empty cell was not measured; it is never 0.** \
+         *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine.\n\n\
+         ## Identity of a row\n\n",
     );
     section(&mut page, IDENTITY);
     page.push_str(
         "\nOne column per swept path follows, by the path's name: `design.bloom.bits_per_key`.\n\n\
-         ## What was measured: `runs.csv`\n\n",
+         ## Measurements: `runs.csv`\n\n",
     );
     section(&mut page, METRICS);
     page.push_str(
-        "\n## What was measured: `timeline.csv`\n\n\
-         One row is one interval of a phase: a second, or as long as `trials.timeline` says. The columns mean what they mean \
-         above, for that interval; `seconds` is its length, and what describes a state is taken at its end. Of operations \
-         that are not timed (`trials.sampling`) the interval is that of the timed one before.\n\n",
+        "\n## Measurements: `timeline.csv`\n\n\
+         One row is one interval of a phase: a second, or `trials.timeline`. The columns have the definitions above, \
+         for that interval. `seconds` is its length, and columns of a state are sampled at its end. An operation that is not \
+         timed (`trials.sampling`) belongs to the interval of the last timed operation before it.\n\n",
     );
     section(&mut page, &[SECOND]);
     let others: Vec<String> = TIMELINE_METRICS[1..].iter().map(|m| format!("`{}`", m.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
     page.push_str(
-        "\n## What was measured: `levels.csv`\n\n\
-         One row is one level of the tree in one phase. Columns that `runs.csv` has mean what they mean there, for \
-         that level alone, and their sum over the levels is what stands there.\n\n",
+        "\n## Measurements: `levels.csv`\n\n\
+         One row is one level of the tree in one phase. Columns of `runs.csv` have the same definition for only that \
+         level, and their sum over the levels is the value in `runs.csv`.\n\n",
     );
     section(&mut page, LEVEL_OWN);
     let own = |metric: &&Metric| !LEVEL_OWN.iter().any(|own| own.name == metric.name);
@@ -53,8 +53,8 @@ pub fn markdown() -> String {
         LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
     page.push_str(
-        "\n## What follows from it: `verdicts.csv`\n\n\
-         One row is one candidate against the baseline on one metric. The file is written anew when a run ends.\n\n",
+        "\n## Conclusions: `verdicts.csv`\n\n\
+         One row is one candidate against the baseline on one metric. The file is rewritten when a run ends.\n\n",
     );
     section(&mut page, VERDICTS);
     page

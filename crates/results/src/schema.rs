@@ -129,7 +129,7 @@ impl Schema {
                 return wrong("it is the name of a measured column");
             }
             if columns.iter().any(|column| column.name() == path) {
-                return wrong("there is a column of this name already");
+                return wrong("a column of this name exists already");
             }
             columns.push(Column::Swept(path.to_owned()));
         }
@@ -152,7 +152,7 @@ impl Schema {
         for (at, name) in rest.iter().enumerate().skip(swept) {
             let Some(place) = metrics[next..].iter().position(|metric| metric.name == *name) else {
                 let message = match closest(name, metrics[next..].iter().map(|metric| metric.name)) {
-                    _ if is_metric(name) => format!("\"{name}\" stands out of order or twice"),
+                    _ if is_metric(name) => format!("\"{name}\" is out of order or a duplicate"),
                     Some(close) => format!("unknown column \"{name}\"; did you mean \"{close}\"?"),
                     None => format!("unknown column \"{name}\"; a newer lsmbench may have written it"),
                 };
@@ -191,9 +191,9 @@ impl Schema {
                 closest(name, names()).or_else(|| names().find(|full| full.ends_with(&format!(".{name}"))));
             let swept: Vec<&str> = self.swept().collect();
             let swept = if swept.is_empty() {
-                "nothing is swept".to_owned()
+                "no path is swept".to_owned()
             } else {
-                format!("swept are {}", swept.join(", "))
+                format!("swept paths: {}", swept.join(", "))
             };
             let hint = match close {
                 Some(close) => format!("did you mean \"{close}\"? {swept}"),
@@ -277,6 +277,6 @@ mod tests {
         let hint = |name: &str| schema.find(name).unwrap_err().to_string();
         assert!(hint("p99ns").contains("did you mean \"p99_ns\"?"));
         assert!(hint("size").contains("did you mean \"design.block.size\"?"));
-        assert!(hint("banana").contains("swept are design.block.size"));
+        assert!(hint("banana").contains("swept paths: design.block.size"));
     }
 }

@@ -37,7 +37,7 @@ impl Seal {
         };
         match format!("{:016x}", xxh3_64(sealed)) == self.xxh3 {
             true => Ok(()),
-            false => Err(changed(format!("its {} lines are not those that were written", self.lines))),
+            false => Err(changed(format!("its {} lines differ from the written ones", self.lines))),
         }
     }
 }

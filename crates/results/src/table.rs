@@ -47,7 +47,7 @@ impl Table {
         for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
                 let message =
-                    "the row stands there twice: one of its cell, trial, phase and operation is above";
+                    "duplicate row: an earlier one has the same cell, trial, phase and operation";
                 return Err(ResultsError::Row { path: path.to_owned(), line, message: message.to_owned() });
             }
             rows.push(row);
@@ -183,7 +183,7 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
     let text = str::from_utf8(&bytes[..end]).map_err(|error| ResultsError::Row {
         path: path.to_owned(),
         line: lines_before(error.valid_up_to()) + 1,
-        message: "the line is damaged: it is no UTF-8".to_owned(),
+        message: "the line is corrupt: it is not UTF-8".to_owned(),
     })?;
     let torn = (end < bytes.len()).then(|| Torn { line: lines_before(end) + 1, bytes: bytes.len() - end });
     Ok((text, torn))
@@ -203,7 +203,7 @@ fn read_cells(schema: &Schema, record: &csv::StringRecord) -> Result<Vec<Value>,
         return Err("a quote is opened and not closed on this line".to_owned());
     }
     if let Some(text) = record.iter().find(|text| text.chars().any(char::is_control)) {
-        return Err(format!("{text:?} has a control character, which no cell is written with"));
+        return Err(format!("{text:?} has a control character, which cells never have"));
     }
     if record.len() != columns.len() {
         return Err(format!("{} cells, expected {}", record.len(), columns.len()));

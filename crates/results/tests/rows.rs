@@ -143,7 +143,7 @@ fn damage_is_named_by_file_line_and_column() {
     let mut bytes = whole.clone().into_bytes();
     let at = whole.find("timed").unwrap();
     bytes[at] = 0xff;
-    assert!(message(&bytes).contains("runs.csv:2: the line is damaged: it is no UTF-8"));
+    assert!(message(&bytes).contains("runs.csv:2: the line is corrupt: it is not UTF-8"));
     assert!(message(b"").contains("runs.csv:1: column 1: expected \"experiment\", found nothing"));
     assert!(Table::read(&folder.path().join("none.csv")).unwrap_err().to_string().contains("cannot read"));
 }

@@ -372,8 +372,7 @@ impl<'a> Run<'a> {
         turns.filter(|turn| !is_done(turn)).collect()
     }
 
-    /// Whether the finished rounds, `blocks` of them, make every confidence interval as narrow as the experiment
-    /// requires.
+    /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
         Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))

@@ -63,7 +63,7 @@ fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     // A wrong answer, exit code 1, is a result and is in the rows.
     folder.filter(|_| matches!(status.code(), Some(0 | 1))).ok_or_else(|| {
         let said = std::fs::read_to_string(&told).unwrap_or_default();
-        let last = said.lines().last().unwrap_or("nothing was said").trim_start_matches("error: ");
+        let last = said.lines().last().unwrap_or("no message").trim_start_matches("error: ");
         Problem::new(format!("{} run {}: {last} ({status})", program.display(), arguments.join(" ")))
     })
 }
@@ -74,7 +74,7 @@ fn wait(process: &mut Child) -> Outcome<ExitStatus> {
     loop {
         let ended = process.try_wait().map_err(|error| Problem::doing("wait for a run", error))?;
         match ended {
-            Some(_) if is_told => return Err(Problem::new("interrupted: nothing was judged")),
+            Some(_) if is_told => return Err(Problem::new("interrupted; no comparison was made")),
             Some(status) => return Ok(status),
             None if interrupt::is_requested() && !is_told => {
                 // A process that has just ended needs no signal.

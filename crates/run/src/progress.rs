@@ -12,7 +12,7 @@ const TICK: Duration = Duration::from_millis(250);
 /// Positions of the bar per estimated second of a run.
 const POSITIONS_PER_SECOND: f64 = 1000.0;
 
-/// Without a terminal, a round that takes longer than this prints a line in between.
+/// Without a terminal, time after which a line is printed within a round.
 const LONGEST_SILENCE: Duration = Duration::from_mins(1);
 
 /// The progress of one experiment. Trials are weighted by their estimated seconds, and the pace of the finished trials

@@ -56,7 +56,7 @@ pub fn scratch(folder: Option<&Path>) -> Outcome<Scratch> {
     let folder = made.map_err(|error| {
         Problem::doing(
             format!("make a folder in {}", above.display()),
-            format!("{error}; name one that is there"),
+            format!("{error}; name an existing folder"),
         )
     })?;
     let lock = locked(folder.path());

@@ -10,8 +10,8 @@ use crate::{mapped_log, page_cached};
 /// Reference text of the parameter for a back end.
 macro_rules! appending_reference {
     () => {
-        "# How logs are appended to: \"mapped\", by a copy into a memory map of space reserved ahead, which is no\n\
-         # system call and as safe from a crash of the process, or \"write\", by write(2).\n\
+        "# How the WAL is appended to: \"mapped\", by a copy into a memory map of reserved space, without a system\n\
+         # call and equally safe from a crash of the process, or \"write\", by write(2).\n\
          log = \"mapped\"\n"
     };
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
-            "# What the system is told of the reads of tables to come: \"random\" reads no page ahead, \"normal\" reads\n\
-             # ahead of what looks sequential.\n\
+            "# Read advice to the kernel for tables: \"random\" disables read-ahead, \"normal\" reads ahead of\n\
+             # sequential access.\n\
              advice = \"",
             $default,
             "\"\n"

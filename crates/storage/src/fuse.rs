@@ -24,7 +24,7 @@ impl Fuse {
         write: impl FnOnce() -> io::Result<()>,
     ) -> Result<(), StorageError> {
         let done = if self.blown {
-            Err(io::Error::other("an earlier write to this file failed; what it holds is not known"))
+            Err(io::Error::other("an earlier write to this file failed; its content is unknown"))
         } else {
             write()
         };

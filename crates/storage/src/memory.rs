@@ -32,8 +32,8 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
     "memory",
-    "files in memory: what a design costs when storage costs nothing",
-    "# Whether blocks may be used where they lie in their file, as with \"mmap\".\nmapped = false\n",
+    "files in memory: the cost of a design on storage without cost",
+    "# Whether blocks may be used in place in their file, as with \"mmap\".\nmapped = false\n",
 )
 .limited(&[Limit::NotDurable]);
 

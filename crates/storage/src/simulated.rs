@@ -52,20 +52,20 @@ use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, Write
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
     "simulated",
-    "files in memory behind a modelled device: its time is waited for (timed) or added up (counted)",
-    "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". What follows is that of its\n\
-     # preset, or a value of your own.\n\
+    "files in memory with a modelled device: callers wait for its time (timed), or it is added up (counted)",
+    "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". Each other parameter is\n\
+     # \"preset\" or overrides the preset of the class.\n\
      device = \"nvme\"\n\
-     # From a request to its first byte: \"80us\".\n\
+     # Time from a request to its first byte: \"80us\".\n\
      read_latency = \"preset\"\n\
      write_latency = \"preset\"\n\
      sync_latency = \"preset\"\n\
      # Bytes per second: \"500MB\".\n\
      read_bandwidth = \"preset\"\n\
      write_bandwidth = \"preset\"\n\
-     # Requests served at a time.\n\
+     # Number of requests served concurrently.\n\
      queue_depth = \"preset\"\n\
-     # Serve nobody for so long, every so often, as drives do that collect garbage; only where time is waited for.\n\
+     # Length and period of pauses, as of drives with garbage collection; only if callers wait.\n\
      pause = \"0s\"\n\
      pause_every = \"1s\"\n",
 )

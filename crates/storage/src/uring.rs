@@ -34,11 +34,11 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     "uring",
-    "tables through io_uring: reads that are asked for together, as by a multi-get, are under way together",
+    "tables through io_uring: the reads of one call, such as a multi-get, run concurrently",
     concat!(
-        "# Reads under way at a time, for each call: 1 to 4096.\n\
+        "# Concurrent reads per call, 1 to 4096.\n\
          queue_depth = 64\n\
-         # Whether tables bypass the page cache; what it holds is read faster by \"pread\".\n\
+         # Whether tables bypass the page cache. \"pread\" is faster for cached pages.\n\
          direct = true\n",
         appending_reference!()
     ),

@@ -1,8 +1,8 @@
 //! Variants that the five source documents describe and that no current engine would choose.
 //!
-//! The report on the documents needs them, so that each claim is tested on the component that the document means. They
-//! are registered from outside, like the components of any other crate: the program `lsmbench` adds them through its
-//! `Workbench`, and the crates of the axes do not depend on them.
+//! The report on published systems needs them, so that each claim is tested on the component that its document
+//! describes. They are registered from outside, like the components of any other crate: the program `lsmbench` adds
+//! them through its `Workbench`, and the crates of the axes do not depend on them.
 
 use catalog::AdditionError;
 

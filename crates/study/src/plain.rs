@@ -23,9 +23,9 @@ use types::Entry;
 /// The block formats of cs265.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
-    "entries with whole keys, searched by halving where all have one size and else from the front (cs265)",
-    "# Which of the two that cs265 prints: 1 (its section 2.3.1), or 2 (3.6.1), which names the smallest and\n\
-     # the largest key of the block.\n\
+    "entries with full keys; binary search if all have equal size, else a scan from the front (cs265)",
+    "# Version in cs265: 1 (its section 2.3.1), or 2 (3.6.1), which stores the smallest and the largest key of the\n\
+     # block.\n\
      version = 2\n",
 )
 .from(origin!());

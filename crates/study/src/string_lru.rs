@@ -18,7 +18,7 @@ use types::Bytes;
 /// The buffer pool of csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
-    "LRU under one lock by strings of file name and page, as csc443's buffer pool: the price of such keys",
+    "LRU with one lock, keyed by strings of file name and page as in csc443's buffer pool",
 )
 .from(origin!());
 

@@ -19,7 +19,7 @@ use crate::fault::Fault;
 /// Number of slices after which the loop is timed once without the component.
 const IDLE_STRIDE: u64 = 8;
 
-/// The most wrong answers described per phase.
+/// Maximum number of wrong answers described per phase.
 const MOST_EXAMPLES: usize = 3;
 
 /// The fewest and the most builds for a time per build; between them, builds stop after [`BUILD_NS`].

@@ -19,19 +19,19 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
-    "probes of one filter for keys that it has and keys that it has not",
+    "probes of one filter for present and absent keys",
     r#"# Keys in the filter.
 entries    = 1_000_000
-# How they get there: "whole", all handed over at once; "single", one by one; or in calls of a "batch". The whole is timed
-# from hashes to a filter that answers; of the other two insertion alone is.
+# How keys are inserted: "whole", all at once; "single", one by one; "batch", in calls of a batch. "whole" is timed from
+# the hashes to a usable filter, the other two only during insertion.
 insertion  = "whole"
-# Threads that insert into the one filter, where it is not handed over whole.
+# Threads that insert into the filter, except with "whole".
 threads    = 1
 # Probes per phase.
 operations = 4_000_000
 # Probes per call in the phases "absent-batch" and "present-batch", and insertions in batches.
 batch      = 32
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );
@@ -40,7 +40,7 @@ limit      = "5s"
 const SLICE: usize = 8192;
 const WARM_UP: usize = 1024;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 struct Probes(Params);
@@ -81,7 +81,7 @@ impl Build<dyn Subject> for Probes {
     }
 }
 
-/// How keys are added to a filter.
+/// Method of adding keys to a filter.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Insertion {
@@ -204,13 +204,13 @@ impl Subject for Probes {
         match (self.0.insertion, self.0.threads.0) {
             (Insertion::Whole, 1) => None,
             (Insertion::Whole, threads) => Some(format!(
-                "a filter is built whole by one thread, not by {threads}: say component.insertion = \"batch\""
+                "a filter is built at once by one thread, not by {threads}; use component.insertion = \"batch\""
             )),
             _ if grows => None,
             _ => {
                 let label = choice.label();
                 Some(format!(
-                    "bloom = {label} is built from all keys at once: say component.insertion = \"whole\""
+                    "bloom = {label} is built from all keys at once; use component.insertion = \"whole\""
                 ))
             }
         }
@@ -256,7 +256,7 @@ impl Probes {
                 let (grown, timing) = self.insert(bench, &*policy, &input)?;
                 let stored = grown.finish();
                 phase.answers.expect(stored == policy.build(&input), || {
-                    "a filter that keys were added to is not that which is built of them".to_owned()
+                    "a filter grown by insertions differs from the filter built at once".to_owned()
                 });
                 (policy.open(Bytes::copy_from(&stored))?, timing)
             }
@@ -336,7 +336,7 @@ impl Probes {
                 };
                 slice
                     .answers
-                    .expect(is_right, || format!("hash {:x} is wrongly answered with {given}", hash.0));
+                    .expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));
             }
             Ok(())
         })?;

@@ -27,19 +27,19 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
     "requests for blocks, with an insert after each miss",
-    r#"# Blocks that there are. A trace has its own.
+    r#"# Number of distinct blocks. A trace has its own.
 blocks     = 262_144
 # The length of a block.
 block      = "4KiB"
-# Which blocks are asked for: "scan-mixed", "loop", "trace" or a distribution of keys of workloads.
+# Requested blocks: "scan-mixed", "loop", "trace" or a key distribution of workloads.
 requests   = "zipfian"
-# Requests; the first half warms the cache and counts for nothing.
+# Number of requests. The first half only warms the cache.
 operations = 4_000_000
-# Threads that ask. Each asks for its own part of the requests.
+# Number of threads, each with its own part of the requests.
 threads    = 1
-# Whether the best possible hit rate is found out, by Belady's rule; it takes longer than the requests.
+# Whether the best possible hit rate is computed, by Belady's rule; this takes longer than the requests.
 bound      = true
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "10s"
 "#,
 );
@@ -47,7 +47,7 @@ limit      = "10s"
 /// Requests per slice.
 const SLICE: usize = 4096;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 /// Blocks whose bytes are compared after a phase.
@@ -262,7 +262,7 @@ impl Hits {
             let Some(block) = cache.get(&id(*name)) else { continue };
             let start = start_of(*name);
             let right = &BYTES[start..start + self.0.block.0 as usize];
-            answers.expect(*block == *right, || format!("another block is given for block {name}"));
+            answers.expect(*block == *right, || format!("block {name} returned the content of another block"));
         }
     }
 }

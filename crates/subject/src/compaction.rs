@@ -12,21 +12,21 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",
-    "a simulated tree that takes flush after flush",
+    "a simulated tree with repeated flushes",
     r#"# Entries written.
 entries  = 10_000_000
 # Entries per flush.
 flush    = 10_000
 # Key and value bytes of an entry.
 entry    = "116B"
-# The most entries of a table; runs are cut to it.
+# Maximum number of entries of a table.
 table    = 100_000
-# Keys that there are, each written as likely as any other; 0 writes no key twice.
+# Number of distinct keys, written equally often; 0 writes no key twice.
 distinct = 0
 "#,
 );
 
-/// The most flushes, because a simulation keeps every table in memory.
+/// Maximum number of flushes, because a simulation keeps every table in memory.
 const MOST_FLUSHES: u64 = 1 << 20;
 
 struct Growth(Params);
@@ -64,7 +64,7 @@ impl Build<dyn Subject> for Growth {
         let flushes = params.entries.0 / params.flush.0;
         if flushes > MOST_FLUSHES {
             return Err(format!(
-                "entries: that is {flushes} flushes, and {MOST_FLUSHES} are the most; raise flush"
+                "entries: this needs {flushes} flushes, and the maximum is {MOST_FLUSHES}; raise flush"
             ));
         }
         Ok(Box::new(Self(params)))
@@ -163,7 +163,7 @@ impl Growth {
         } else {
             bytes <= report.flush_bytes && report.compaction_bytes_written <= report.compaction_bytes_read
         };
-        answers.expect(is_right, || format!("the books do not balance: {report:?}"));
+        answers.expect(is_right, || format!("the totals do not match: {report:?}"));
         Ok(())
     }
 }

@@ -18,15 +18,15 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
     "blocks of some content, compressed and decompressed",
-    r#"# What blocks hold: "entries", "keys", "integers", "noise", or "file".
+    r#"# Content of blocks: "entries", "keys", "integers", "noise", or "file".
 content = "entries"
 # The length of a block.
 block   = "4KiB"
 # Blocks per phase.
 blocks  = 4_000
-# The level of the tree that codecs are told, where they choose by it.
+# Level of the tree, for codecs that depend on it.
 level   = 2
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit   = "5s"
 "#,
 );
@@ -198,7 +198,7 @@ impl Blocks {
             });
             for (block, made) in blocks.iter().zip(&made) {
                 let is_intact = codec.is_intact(block, made);
-                slice.answers.expect(is_intact, || "a block is another one when it is back".to_owned());
+                slice.answers.expect(is_intact, || "a decompressed block differs from the original".to_owned());
             }
             made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
             stored.append(&mut made);
@@ -240,7 +240,7 @@ impl Blocks {
                 return Err(error.into());
             }
             for (block, out) in blocks.iter().zip(&outs) {
-                slice.answers.expect(block == out, || "a block is another one when it is back".to_owned());
+                slice.answers.expect(block == out, || "a decompressed block differs from the original".to_owned());
             }
             done += count;
             Ok(())

@@ -22,7 +22,7 @@ pub(crate) trait Contents: Send + Sync {
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",
-    "what the blocks of a codec hold",
+    "content of the blocks of a codec",
     &[
         Variant::new::<Entries>(
             "entries",
@@ -195,7 +195,7 @@ impl Contents for FileBytes {
         let mut bytes = read.map_err(|error| format!("content: cannot read {}: {error}", path.display()))?;
         bytes.truncate(length);
         match bytes.is_empty() {
-            true => Err(format!("content: {} holds nothing", path.display())),
+            true => Err(format!("content: {} is empty", path.display())),
             false => Ok(bytes),
         }
     }

@@ -26,9 +26,9 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "searches among the separators of one table",
     r#"# Blocks of the table, each with one separator and two keys.
 entries    = 1_000_000
-# What keys look like: a key format of workloads.
+# Key format of workloads.
 keys       = "u64"
-# How numbers of keys lie: "random" or "even".
+# Spacing of the key numbers: "random" or "even".
 spread     = "random"
 # Searches per phase.
 operations = 1_000_000
@@ -36,7 +36,7 @@ operations = 1_000_000
 batch      = 32
 # Blocks from the one where a range begins to the one where it ends, in the phase "range".
 range      = 10
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );
@@ -228,7 +228,7 @@ impl Searches {
             for (at, block) in probes.blocks.iter().zip(&blocks) {
                 slice
                     .answers
-                    .expect(at == block, || format!("a key of block {at} was sought in block {block}"));
+                    .expect(at == block, || format!("the search returned block {block} for a key of block {at}"));
             }
             Ok(())
         })
@@ -366,7 +366,7 @@ impl TableView for Table {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         let length = self.stored.len() as u64;
         if range.start > range.end || range.end > length {
-            return Err(format!("{range:?} is no part of {length} bytes").into());
+            return Err(format!("{range:?} is not within {length} bytes").into());
         }
         Ok(self.stored.slice(range.start as usize..range.end as usize))
     }
@@ -390,7 +390,7 @@ mod tests {
 
     use super::*;
 
-    /// A fence that returns the block after the right one.
+    /// A fence that returns the block after the correct one.
     struct Off(Box<dyn Fence>);
 
     impl Fence for Off {

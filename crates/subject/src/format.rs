@@ -25,7 +25,7 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
     "blocks of one format that are built, searched and checked",
-    r#"# Entries in all blocks: few of them stay near the processor, many come from memory.
+    r#"# Number of entries in all blocks: few fit the CPU caches, many are read from memory.
 entries    = 2_000
 # The format of keys.
 keys       = "u64"
@@ -33,7 +33,7 @@ keys       = "u64"
 value      = "100B"
 # Lookups and checks per phase.
 operations = 2_000_000
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );
@@ -42,7 +42,7 @@ limit      = "5s"
 const SLICE: usize = 2048;
 const WARM_UP: usize = 256;
 
-/// The most bytes of all blocks together.
+/// Maximum total size of all blocks in bytes.
 const MOST_BYTES: u64 = 16 << 30;
 
 struct Lookups(Params);
@@ -183,7 +183,7 @@ impl Subject for Lookups {
 
     fn refusal(&self, design: &Design) -> Option<String> {
         let aligned = design.options.block.align;
-        aligned.then(|| "blocks by themselves have no place in a file; leave block.align out".to_owned())
+        aligned.then(|| "isolated blocks have no position in a file; remove block.align".to_owned())
     }
 
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
@@ -287,7 +287,7 @@ impl Lookups {
                     };
                     slice
                         .answers
-                        .expect(is_right, || format!("key {:x?} is answered with {given:?}", key.bytes));
+                        .expect(is_right, || format!("key {:x?} has the wrong answer {given:?}", key.bytes));
                 }
                 Ok(())
             })?;
@@ -325,7 +325,7 @@ impl Lookups {
                 damaged[middle] ^= 1;
                 let tells = kind == Checksum::None || sum(*at, &damaged) != *given;
                 slice.answers.expect(tells && sum(*at, block(*at)) == *given, || {
-                    format!("the checksum of block {at} does not tell that it is damaged")
+                    format!("the checksum of block {at} does not detect corruption")
                 });
             }
             Ok(())

@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
 bytes      = "16B"
 # Hashes per phase.
 operations = 4_000_000
-# The longest that a phase is timed.
+# Time limit of a timed phase.
 limit      = "5s"
 "#,
 );

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
 
-/// The most bytes of all keys together: components count them by 32 bits.
+/// Maximum total size of all keys in bytes: components count them with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
-/// The spread of the numbers of keys, where their format keeps the order of numbers.
+/// Spacing of the key numbers, for formats that keep the order of numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Spread {
@@ -37,7 +37,7 @@ impl SortedKeys {
         let room = format.capacity().min(1 << 62);
         let needed = count as u64 * if spread == Spread::Random { 2 } else { 1 };
         if room < needed {
-            return Err(format!("keys are too short: there are {room} of them, and it takes {needed}"));
+            return Err(format!("keys are too short: only {room} distinct keys exist, and {needed} are needed"));
         }
         if count as u64 * format.max_bytes() as u64 > MOST_BYTES {
             return Err(format!("{count} keys of {} bytes are above 4 GiB", format.max_bytes()));
@@ -127,6 +127,6 @@ mod tests {
     #[test]
     fn more_keys_than_there_are_is_an_error() {
         let error = keys("u64(bytes=1)", 5_000, Spread::Even).map(|_| ()).unwrap_err();
-        assert!(error.contains("keys are too short: there are "), "{error}");
+        assert!(error.contains("keys are too short: only "), "{error}");
     }
 }

@@ -42,7 +42,7 @@ static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
-    "the axis that an experiment without a tree is about, and what it is put to",
+    "the axis that a component experiment measures, and its requests",
     &[
         memtable::VARIANT,
         bloom::VARIANT,
@@ -82,7 +82,7 @@ impl Component {
     /// Names the invalid key, such as `component.entries`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let Some(Value::String(kind)) = table.get(SUBJECT) else {
-            let message = format!("subject names an axis: {}", names());
+            let message = format!("subject must be a name. Valid: {}", names());
             return Err(ChoiceError::at(SUBJECT, message));
         };
         if SUBJECTS.kinds().all(|known| known != kind) {
@@ -182,7 +182,7 @@ mod tests {
                 "subject",
                 "unknown subject \"fense\"; did you mean \"fence\"? Valid: memtable",
             ),
-            ("subject = 3", "subject", "subject names an axis: memtable, "),
+            ("subject = 3", "subject", "subject must be a name. Valid: memtable, "),
             ("subject = \"fence\"\ncomponent = 3", "component", "[component]"),
             ("subject = \"fence\"\n[component]\nkind = \"x\"", "component.kind", "subject = … names"),
             (
@@ -193,7 +193,7 @@ mod tests {
             (
                 "subject = \"fence\"\n[component]\nentries = \"many\"",
                 "component.entries",
-                "\"many\" is no count",
+                "\"many\" is not a count",
             ),
             ("subject = \"fence\"\n[component]\nentries = 0", "component", "entries is 0"),
             ("subject = \"fence\"\n[component]\nkeys = \"user2\"", "component.keys", "no variant \"user2\""),

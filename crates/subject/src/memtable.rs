@@ -23,10 +23,10 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",
-    "inserts into one memtable, lookups and scans of it, and the way to its flush",
+    "inserts, lookups and scans of one memtable, and the sort before its flush",
     r#"# Entries inserted.
 entries    = 500_000
-# What keys look like: a key format of workloads.
+# Key format of workloads.
 keys       = "u64"
 # The length of every value.
 value      = "100B"
@@ -36,7 +36,7 @@ operations = 500_000
 scan       = 100
 # Threads that insert and look up.
 threads    = 1
-# The longest that a phase of lookups or scans is timed.
+# Time limit of a timed phase of lookups or scans.
 limit      = "1s"
 "#,
 );
@@ -45,7 +45,7 @@ limit      = "1s"
 const SLICE: usize = 256;
 const SCANS_PER_SLICE: usize = 4;
 
-/// The most threads.
+/// Maximum number of threads.
 const MOST_THREADS: u64 = 1024;
 
 /// Lookups whose values are compared after the phase.
@@ -228,7 +228,7 @@ impl Writes {
         let idle = Self::idle(bench, data, &data.order[..data.order.len().min(1 << 16)]);
         timing.with_idle(idle).write(&mut phase.cells);
         phase.answers.expect(table.len() == data.order.len(), || {
-            format!("{} entries went in, it tells of {}", data.order.len(), table.len())
+            format!("{} entries were inserted, {} are reported", data.order.len(), table.len())
         });
         let bytes = table.memory_bytes();
         let about = bench.about();
@@ -237,7 +237,7 @@ impl Writes {
         let shards = table.shard_lens();
         let in_shards: usize = shards.iter().sum();
         phase.answers.expect(shards.is_empty() || in_shards == table.len(), || {
-            format!("shards tell of {in_shards} entries, the memtable of {}", table.len())
+            format!("shards report {in_shards} entries, the memtable {}", table.len())
         });
         set_balance(about, &shards);
         bench.end(phase);
@@ -341,13 +341,13 @@ impl Writes {
             number += 2;
         });
         phase.answers.expect(number as usize == data.keys.len(), || {
-            format!("{} entries come out, and {entries} went in", number / 2)
+            format!("{} entries were drained, {entries} were inserted", number / 2)
         });
         bench.end(phase);
     }
 }
 
-/// Sets how evenly entries are distributed to shards; sets nothing if there are no shards.
+/// Sets the measures of balance across shards; sets nothing without shards.
 fn set_balance(cells: &mut Measurements, shards: &[usize]) {
     let (Some(fewest), Some(most)) = (shards.iter().min(), shards.iter().max()) else { return };
     cells.set(&c::SHARD_ENTRIES_MIN, *fewest as u64).set(&c::SHARD_ENTRIES_MAX, *most as u64);
@@ -366,7 +366,7 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
         let found = table.get(data.key(number), SequenceNumber::MAX, &mut value) == Lookup::Found;
         let is_right = found == is_present && (!found || data.is_value(number, &value));
         answers.expect(is_right, || {
-            format!("a lookup of {:?} is answered wrongly", data.keys.get(number as usize))
+            format!("a lookup of {:?} has a wrong answer", data.keys.get(number as usize))
         });
     }
 }
@@ -374,7 +374,7 @@ fn check_lookups(table: &dyn Memtable, data: &Data, wanted: &[u32], is_present: 
 fn check_entry(data: &Data, number: u32, entry: types::Entry<'_>, answers: &mut Answers) {
     let is_key = entry.key == data.keys.get(number as usize);
     let is_value = entry.value.is_some_and(|value| data.is_value(number, value));
-    answers.expect(is_key && is_value, || format!("{:?} stands where another entry should", entry.key));
+    answers.expect(is_key && is_value, || format!("{:?} was returned in place of another entry", entry.key));
 }
 
 #[cfg(test)]

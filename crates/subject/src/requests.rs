@@ -31,20 +31,20 @@ pub(crate) trait Requests: Send + Sync {
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
-    "which blocks a cache is asked for",
+    "which blocks are requested from a cache",
     &[
         Variant::new::<ScanMixed>(
             "scan-mixed",
-            "Zipf's law, and between its requests those of scans for blocks that come once",
-            "# The exponent of Zipf's law.\ntheta = 0.99\n# The share of requests for blocks that come once.\nonce = 0.5\n",
+            "Zipf-distributed requests, mixed with scans of blocks that are requested once",
+            "# The Zipf exponent.\ntheta = 0.99\n# The share of requests for blocks that are requested once.\nonce = 0.5\n",
         ),
-        Variant::plain("loop", "one block after the other, again and again from the first", || {
+        Variant::plain("loop", "blocks in sequence, repeated from the first", || {
             Box::new(Loop)
         }),
         Variant::new::<Trace>(
             "trace",
             "a raw trace: a file of fixed-width integers, a request each",
-            "# The file.\nfile = \"\"\n# The bytes of an integer.\nwidth = 4\n# Which of them comes first: \"big\" or \"little\".\nendian = \"big\"\n",
+            "# The file.\nfile = \"\"\n# The size of an integer in bytes.\nwidth = 4\n# Byte order: \"big\" or \"little\".\nendian = \"big\"\n",
         ),
     ],
 );
@@ -155,7 +155,7 @@ impl Build<dyn Requests> for ScanMixed {
         zipf(params.theta)?;
         match params.once {
             once if (0.0..=1.0).contains(&once) => Ok(Box::new(Self(params))),
-            once => Err(format!("once is {once}; it is a share between 0 and 1")),
+            once => Err(format!("once is {once}; it must be a share between 0 and 1")),
         }
     }
 }
@@ -249,7 +249,7 @@ mod tests {
             message.contains("did you mean \"zipfian\"? Valid: scan-mixed, loop, trace, uniform"),
             "{message}"
         );
-        assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it is a share"));
+        assert!(error("scan-mixed(once=2)".into()).contains("once is 2; it must be a share"));
         assert!(error(Value::Integer(3)).contains("expected a variant"));
     }
 

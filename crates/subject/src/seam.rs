@@ -84,8 +84,8 @@ pub struct Cost {
 /// Rejects a count of 0, and a count above `most`.
 pub(crate) fn check_count(name: &str, count: u64, most: u64) -> Result<(), String> {
     match count {
-        0 => Err(format!("{name} is 0; the least is 1")),
-        count if count > most => Err(format!("{name} is {count}; {most} is the most")),
+        0 => Err(format!("{name} is 0; it must be at least 1")),
+        count if count > most => Err(format!("{name} is {count}; the maximum is {most}")),
         _ => Ok(()),
     }
 }

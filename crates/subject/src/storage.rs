@@ -20,15 +20,15 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "one file: appended to, synced, and read at random",
     r#"# The length of the file.
 file       = "64MiB"
-# What is appended at a time.
+# Number of bytes per append.
 append     = "64KiB"
-# Appends of one block that are synced each.
+# Number of single-block appends with a sync each.
 syncs      = 50
-# What is read at a time, at multiples of its length.
+# Number of bytes per read, at multiples of this length.
 block      = "4KiB"
 # Reads.
 operations = 50_000
-# The longest that a phase is timed; the file is written to its end, however long that takes.
+# Time limit of a timed phase. The file is always written completely.
 limit      = "5s"
 "#,
 );
@@ -168,7 +168,7 @@ impl Files {
         let read = file.read(0, file.len() as usize)?;
         let is_right = read.len() as u64 == timing.operations * block.len() as u64
             && read.chunks(block.len()).all(|read| *read == *block);
-        phase.answers.expect(is_right, || "the log reads back otherwise than it was written".to_owned());
+        phase.answers.expect(is_right, || "the log reads back with other content".to_owned());
         bench.end(phase);
         Ok(())
     }
@@ -197,7 +197,7 @@ impl Files {
                 let right = content[start..].iter().chain(content.iter().cycle()).take(length);
                 slice
                     .answers
-                    .expect(right.eq(block.iter()), || format!("the block at {offset} reads back wrongly"));
+                    .expect(right.eq(block.iter()), || format!("the block at {offset} reads back with other content"));
             }
             Ok(())
         })?;

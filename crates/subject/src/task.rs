@@ -91,11 +91,11 @@ impl Task {
         let (subject, reads) = (component.kind(), component.reads());
         match path {
             ["memtable", limit @ ("capacity" | "entries")] if reads.contains(&"memtable") => Some(format!(
-                "subject = \"{subject}\" makes room for all of component.entries; nothing reads memtable.{limit}"
+                "subject = \"{subject}\" sizes the memtable for component.entries and ignores memtable.{limit}; remove it"
             )),
             [key, ..] if !reads.contains(key) => {
                 let reads = reads.iter().map(|key| format!("design.{key}")).collect::<Vec<_>>().join(" and ");
-                Some(format!("subject = \"{subject}\" reads {reads}; nothing reads design.{key}"))
+                Some(format!("subject = \"{subject}\" uses only {reads}; remove design.{key}"))
             }
             _ => None,
         }

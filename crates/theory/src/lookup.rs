@@ -9,7 +9,7 @@
 pub struct RunView {
     /// The share of lookups of present keys that it answers.
     pub share: f64,
-    /// The chance that a lookup reads a block of this run for a key that it does not have; 1 without a filter.
+    /// Probability that a lookup of an absent key reads a block of this run; 1 without a filter.
     pub fpr: f64,
 }
 

@@ -6,14 +6,14 @@ use types::avalanche;
 const HEAD: u64 = 64;
 /// Divisor of the size of later classes: one that starts at rank `first` has `first / GROWTH` ranks.
 const GROWTH: u64 = 16;
-/// The most keys that are assigned to blocks individually.
+/// Maximum number of keys that are assigned to blocks individually.
 const MOST_DEALT: u64 = 1 << 22;
 /// The relative difference in share below which blocks are in one class.
 const ALIKE: f64 = 1e-3;
 /// The seed of the assignment; other seeds give the same result within the noise of a few hot keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
-/// Where the popular keys of a distribution lie in the key order.
+/// Position of a distribution's popular keys in the key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Anywhere: random keys share a block.

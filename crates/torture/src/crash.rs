@@ -37,7 +37,7 @@ const MOST_STATES: u64 = 64;
 const LEAST_STATES: u64 = 64;
 
 /// Moment of a violation that was found before any power failure.
-const WHILE_ALIVE: &str = "while it lived";
+const WHILE_ALIVE: &str = "before any power failure";
 
 /// Size of an exploration of crashes.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl FromStr for CrashPoint {
             Ok(&[seed, cut, state, second, second_state]) => {
                 Ok(Self { recovery: Some((second as usize, second_state)), ..place(seed, cut, state) })
             }
-            _ => Err(format!("\"{text}\" is no place; one is SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE")),
+            _ => Err(format!("\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE")),
         }
     }
 }
@@ -136,7 +136,7 @@ pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, Stri
     };
     let steps = life.steps.len();
     if place.cut.0 > steps {
-        return Err(format!("the life of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
+        return Err(format!("the history of seed {} has {steps} steps, not {}", place.seed, place.cut.0));
     }
     let disk = disk_of(place.seed);
     let mut leader = Replay::new(&life.steps, &disk);
@@ -145,7 +145,7 @@ pub fn replay(subject: &Subject, place: CrashPoint) -> Result<CrashSummary, Stri
     exploration.only = Some(place);
     let states = disk.states();
     if states.count().is_some_and(|count| place.cut.1 >= count) {
-        return Err(format!("there is no state {} at step {}", place.cut.1, place.cut.0));
+        return Err(format!("no state {} exists at step {}", place.cut.1, place.cut.0));
     }
     exploration.state(place.cut.0, &states, place.cut.1);
     Ok(tally)
@@ -306,7 +306,7 @@ impl<'a> Exploration<'a> {
                 let commits = |digest| self.life.script.commits_with(digest, 0..=0);
                 let (before, after) = (commits(first.digest), commits(digest));
                 format!(
-                    "it held {before:?} commits, now {after:?}, and {promise:?} of its next life were due"
+                    "it held {before:?} commits, now {after:?}, and {promise:?} of the commits after recovery were promised"
                 )
             };
             Err(Violation::new(Check::Recovery, what))
@@ -323,8 +323,8 @@ impl<'a> Exploration<'a> {
                     Some(found) if found == *commits => continue,
                     found => format!("checkpoint {number} holds {found:?} commits, not {commits}"),
                 },
-                Copy::Absent if is_done => format!("checkpoint {number} was done, and is gone"),
-                Copy::Refused(error) if is_done => format!("checkpoint {number} was done: {error}"),
+                Copy::Absent if is_done => format!("checkpoint {number} was completed, and is missing"),
+                Copy::Refused(error) if is_done => format!("checkpoint {number} was completed: {error}"),
                 Copy::Absent | Copy::Refused(_) => continue,
             };
             return Err(Violation::new(Check::Checkpoint, what));

@@ -39,7 +39,7 @@ const MOST_OF_A_STORE: usize = 400;
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
 /// Moment of a violation that was found before any corruption.
-const BEFORE: &str = "before any damage";
+const BEFORE: &str = "before any corruption";
 
 /// Size of an exploration of corruptions.
 #[derive(Clone, Copy, Debug)]
@@ -76,7 +76,7 @@ impl FromStr for CorruptionPoint {
             Some(Self { seed: seed.parse().ok()?, ending: ending.parse().ok()?, image: image.parse().ok()? })
         };
         let place = if let [seed, ending, image] = parts[..] { place(seed, ending, image) } else { None };
-        place.ok_or_else(|| format!("\"{text}\" is no place; one is SEED:STORE:IMAGE, as 7:stopped:12"))
+        place.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:STORE:IMAGE, such as 7:stopped:12"))
     }
 }
 

@@ -53,7 +53,7 @@ impl FromStr for FaultPoint {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers =
             text.split_once(':').and_then(|(seed, fault)| Some((seed.parse().ok()?, fault.parse().ok()?)));
-        let (seed, fault) = numbers.ok_or_else(|| format!("\"{text}\" is no place; one is SEED:FAULT"))?;
+        let (seed, fault) = numbers.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:FAULT"))?;
         Ok(Self { seed, fault })
     }
 }
@@ -110,7 +110,7 @@ pub fn replay(subject: &Subject, place: FaultPoint) -> Result<FaultSummary, Stri
     let faults = all_faults(subject, &script, place.seed).map_err(|violation| violation.to_string())?;
     let Some(fault) = faults.get(place.fault) else {
         return Err(format!(
-            "the life of seed {} has {} faults, no number {}",
+            "the history of seed {} has {} faults, no number {}",
             place.seed,
             faults.len(),
             place.fault
@@ -240,7 +240,7 @@ impl Trial<'_> {
         match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
             Some(call) => {
                 let what =
-                    format!("{:?} of {} failed, and nobody was told", call.operation, call.path.display());
+                    format!("{:?} of {} failed, and no caller received the error", call.operation, call.path.display());
                 Err(Violation::new(Check::Report, what))
             }
             None => Ok(()),
@@ -272,19 +272,19 @@ impl Trial<'_> {
             if let Ok(found) = store.get(&key)
                 && !allowed.iter().any(|content| found.as_ref() == content.get(&key))
             {
-                let what = format!("while the disk is bad: \"{}\"", String::from_utf8_lossy(&key));
+                let what = format!("while the disk fails: \"{}\"", String::from_utf8_lossy(&key));
                 return Err(Violation::new(Check::Reads, what));
             }
         }
         self.faulty.heal();
         let found = read(&**store)?;
         if !allowed.contains(&&found) {
-            return Err(Violation::new(Check::Reads, "after the disk is well again"));
+            return Err(Violation::new(Check::Reads, "after the faults ended"));
         }
         let was_read = matches!(player.current, Some(Action::Get(_) | Action::Range(..)));
         match store.write(&[probe()]) {
             Ok(()) if self.sync_failed() => {
-                Err(Violation::new(Check::Stops, "a write was taken after a sync that failed"))
+                Err(Violation::new(Check::Stops, "a write was accepted after a failed sync"))
             }
             Ok(()) => Ok(true),
             Err(error) if was_read => {
@@ -292,7 +292,7 @@ impl Trial<'_> {
             }
             Err(error) if error.to_string().contains("open it again") => Ok(false),
             Err(error) => {
-                Err(Violation::new(Check::Report, format!("writers are not told to open again: {error}")))
+                Err(Violation::new(Check::Report, format!("the error does not ask to open the store again: {error}")))
             }
         }
     }
@@ -326,7 +326,7 @@ impl Trial<'_> {
         }
         let is_promised = wal.survives_power_loss() || (is_kept && wal.has_log);
         if taken && is_promised {
-            return Err(Violation::new(Check::Promise, "the write behind the error is lost"));
+            return Err(Violation::new(Check::Promise, "the write after the error is lost"));
         }
         let content = || {
             let storage: Arc<dyn storage::Storage> = Arc::clone(disk) as _;

@@ -152,7 +152,7 @@ pub(crate) fn read(store: &dyn Store) -> Result<Content, Violation> {
         let found = store.get(&key).map_err(wrong)?;
         if found.as_ref() != content.get(&key) {
             let key = String::from_utf8_lossy(&key).into_owned();
-            let what = format!("a get of \"{key}\" finds {}, a range {}", shown(found.as_ref()), {
+            let what = format!("a get of \"{key}\" finds {}, a scan {}", shown(found.as_ref()), {
                 shown(content.get(key.as_bytes()))
             });
             return Err(Violation::new(Check::Reads, what));
@@ -171,16 +171,16 @@ pub(crate) fn judge(
     match script.commits_with(digest, promise.clone()) {
         Some(commits) if promise.contains(&commits) => Ok(()),
         Some(commits) if commits < *promise.start() => {
-            let what = format!("the first {commits} commits are there, {} were promised", promise.start());
+            let what = format!("the first {commits} commits are present, {} were promised", promise.start());
             Err(Violation::new(Check::Promise, what))
         }
         Some(commits) => {
-            let what = format!("{commits} commits are there, {} had begun", promise.end());
+            let what = format!("{commits} commits are present, {} had begun", promise.end());
             Err(Violation::new(Check::Invention, what))
         }
         None => Err(match content() {
             Some(content) => explain(script, promise, &content),
-            None => Violation::new(Check::Order, "what is there follows from no number of commits"),
+            None => Violation::new(Check::Order, "the content matches no number of commits"),
         }),
     }
 }
@@ -202,14 +202,14 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     let commit = newest.checked_sub(1).map(|last| &script.commits()[last][..]).unwrap_or_default();
     let lacks = |write: &&Write| content.get(&write.key) != expected.get(&write.key);
     let missing = commit.iter().filter(lacks).count();
-    let told = difference(content, &expected);
+    let text = difference(content, &expected);
     if commit.len() > 1 && missing > 0 {
-        return Violation::new(Check::Batch, format!("of commit {newest}, a batch: {told}"));
+        return Violation::new(Check::Batch, format!("batch of commit {newest}: {text}"));
     }
     let back = content.keys().any(|key| !expected.contains_key(key));
     let lost = expected.iter().any(|(key, value)| content.get(key) != Some(value));
     let check = if back && !lost { Check::Deletion } else { Check::Order };
-    Violation::new(check, format!("compared with the first {newest} commits: {told}"))
+    Violation::new(check, format!("compared with the first {newest} commits: {text}"))
 }
 
 /// First difference between two contents.

@@ -117,7 +117,7 @@ impl FromStr for Event {
             (Some("a"), Ok(&[by, commit])) if writer(by) => Ok(Self::Acknowledged(by, commit)),
             (Some("f"), Ok(&[by])) if writer(by) => Ok(Self::Settling(by)),
             (Some("s"), Ok(&[by])) if writer(by) => Ok(Self::Settled(by)),
-            _ => Err(format!("\"{text}\" is nothing that a writer tells")),
+            _ => Err(format!("\"{text}\" is not a report of a writer")),
         }
     }
 }
@@ -166,7 +166,7 @@ impl Ledger {
                     *durable = settled.max(*durable);
                 }
             }
-            _ => return Err(format!("\"{event}\" is out of turn")),
+            _ => return Err(format!("\"{event}\" is out of order")),
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ impl Life {
                 Violation::new(violation.check, format!("writer {writer}: {}", violation.what))
             })?;
             (fewest[writer], most[writer]) =
-                script.fewest_and_most(digest, promise).expect("it was judged to be what was promised");
+                script.fewest_and_most(digest, promise).expect("it was checked against the promises");
         }
         ledger.check_order(fewest, most)?;
         Ok(fewest)
@@ -309,7 +309,7 @@ fn read(store: &dyn Store) -> Result<[Content; WRITERS], Violation> {
     for (key, value) in store.range(Bound::Unbounded, Bound::Unbounded).map_err(wrong)? {
         let writer = (0..WRITERS).find(|writer| key.first() == Some(&letter(*writer)));
         let Some(writer) = writer else {
-            let what = format!("\"{}\", which is no writer's key", key.escape_ascii());
+            let what = format!("\"{}\", which is not a key of any writer", key.escape_ascii());
             return Err(Violation::new(Check::Invention, what));
         };
         contents[writer].insert(key[1..].to_vec(), value);
@@ -317,7 +317,7 @@ fn read(store: &dyn Store) -> Result<[Content; WRITERS], Violation> {
     for (writer, content) in contents.iter().enumerate() {
         for key in Script::keys() {
             if store.get(&own(writer, &key)).map_err(wrong)?.as_ref() != content.get(&key) {
-                let what = format!("writer {writer}: a get of \"{}\" and a range differ", key.escape_ascii());
+                let what = format!("writer {writer}: a get of \"{}\" and a scan differ", key.escape_ascii());
                 return Err(Violation::new(Check::Reads, what));
             }
         }

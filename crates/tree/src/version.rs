@@ -86,7 +86,7 @@ impl Version {
         Self { levels, runs, ranges_before, culling }
     }
 
-    /// Returns the version with other levels of the same tree.
+    /// Returns a version of the same tree with these levels.
     pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
         Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }

@@ -37,13 +37,13 @@ impl Visible {
         self.last.store(last, Ordering::Release);
     }
 
-    /// Whether the commit that begins with `first` may note that it is done.
+    /// Whether the commit that begins with `first` may record its completion.
     #[inline]
     pub(crate) fn has_room(&self, first: SequenceNumber) -> bool {
         first - self.last() <= AHEAD as u64
     }
 
-    /// Notes that the writes `first..=last` are done. There must be room.
+    /// Records that the writes `first..=last` are complete.
     #[inline]
     pub(crate) fn done(&self, first: SequenceNumber, last: SequenceNumber) {
         self.place(first).store(last, Ordering::Release);

@@ -25,7 +25,7 @@ struct Facts {
     limits: Limits,
     /// Whether blocks are stored without compression, and no data expires by rule.
     keeps_bytes: bool,
-    /// Whether a part of the design is an ideal bound, which bounds of real parts do not apply to.
+    /// Whether a component of the design is an ideal bound, to which limits of real components do not apply.
     is_oracle: bool,
     /// Whether all filters have the same bits for each key.
     has_even_filters: bool,

@@ -19,7 +19,7 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// The hidden subcommand of a process whose policy has no job.
+/// Hidden subcommand of the policy process for cost measurements; its policy never returns a job.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// The seam of a compaction policy, with this program in the child process.

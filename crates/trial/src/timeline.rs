@@ -34,7 +34,7 @@ struct OpenInterval {
 pub(super) struct Interval {
     /// The start, relative to that of the phase.
     pub(super) start_ns: u64,
-    /// The end, unless the phase ends earlier.
+    /// End of the interval, unless the phase ends earlier.
     pub(super) end_ns: u64,
     /// The number of operations that ended in the interval.
     pub(super) operations: u64,

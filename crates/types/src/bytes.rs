@@ -35,7 +35,7 @@ impl Bytes {
     /// Never, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
-        fill(&mut Arc::get_mut(&mut heap).expect("nobody else has seen this allocation")[..len])?;
+        fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
         Ok(Self { owner: Owner::Heap(heap), start: 0, end: len })
     }
 

@@ -35,7 +35,7 @@ const TIME_UNITS: &[(&str, u64)] = &[
 /// The rejected text and the accepted forms.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     parse(text, BYTE_UNITS)
-        .ok_or_else(|| format!("\"{text}\" is no size; write it as \"4MiB\", \"64KiB\" or 4096"))
+        .ok_or_else(|| format!("\"{text}\" is not a size; write it as \"4MiB\", \"64KiB\" or 4096"))
 }
 
 /// Parses a count: `10M`, `500k`, `1_000_000`.
@@ -44,7 +44,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
 /// The rejected text and the accepted forms.
 pub fn parse_count(text: &str) -> Result<u64, String> {
     parse(text, COUNT_UNITS)
-        .ok_or_else(|| format!("\"{text}\" is no count; write it as \"10M\", \"500k\" or 1_000_000"))
+        .ok_or_else(|| format!("\"{text}\" is not a count; write it as \"10M\", \"500k\" or 1_000_000"))
 }
 
 /// Parses a time in nanoseconds: `30s`, `100ms`, `5us`, `2min`. A unit is required.
@@ -55,7 +55,7 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
     let has_unit = text.trim_end().ends_with(|c: char| c.is_ascii_alphabetic());
     parse(text, TIME_UNITS)
         .filter(|_| has_unit)
-        .ok_or_else(|| format!("\"{text}\" is no time; write it as \"30s\", \"100ms\" or \"5us\""))
+        .ok_or_else(|| format!("\"{text}\" is not a time; write it as \"30s\", \"100ms\" or \"5us\""))
 }
 
 /// Formats bytes in the largest unit that divides them: `4MiB`, `5MB`.

@@ -100,7 +100,7 @@ impl Change {
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// The ends of the interval; of factors the smaller one first.
+    /// Both ends of the interval; for factors the smaller one first.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;

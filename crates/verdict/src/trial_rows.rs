@@ -29,32 +29,32 @@ impl<'a> TrialRows<'a> {
         Self(table.rows().iter().collect())
     }
 
-    /// Those for which `keep` holds.
+    /// Rows for which `keep` holds.
     pub(crate) fn filter(&self, keep: impl Fn(&Row) -> bool) -> Self {
         Self(self.0.iter().copied().filter(|row| keep(row)).collect())
     }
 
-    /// Those of cells whose number `keep` keeps.
+    /// Rows of the cells whose number `keep` accepts.
     pub(crate) fn of_cells(&self, keep: impl Fn(u64) -> bool) -> Self {
         self.filter(|row| row.get(&c::CELL).integer().is_some_and(&keep))
     }
 
-    /// Those of a phase.
+    /// Rows of a phase.
     pub(crate) fn of_phase(&self, phase: &str) -> Self {
         self.filter(|row| row.get(&c::PHASE).text() == Some(phase))
     }
 
-    /// Those of a kind of operation.
+    /// Rows of one kind of operation.
     pub(crate) fn of_operation(&self, operation: &str) -> Self {
         self.filter(|row| row.get(&c::OPERATION).text() == Some(operation))
     }
 
-    /// Those of all operations together.
+    /// Rows of all operations together.
     pub(crate) fn of_all_operations(&self) -> Self {
         self.of_operation(ALL)
     }
 
-    /// Those that exceed no bound.
+    /// Rows that exceed no bound.
     pub(crate) fn plausible(&self) -> Self {
         self.filter(|row| row.get(&c::IMPLAUSIBLE).is_empty())
     }
@@ -106,7 +106,7 @@ impl<'a> TrialRows<'a> {
         counts(&self.of_all_operations()).max(counts(self).min(1))
     }
 
-    /// The rows that exceed a bound, each with the words that say which.
+    /// Rows that exceed a bound, each with a description of the bound.
     pub(crate) fn implausible(&self) -> impl Iterator<Item = (&'a Row, String)> {
         let marked = |row: &'a Row| row.get(&c::IMPLAUSIBLE).text().map(|words| (row, words.to_owned()));
         self.iter().filter_map(marked)

@@ -47,7 +47,7 @@ pub enum WarmUp {
     Steady(UntilSteady),
 }
 
-/// Warm-up that ends when the last rounds are alike.
+/// Warm-up that ends when the last rounds have similar measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntilSteady {
     /// Number of rounds that are compared, at least 2.
@@ -90,7 +90,7 @@ impl WarmUp {
         };
         match warm_up {
             Self::Time(0) | Self::Operations(0) => {
-                Err(ChoiceError::at("warm_up", "warm_up is 0; leave it out where nothing is to be warmed up"))
+                Err(ChoiceError::at("warm_up", "warm_up is 0; remove it to run without a warm-up"))
             }
             warm_up => Ok(warm_up),
         }
@@ -125,7 +125,7 @@ impl UntilSteady {
         if !(2..=MOST_ROUNDS).contains(&rounds) {
             return Err(ChoiceError::at(
                 "rounds",
-                format!("rounds is {rounds}; it lies between 2 and {MOST_ROUNDS}"),
+                format!("rounds is {rounds}; it must be between 2 and {MOST_ROUNDS}"),
             ));
         }
         let round_ns = spelling.read::<Time>("round")?.map_or(SECOND_NS, |time| time.0);
@@ -133,7 +133,7 @@ impl UntilSteady {
         spelling.finish("a warm-up")?;
         if round_ns == 0 || round_ns.saturating_mul(rounds) > at_most_ns {
             let message = format!(
-                "at_most is {}, which {rounds} rounds of {} do not fit into",
+                "at_most is {}, which is too short for {rounds} rounds of {}",
                 Time(at_most_ns),
                 Time(round_ns)
             );
@@ -157,7 +157,7 @@ impl Before {
                     let names = CacheState::ALL.map(CacheState::name).join(", ");
                     ChoiceError::at(
                         "cache",
-                        format!("no state of caches is called \"{name}\"; there are {names}"),
+                        format!("unknown state of caches \"{name}\". Valid: {names}"),
                     )
                 })?
             }

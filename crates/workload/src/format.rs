@@ -16,6 +16,6 @@ pub use policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog::new(
     catalog::origin!(),
     "key",
-    "what keys look like",
+    "the format of keys",
     &[u64_be::VARIANT, decimal::VARIANT, user::VARIANT, recorded::VARIANT],
 );

@@ -23,7 +23,7 @@ pub(crate) use zipf::check_theta;
 pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
     catalog::origin!(),
     "keys",
-    "which keys operations are about",
+    "which keys operations access",
     &[
         uniform::VARIANT,
         zipfian::VARIANT,

@@ -106,7 +106,7 @@ fn open(path: &Path) -> io::Result<Take<File>> {
     let found = file.metadata()?;
     match found.is_file() {
         true => Ok(file.take(found.len())),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file of the disk")),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
 }
 
@@ -148,7 +148,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["/dev/zero", "/dev/stdin", "/", "."] {
             let Err(error) = Pairs::open(folder.path(), name.as_bytes()) else { panic!("{name} was opened") };
-            assert!(error.to_string().contains("it is no file of the disk"), "{error}");
+            assert!(error.to_string().contains("it is not a regular file"), "{error}");
         }
         // Bytes appended while a file is read are ignored.
         let path = folder.path().join("grows");

@@ -195,7 +195,7 @@ impl Phase {
             return Ok(());
         }
         let message =
-            "rate: a search does the phase at many rates; only a mix of drawn operations can be repeated";
+            "rate: a search runs the phase at many rates; only a mix of drawn operations can be repeated";
         Err(ChoiceError::at("rate", message))
     }
 
@@ -345,11 +345,11 @@ fn read_replay(replay: Value) -> Result<PhaseWork, ChoiceError> {
         }
         Some(Some(other)) => {
             let (hint, kinds) = (suggestion(other, kinds().into_iter()), kinds().join(", "));
-            let message = format!("no kind of replay is called \"{other}\"; {hint}there are {kinds}");
+            let message = format!("unknown kind of replay \"{other}\"; {hint}Valid: {kinds}");
             Err(ChoiceError::at("kind", message))
         }
         Some(None) | None => {
-            let message = format!("a replay has a kind; there are {}", kinds().join(", "));
+            let message = format!("the replay has no kind. Valid: {}", kinds().join(", "));
             Err(ChoiceError::at("kind", message))
         }
     }
@@ -365,7 +365,7 @@ fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceE
 }
 
 fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed, ChoiceError> {
-    spelling.forbid("order", "the order of a load; say which keys with \"keys\"")?;
+    spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
     let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
     if operations == Some(0) {
         return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
@@ -373,7 +373,7 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     let time_limit_ns = read_seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
         spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay"])?;
-        let message = "a phase says what it does: insert = …, operations = …, seconds = …, or replay = …";
+        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, or replay = …";
         return Err(ChoiceError::at("operations", message));
     }
     let mix = match (spelling.take("mix"), &trace) {
@@ -435,7 +435,7 @@ fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result
     if (1..=most).contains(&count) {
         Ok(Some(count as u32))
     } else {
-        Err(ChoiceError::at(key, format!("{key} is {count}; it lies between 1 and {most}")))
+        Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
     }
 }
 
@@ -447,7 +447,7 @@ fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
         Some(number) => (spelling::number("seconds", &number)?.max(0.0) * 1e9) as u64,
     };
     if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; a phase lasts some time"));
+        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
     }
     Ok(Some(nanoseconds))
 }

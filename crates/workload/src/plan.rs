@@ -165,7 +165,7 @@ impl Builder<'_> {
         };
         if mixed.range.span > 0 && !self.format.has_numbers() {
             let message =
-                "span is above 0, but keys are no numbers; use the key format \"u64\" or \"decimal\"";
+                "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
@@ -177,7 +177,7 @@ impl Builder<'_> {
             return Ok(path);
         }
         let message = format!(
-            "there is no file {}; relative paths start from the file that names them",
+            "there is no file {}; relative paths start at the file that names them",
             path.display()
         );
         Err(ChoiceError::at("replay.file", message))
@@ -276,7 +276,7 @@ impl PhasePlan {
             Ok(versions) => Ok(versions),
             Err(_) => Err(ChoiceError::at(
                 key,
-                format!("a thread may write {} times in a run; split the work over more threads", u32::MAX),
+                format!("a thread may write at most {} times in a run; split the work over more threads", u32::MAX),
             )),
         }
     }
@@ -289,12 +289,12 @@ impl PhasePlan {
             return Ok(());
         }
         if from.keys == 0 {
-            let message = "there are 0 keys to draw from; put a phase with insert = … before it";
+            let message = "no keys exist to draw from; put a phase with insert = … before it";
             return Err(ChoiceError::at("keys", message));
         }
         let threads = self.phase.threads;
         if mixed.spec.mix.writes() && from.keys < u64::from(threads) {
-            let message = format!("threads is {threads}, but there are {} keys to share out", from.keys);
+            let message = format!("threads is {threads}, but only {} keys exist to divide among them", from.keys);
             return Err(ChoiceError::at("threads", message));
         }
         Ok(())

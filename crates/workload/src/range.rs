@@ -15,7 +15,7 @@ use crate::length::LengthDistribution;
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",
-    "how many entries a range reads",
+    "how many entries a scan reads",
     &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 );
 
@@ -81,7 +81,7 @@ fn hint_at_common(error: ChoiceError) -> ChoiceError {
 /// Reads a count as the span of a scan.
 fn numbers(count: Count) -> Result<u32, ChoiceError> {
     u32::try_from(count.0).map_err(|_| {
-        let message = format!("span is {}; a range spans at most {} numbers", count.0, u32::MAX);
+        let message = format!("span is {}; a scan spans at most {} numbers", count.0, u32::MAX);
         ChoiceError::at("span", message)
     })
 }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn impossible_ranges_are_refused() {
         for (toml, message) in [
-            ("{ entries = 0 }", "entries is 0; a range reads at least 1 entry"),
+            ("{ entries = 0 }", "entries is 0; a scan reads at least 1 entry"),
             ("{ entries = -5 }", "is negative"),
             ("{ spam = 10 }", "did you mean \"span\"?"),
             ("{ entries = 5000000000 }", "at most 4294967295"),

@@ -56,7 +56,7 @@ impl Rate {
             return Ok(Self::Open { per_second });
         }
         let message = format!(
-            "rate is {per_second}; operations per second lie between {LEAST_PER_SECOND} and {MOST_PER_SECOND}"
+            "rate is {per_second}; operations per second must be between {LEAST_PER_SECOND} and {MOST_PER_SECOND}"
         );
         Err(ChoiceError::at("rate", message))
     }

@@ -54,7 +54,7 @@ impl Spelling {
         };
         let list = self.known.join(", ");
         let hint = closest(wrong, &self.known);
-        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}it takes {list}")))
+        Err(ChoiceError::at(wrong.clone(), format!("{place} has no \"{wrong}\"; {hint}Valid: {list}")))
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     if (0.0..=1.0).contains(&share) {
         Ok(share)
     } else {
-        Err(ChoiceError::at(key, format!("{key} is {share}; it is a share between 0 and 1")))
+        Err(ChoiceError::at(key, format!("{key} is {share}; it must be a share between 0 and 1")))
     }
 }
 
@@ -119,9 +119,9 @@ mod tests {
         let mut spelling = Spelling::new(toml::from_str("tehta = 1\nshare = 0.5").unwrap());
         assert_eq!(spelling.read::<f64>("share"), Ok(Some(0.5)));
         assert_eq!(spelling.read::<f64>("theta"), Ok(None));
-        let error = spelling.finish("the law").unwrap_err();
+        let error = spelling.finish("the distribution").unwrap_err();
         assert_eq!(error.key.as_deref(), Some("tehta"));
-        assert_eq!(error.message, "the law has no \"tehta\"; did you mean \"theta\"? it takes share, theta");
+        assert_eq!(error.message, "the distribution has no \"tehta\"; did you mean \"theta\"? Valid: share, theta");
     }
 
     #[test]

@@ -81,19 +81,19 @@ impl Sustained {
             return Err(ChoiceError::at("p99", message));
         };
         if p99.0 == 0 {
-            let message = "p99 is 0: no rate has answers that take no time; write it as p99 = \"1ms\"";
+            let message = "p99 is 0; it must be above 0, such as p99 = \"1ms\"";
             return Err(ChoiceError::at("p99", message));
         }
         if !(from >= 1.0 && from < to) {
-            let message = format!("from is {from} and to is {to}; a search goes from 1 or more up to more");
+            let message = format!("from is {from} and to is {to}; from must be at least 1, and to must be above it");
             return Err(ChoiceError::at("from", message));
         }
         if to > MOST_PER_SECOND {
-            let message = format!("to is {to}; {MOST_PER_SECOND} operations per second are the most");
+            let message = format!("to is {to}; the maximum is {MOST_PER_SECOND} operations per second");
             return Err(ChoiceError::at("to", message));
         }
         if !(LEAST_WITHIN..1.0).contains(&within) {
-            let message = format!("within is {within}; it is {LEAST_WITHIN} or more and less than 1");
+            let message = format!("within is {within}; it must be at least {LEAST_WITHIN} and below 1");
             return Err(ChoiceError::at("within", message));
         }
         Ok(Self { objective: Objective { p99_ns: p99.0, stalls_ns, level0_runs }, from, to, within })

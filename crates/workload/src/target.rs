@@ -88,7 +88,7 @@ pub enum Write<'a> {
     Put {
         /// The key.
         key: &'a [u8],
-        /// Its new value.
+        /// New value of the key.
         value: &'a [u8],
     },
     /// Deletes a key.

@@ -79,7 +79,7 @@ impl TraceFile {
         match numbers.iter().find(|number| !fits(number)) {
             _ if numbers.is_empty() => Err(TraceError::Empty { path }),
             _ if !(1..=size_of::<u64>()).contains(&width) => {
-                let message = format!("its reader says that keys have {width} bytes; they have 1 to 8");
+                let message = format!("its reader reports keys of {width} bytes; valid are 1 to 8");
                 Err(TraceError::Malformed { path, message })
             }
             Some(number) => {
@@ -194,7 +194,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path();
         let torn = trace(at, "torn", &[1, 2, 3, 4, 5], 4, Endian::Big).read(at).unwrap_err();
-        assert!(torn.to_string().contains("5 bytes are no whole number of 4-byte keys"), "{torn}");
+        assert!(torn.to_string().contains("5 bytes are not a whole number of 4-byte keys"), "{torn}");
         let empty = trace(at, "empty", &[], 4, Endian::Big).read(at).unwrap_err();
         assert!(empty.to_string().contains("no accesses"), "{empty}");
         let garbage = trace(at, "garbage.xz", &[7; 100], 4, Endian::Big).read(at).unwrap_err();

@@ -14,7 +14,7 @@ use crate::length::LengthDistribution;
 pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "value",
-    "how long values are",
+    "the size of values",
     &[fixed::VARIANT, uniform::VARIANT, pareto::VARIANT],
 );
 
@@ -46,7 +46,7 @@ impl ValueSpec {
             if let Some(share) = table.remove("compressible") {
                 spec.compressible = crate::spelling::share("compressible", &share)?;
                 if spec.compressible >= 1.0 {
-                    let message = "compressible is 1; some bytes must be random to tell values apart";
+                    let message = "compressible is 1; it must be below 1, because some bytes must be random to distinguish values";
                     return Err(ChoiceError::at("compressible", message));
                 }
             }

@@ -1,4 +1,4 @@
-//! A whole workload: the key format, and the phases in their order.
+//! A complete workload: the key format and the phases in order.
 
 use catalog::{Choice, ChoiceError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};

@@ -50,7 +50,7 @@ pub(super) fn bits_param(bits: u64) -> Result<f64, String> {
     match (1..=MAX_BITS).contains(&bits) {
         true => Ok(bits as f64),
         false => {
-            Err(format!("bits is {bits}; it must be from 1 to {MAX_BITS}, and bloom = \"none\" spends none"))
+            Err(format!("bits is {bits}; it must be from 1 to {MAX_BITS}, or use bloom = \"none\" for no filter"))
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{Filter, FilterInput, FilterPolicy};
 /// A policy under test, with its description in the catalog.
 pub(crate) struct Subject {
     pub(crate) policy: Box<dyn FilterPolicy>,
-    /// Whether it has a parameter `bits_per_key`, so that an allocation may change it.
+    /// Whether the filter has a parameter `bits_per_key`, so that an allocation may change it.
     pub(crate) spends_bits: bool,
     pub(crate) oracle: bool,
 }
@@ -83,7 +83,7 @@ fn build(subject: &Subject, hashes: &[KeyHash], bits_per_key: Option<f64>) -> Bo
 }
 
 fn open(subject: &Subject, stored: &[u8]) -> Box<dyn Filter> {
-    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens what it stored")
+    subject.policy.open(Bytes::copy_from(stored)).expect("a filter opens its stored bytes")
 }
 
 fn no_key_is_lost(subject: &Subject) -> Result<(), String> {

@@ -9,7 +9,7 @@ const TREES: u64 = 2;
 const TABLES: u64 = 4;
 const BLOCKS: u64 = 40;
 
-/// One call to a cache.
+/// One recorded call to a cache.
 #[derive(Clone, Debug)]
 pub(crate) enum Call {
     Get(BlockId),

@@ -33,7 +33,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     if first == second && first == elsewhere {
         Ok(())
     } else {
-        Err("law 3: the same calls gave other hits".to_owned())
+        Err("invariant 3: the same calls gave other hits".to_owned())
     }
 }
 
@@ -58,7 +58,7 @@ fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
             }
         }
         if cache.weight_bytes() > cache.capacity() {
-            return Err(format!("law 2: {} bytes of {}", cache.weight_bytes(), cache.capacity()));
+            return Err(format!("invariant 2: {} bytes of {}", cache.weight_bytes(), cache.capacity()));
         }
         if number % 500 == 0 {
             held(cache, &inserted)?;
@@ -74,13 +74,13 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     let mut shown = None;
     let is_shown = cache.read(&id, &mut |block| shown = Some(block.to_vec()));
     if is_shown != shown.is_some() || shown.as_deref() != found.as_deref() {
-        return Err(format!("law 1: read shows another {id:?} than get returns"));
+        return Err(format!("invariant 1: read returns another {id:?} than get"));
     }
     let Some(block) = found else { return Ok(false) };
     if inserted.get(&id).map(|block| &**block) == Some(&*block) {
         Ok(true)
     } else {
-        Err(format!("law 1: {id:?} gives bytes that were not last inserted under it"))
+        Err(format!("invariant 1: {id:?} returns bytes that were not inserted last"))
     }
 }
 
@@ -97,7 +97,7 @@ fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<Blo
     if weight == cache.weight_bytes() {
         Ok(held)
     } else {
-        Err(format!("law 2: {weight} bytes are held, {} are reported", cache.weight_bytes()))
+        Err(format!("invariant 2: {weight} bytes are held, {} are reported", cache.weight_bytes()))
     }
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn check_concurrent(cache: &dyn Cache) -> Result<(), String> {
     let held: u64 = calls::all_blocks().filter_map(|id| cache.get(&id)).map(|block| block.len() as u64).sum();
     if held != cache.weight_bytes() || held > cache.capacity() {
         return Err(format!(
-            "law 2: {held} bytes are held, {} reported, {} allowed",
+            "invariant 2: {held} bytes are held, {} reported, {} allowed",
             cache.weight_bytes(),
             cache.capacity()
         ));
@@ -159,7 +159,7 @@ fn churn(cache: &dyn Cache, seed: u64, base: u64) -> Result<(), String> {
                 let mut is_shown_own = true;
                 cache.read(&id, &mut |block| is_shown_own = is_own(block));
                 if !is_shown_own || !is_own(&block) {
-                    return Err(format!("law 1: {id:?} gives bytes of another block"));
+                    return Err(format!("invariant 1: {id:?} gives bytes of another block"));
                 }
             }
         }

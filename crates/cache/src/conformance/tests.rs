@@ -101,7 +101,7 @@ fn hit_rates_are_what_the_policies_promise() {
     }
     assert!(run("none", 0.0).hits <= f64::EPSILON);
     let oracle = run("unbounded", 0.0);
-    assert!((oracle.hits - oracle.repeats).abs() < f64::EPSILON, "the oracle misses only first uses");
+    assert!((oracle.hits - oracle.repeats).abs() < f64::EPSILON, "the ideal bound misses only first uses");
     let sized = |kind: &str, one_touch: f64| run(&format!("{kind}(capacity={capacity}B)"), one_touch).hits;
     let scanned = sized("lru", 0.5);
     for kind in ["s3-fifo", "2q", "arc", "lirs", "w-tinylfu", "lockfree-clock", "quick", "moka"] {
@@ -121,20 +121,20 @@ fn a_cache_without_fault_keeps_every_invariant() {
 #[test]
 fn every_canary_is_caught() {
     let cases = [
-        (Fault::ReturnsBlocksOfOtherTables, "law 1"),
-        (Fault::ShowsNoBlockToReaders, "law 1"),
-        (Fault::KeepsTheOldBlockOnDecline, "law 1"),
+        (Fault::ReturnsBlocksOfOtherTables, "invariant 1"),
+        (Fault::ShowsNoBlockToReaders, "invariant 1"),
+        (Fault::KeepsTheOldBlockOnDecline, "invariant 1"),
         (Fault::ForgetsABlockOfARemovedTable, "removed"),
         (Fault::RemovesTheTableInOtherTrees, "removed"),
-        (Fault::ExceedsTheCapacity, "law 2"),
-        (Fault::CountsReplacedBlocks, "law 2"),
-        (Fault::ShrinksLater, "law 2"),
-        (Fault::EvictsByARandomSeed, "law 3"),
+        (Fault::ExceedsTheCapacity, "invariant 2"),
+        (Fault::CountsReplacedBlocks, "invariant 2"),
+        (Fault::ShrinksLater, "invariant 2"),
+        (Fault::EvictsByARandomSeed, "invariant 3"),
     ];
-    for (fault, law) in cases {
+    for (fault, invariant) in cases {
         let broken = invariants::check(&|| Box::new(Canary::new(Some(fault)))).err();
         let broken = broken.unwrap_or_else(|| panic!("{fault:?} was not caught"));
-        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+        assert!(broken.contains(invariant), "{fault:?} was caught as: {broken}");
     }
 }
 

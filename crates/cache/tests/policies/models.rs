@@ -10,7 +10,7 @@ pub(crate) trait Model {
     fn request(&mut self, name: u64) -> bool;
 }
 
-/// A function that makes a model of a cache of so many entries.
+/// Constructor of a model of a cache, from its capacity in entries.
 type Make = fn(usize) -> Box<dyn Model>;
 
 /// Every policy, with parameters if it has any, and its model.

@@ -45,7 +45,7 @@ type Check = fn(&Subject, &History) -> Result<(), String>;
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("jobs are valid and change no answer", jobs_change_no_answer),
-    ("what is dropped is the oldest", only_the_oldest_goes),
+    ("only the oldest data is dropped", only_the_oldest_goes),
     ("the bottom is where nothing older is", the_bottom_is_where_nothing_older_is),
     ("the same shape gives the same job", the_same_shape_gives_the_same_job),
     ("the policy comes to rest", the_policy_comes_to_rest),
@@ -108,7 +108,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
         ensure(stays > 0, || format!("{job:?} takes the newest run"))?;
         let tables: usize = runs[stays..].iter().map(|run| run.tables.len()).sum();
         ensure(runs[stays..].iter().all(|run| goes(run)) && tables == job.inputs.len(), || {
-            format!("{job:?} leaves what is older")
+            format!("{job:?} leaves older data")
         })
     };
     play(subject, history, check, |_| Ok(()))

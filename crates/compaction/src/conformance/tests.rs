@@ -164,7 +164,7 @@ proptest! {
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
 fn policy_in_python() -> Option<String> {
     if Command::new("python3").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: there is no python3, so the policy in Python was not tested");
+        eprintln!("SKIPPED: python3 is not installed, so the policy in Python was not tested");
         return None;
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/policy-python/policy.py");

@@ -86,7 +86,7 @@ impl PolicyProcess {
         let program = command.first().map_or("", String::as_str);
         if !is_there(program) {
             return Err(format!(
-                "command is {command:?}: there is no program \"{program}\"; a name is looked up in PATH, and a \
+                "command is {command:?}: no program \"{program}\"; a name is looked up in PATH, and a \
                  relative path starts at the current directory"
             ));
         }

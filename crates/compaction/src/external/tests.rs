@@ -122,7 +122,7 @@ fn a_policy_that_never_rests_fails() {
 #[test]
 fn impossible_parameters_are_refused() {
     let error = built(&["no-such-program-anywhere"], "10s").err().unwrap();
-    assert!(error.contains("there is no program \"no-such-program-anywhere\""), "{error}");
+    assert!(error.contains("no program \"no-such-program-anywhere\""), "{error}");
     let error = built(&["./no/such/program"], "10s").err().unwrap();
     assert!(error.contains("starts at the current directory"), "{error}");
     let error = built(&["sh"], "0s").err().unwrap();

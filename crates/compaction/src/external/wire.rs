@@ -177,7 +177,7 @@ pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
 /// If an encoded value does not decode, or if the policy drops tables; neither can happen.
 pub(super) fn through(policy: &dyn CompactionPolicy, shape: &Shape) -> Option<Job> {
     let shape = decode_shape(&encode_shape(shape)).expect("an encoded shape decodes");
-    let answer = encode_job(policy.pick(&shape).as_ref()).expect("policies that drop tables are refused");
+    let answer = encode_job(policy.pick(&shape).as_ref()).expect("policies that drop tables are rejected");
     decode_job(&answer).expect("an encoded job decodes")
 }
 

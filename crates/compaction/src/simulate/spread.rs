@@ -43,7 +43,7 @@ impl Stretch {
         }
     }
 
-    /// Returns the stretch of a table that [`into_table`](Self::into_table) made.
+    /// Returns the key interval of a table that [`into_table`](Self::into_table) created.
     fn of(table: &TableShape) -> Self {
         let key = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"));
         Self { start: key(&table.smallest), end: key(&table.largest) + 1, entries: table.entries as f64 }
@@ -53,7 +53,7 @@ impl Stretch {
         (self.end - self.start) as f64
     }
 
-    /// Returns the entries in a part of the stretch of this width.
+    /// Returns the number of entries in a part of the interval with this width.
     fn entries_in(&self, width: f64) -> f64 {
         self.entries * (width / self.width())
     }

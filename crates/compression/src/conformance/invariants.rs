@@ -15,7 +15,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a tag is one codec", a_tag_is_one_codec),
     ("every block comes back and none grows", every_block_comes_back),
     ("corruption is an error or other bytes", corruption_is_an_error),
-    ("what is learnt is read by its dictionaries", what_is_learnt_is_read),
+    ("learnt dictionaries restore their blocks", what_is_learnt_is_read),
     ("nothing is learnt from nothing in common", nothing_is_learnt_from_nothing),
     ("threads share one codec", threads_share_one_codec),
 ];
@@ -98,16 +98,16 @@ pub(crate) fn check_at(
 ) -> Result<(), String> {
     let mut stored = b"before".to_vec();
     let tag = codec.compress(level, block, &mut stored);
-    let appended = stored.strip_prefix(b"before").ok_or("law 1: what stood in the buffer is gone")?;
+    let appended = stored.strip_prefix(b"before").ok_or("invariant 1: earlier bytes of the buffer are gone")?;
     if tag == RAW && appended != block {
-        return Err("law 2: a raw block is not the block".to_owned());
+        return Err("invariant 2: a raw block is not the block".to_owned());
     }
     if tag != RAW && appended.len() >= block.len() {
-        return Err(format!("law 2: {} bytes became {} under tag {tag}", block.len(), appended.len()));
+        return Err(format!("invariant 2: {} bytes became {} under tag {tag}", block.len(), appended.len()));
     }
     let mut out = vec![0xaa; block.len()];
-    decompress(tag, appended, &mut out).map_err(|error| format!("law 1: {error}"))?;
-    if out == block { Ok(()) } else { Err("law 1: other bytes came back".to_owned()) }
+    decompress(tag, appended, &mut out).map_err(|error| format!("invariant 1: {error}"))?;
+    if out == block { Ok(()) } else { Err("invariant 1: other bytes came back".to_owned()) }
 }
 
 /// Checks invariant 3. The stored bytes cut at every length, extended, with every bit flipped, and decompressed with
@@ -123,16 +123,16 @@ pub(crate) fn check_corruption(
     let attempt = |stored: &[u8], len: usize| {
         let mut out = vec![0; len];
         let decoded = catch_unwind(AssertUnwindSafe(|| decompress(tag, stored, &mut out)));
-        decoded.map(|result| result.is_ok()).map_err(|_| "law 3: a panic".to_owned())
+        decoded.map(|result| result.is_ok()).map_err(|_| "invariant 3: a panic".to_owned())
     };
     for len in [block.len() + 1, block.len() * 2 + 7, block.len().saturating_sub(1)] {
         if len != block.len() && attempt(&stored, len)? {
-            return Err(format!("law 3: {} bytes were accepted as {len}", block.len()));
+            return Err(format!("invariant 3: {} bytes were accepted as {len}", block.len()));
         }
     }
     for cut in 0..stored.len() {
         if attempt(&stored[..cut], block.len())? {
-            return Err(format!("law 3: a block cut to {cut} bytes was accepted"));
+            return Err(format!("invariant 3: a block cut to {cut} bytes was accepted"));
         }
     }
     for bit in 0..stored.len() * 8 {
@@ -151,24 +151,24 @@ pub(crate) fn check_learning(
     samples: &[&[u8]],
     blocks: &[Vec<u8>],
 ) -> Result<usize, String> {
-    let law = |broken: String| format!("law 4: {broken}");
+    let invariant = |broken: String| format!("invariant 4: {broken}");
     let mut learnt_at = 0;
     for level in LEVELS {
         let mut dictionaries = Dictionaries::default();
         let learnt = codec.learn(level, samples, &mut dictionaries);
         if learnt.is_none() && !dictionaries.is_empty() {
-            return Err(law("it learnt something and does not use it".to_owned()));
+            return Err(invariant("it learnt something and does not use it".to_owned()));
         }
         let Some(learnt) = learnt else { continue };
         learnt_at += 1;
         let stored = dictionaries.encode();
-        let decompress = open(&stored).map_err(|error| law(error.to_string()))?;
+        let decompress = open(&stored).map_err(|error| invariant(error.to_string()))?;
         for block in blocks {
-            check_at(&*learnt, &*decompress, level, block).map_err(law)?;
+            check_at(&*learnt, &*decompress, level, block).map_err(invariant)?;
         }
         if level == LEVELS[2] {
-            check_corruption(&*learnt, &*decompress, &blocks[0]).map_err(law)?;
-            check_corrupt_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(law)?;
+            check_corruption(&*learnt, &*decompress, &blocks[0]).map_err(invariant)?;
+            check_corrupt_dictionaries(&*learnt, open, &stored, &blocks[0]).map_err(invariant)?;
         }
     }
     Ok(learnt_at)

@@ -103,18 +103,18 @@ fn a_codec_without_fault_keeps_every_invariant() {
 #[test]
 fn every_canary_is_caught() {
     let cases = [
-        (Fault::LosesTheLastByte, "law 1"),
-        (Fault::ClearsWhatWasThere, "law 1"),
-        (Fault::NamesTheWrongTag, "law 1"),
-        (Fault::GrowsRandomBlocks, "law 2"),
-        (Fault::PanicsOnCorruption, "law 3"),
-        (Fault::AcceptsAnyLength, "law 3"),
-        (Fault::ForgetsWhatItLearnt, "law 4"),
-        (Fault::PanicsOnCorruptDictionaries, "law 4"),
+        (Fault::LosesTheLastByte, "invariant 1"),
+        (Fault::ClearsWhatWasThere, "invariant 1"),
+        (Fault::NamesTheWrongTag, "invariant 1"),
+        (Fault::GrowsRandomBlocks, "invariant 2"),
+        (Fault::PanicsOnCorruption, "invariant 3"),
+        (Fault::AcceptsAnyLength, "invariant 3"),
+        (Fault::ForgetsWhatItLearnt, "invariant 4"),
+        (Fault::PanicsOnCorruptDictionaries, "invariant 4"),
     ];
     let table = corpora::table();
     let samples: Vec<&[u8]> = table.iter().map(Vec::as_slice).collect();
-    for (fault, law) in cases {
+    for (fault, invariant) in cases {
         let canary = Canary(Some(fault));
         let decompress = canary.decompressor();
         let broken = corpora::all()
@@ -131,7 +131,7 @@ fn every_canary_is_caught() {
                 invariants::check_learning(&canary, &open, &samples, &table).err()
             });
         let broken = broken.unwrap_or_else(|| panic!("{fault:?} was not caught"));
-        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+        assert!(broken.contains(invariant), "{fault:?} was caught as: {broken}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{Codec, Engine, OpenStore, Opening, Store};
 /// Builds one more engine of the same kind.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
-/// A check of one engine: how far it was kept, or the violation.
+/// A check of one invariant for an engine.
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
 /// All checks, by name.
@@ -85,11 +85,11 @@ fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
         let opening = Opening::new(Path::new(""), &with(&base, text));
         let (design, options) = (&opening.design, &opening.options);
         let home = new_home()?;
-        if let Err(refusal) = open(engine, home.path(), design) {
+        if let Err(error) = open(engine, home.path(), design) {
             // A library may be built without a codec. Nothing else may be missing.
-            let lacks_codec = refusal.contains("not linked with the binary");
+            let lacks_codec = error.contains("not linked with the binary");
             if !lacks_codec || options.codec == Codec::None {
-                return Err(format!("{options:?}: {refusal}"));
+                return Err(format!("{options:?}: {error}"));
             }
             kept = Kept::Without(options.codec.to_string());
             continue;

@@ -16,9 +16,9 @@ use crate::store::Store;
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
     "leveldb",
     "LevelDB, a shared library loaded by path",
-    "# The shared library; without one, what LSMBENCH_LEVELDB names, or the system's libleveldb.so.\n\
+    "# Path of the shared library. Without it, the one that LSMBENCH_LEVELDB names, or the system's libleveldb.so.\n\
      library = \"\"\n\
-     # What it is called in results, where leveldb is not enough.\n\
+     # Name of the engine in results, if leveldb is not enough.\n\
      label = \"\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -62,7 +62,7 @@ impl Engine for LevelDb {
             memtable(settings, "write_buffer_size"),
             cache(settings, "cache, an LRU"),
             format!("blocks {} bytes: block_size", settings.block_bytes),
-            format!("whole keys every {}: block_restart_interval", settings.restart_interval),
+            format!("restart interval {}: block_restart_interval", settings.restart_interval),
         ];
         let bits = format!("filters {} bits", settings.filter_bits_per_key);
         match settings.filter_bits_per_key.fract() {
@@ -74,7 +74,7 @@ impl Engine for LevelDb {
             Codec::None => lines.push("compression none: kNoCompression".to_owned()),
             Codec::Snappy => lines.push("compression snappy: kSnappyCompression".to_owned()),
             codec => lines.push(unequal(format_args!(
-                "compression {codec}: LevelDB has Snappy alone, and runs without"
+                "compression {codec}: LevelDB has only Snappy, and runs without compression"
             ))),
         }
         match settings.log {
@@ -84,7 +84,7 @@ impl Engine for LevelDb {
             Log::Interval { .. } => lines.extend(without_interval(settings, "LevelDB")),
         }
         lines.push(unequal(format_args!(
-            "{} frozen memtables, {} background threads: LevelDB has one of each",
+            "{} immutable memtables, {} background threads: LevelDB has one of each",
             settings.frozen_memtables, settings.background_threads
         )));
         if settings.reads != Reads::Mapped {

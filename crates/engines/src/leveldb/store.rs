@@ -20,7 +20,7 @@ pub(super) const REQUIRED: &[&str] = Api::REQUIRED;
 
 /// An opaque object of the library; only the library dereferences the pointer.
 type Object = *mut c_void;
-/// The place where the library puts an error message, which the caller frees.
+/// Pointer through which the library returns an error message; the caller frees the message.
 type Message = *mut *mut c_char;
 
 functions! {

@@ -26,7 +26,7 @@ pub(super) fn identity() -> Identity {
     // The crate builds the library for the same CPU features as this program.
     let is_slow = cfg!(all(target_arch = "x86_64", not(target_feature = "sse4.2")));
     let doubt = || {
-        "the library in this program computes checksums without the processor's instruction: build with \
+        "the library in this program computes checksums without the CPU's instruction; build with \
          RUSTFLAGS=\"-C target-cpu=native\""
             .to_owned()
     };

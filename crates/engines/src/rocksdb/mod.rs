@@ -32,20 +32,20 @@ use source::LibrarySource;
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
-            "# The shared library; without one, what ",
+            "# Path of the shared library. Without it, the one that ",
             $variable,
             " names, or ",
             $else,
-            ".\nlibrary = \"\"\n# What it is called in results, where ",
+            ".\nlibrary = \"\"\n# Name of the engine in results, if ",
             $kind,
             " is not enough.\nlabel = \"\"\n\
-             # How levels are kept: leveled or universal.\n\
+             # Compaction style: leveled or universal.\n\
              compaction = \"leveled\"\n\
-             # The kind of block cache: lru, or hyper-clock where the library has it.\n\
+             # Kind of block cache: lru, or hyper-clock if the library has it.\n\
              cache = \"lru\"\n\
-             # Whether it counts what it does, which costs it some per cent; bytes per flush and compaction come of it.\n\
+             # Whether the engine counts events, such as bytes per flush and compaction, at a cost of some percent.\n\
              statistics = false\n\
-             # Further options as its options files spell them, as in max_bytes_for_level_base=64M;num_levels=5. They win.\n\
+             # Further options in the syntax of options files: max_bytes_for_level_base=64M;num_levels=5. They take precedence.\n\
              options = \"\"\n"
         )
     };
@@ -57,21 +57,21 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Member<RocksDb>>(
     reference!(
         "rocksdb",
         "LSMBENCH_ROCKSDB",
-        "what --features rocksdb builds in, or the system's librocksdb.so"
+        "the one built in with --features rocksdb, or the system's librocksdb.so"
     ),
 )
 .limited(&[Limit::NotDeterministic]);
 
 pub(crate) const SPEEDB: Variant<dyn Engine> = Variant::new::<Member<SpeedB>>(
     "speedb",
-    "SpeedB, grown out of RocksDB 8.1, loaded by path or built in",
-    reference!("speedb", "LSMBENCH_SPEEDB", "what --features speedb builds in, or the system's libspeedb.so"),
+    "SpeedB, a fork of RocksDB 8.1, loaded by path or built in",
+    reference!("speedb", "LSMBENCH_SPEEDB", "the one built in with --features speedb, or the system's libspeedb.so"),
 )
 .limited(&[Limit::NotDeterministic]);
 
 pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>>(
     "terarkdb",
-    "TerarkDB, grown out of RocksDB 5.18, loaded by path",
+    "TerarkDB, a fork of RocksDB 5.18, loaded by path",
     reference!("terarkdb", "LSMBENCH_TERARKDB", "the system's libterarkdb.so"),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -130,7 +130,7 @@ impl<K: RocksDbFork> Engine for Member<K> {
         }
         if terms.memtable_filter_bytes != settings.memtable_filter_bytes {
             lines.push(format!(
-                "{UNEQUAL}no filter in front of a memtable: {} has none of whole keys",
+                "{UNEQUAL}no filter in front of a memtable: {} has no whole-key memtable filter",
                 K::KIND
             ));
         }
@@ -160,7 +160,7 @@ mod tests {
     fn options_that_nobody_can_read_are_refused() {
         let params = Params { options: "write_buffer_size".to_owned(), ..Params::default() };
         let refused = Member::<RocksDb>::build(params).err().unwrap();
-        assert!(refused.starts_with("options: \"write_buffer_size\" is no key=value"), "{refused}");
+        assert!(refused.starts_with("options: \"write_buffer_size\" is not key=value"), "{refused}");
     }
 
     #[test]
@@ -184,7 +184,7 @@ mod tests {
         assert!(!terarkdb.contains("memtable_whole_key_filtering"), "{terarkdb}");
         assert!(terarkdb.contains("not equal: no filter in front of a memtable"), "{terarkdb}");
         assert!(
-            terarkdb.contains("not equal: ribbon filters: terarkdb has Bloom filters alone"),
+            terarkdb.contains("not equal: ribbon filters: terarkdb has only Bloom filters"),
             "{terarkdb}"
         );
     }

@@ -32,20 +32,20 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         }
     });
     if params.cache == CacheKind::HyperClock {
-        lines.push("besides: the cache is a HyperClockCache of the same capacity".to_owned());
+        lines.push("also: the cache is a HyperClockCache of the same capacity".to_owned());
     }
-    let besides = overrides.besides(&own);
-    if !besides.is_empty() {
-        lines.push(format!("besides: {}", besides.join(" ")));
+    let further = overrides.besides(&own);
+    if !further.is_empty() {
+        lines.push(format!("also: {}", further.join(" ")));
     }
     if let Codec::Other(name) = &settings.codec {
-        lines.push(format!("{UNEQUAL}compression {name}: RocksDB has none like it, and runs without"));
+        lines.push(format!("{UNEQUAL}compression {name}: RocksDB does not have it, and runs without compression"));
     }
     lines.push(format!(
-        "{UNEQUAL}a memtable of RocksDB counts its arena, of our tree keys and values: it holds fewer entries"
+        "{UNEQUAL}RocksDB counts the arena of a memtable, lsmbench keys and values, so RocksDB's has fewer entries"
     ));
     lines.push(match overrides.of("max_bytes_for_level_base").or(overrides.of("target_file_size_base")) {
-        Some(_) => format!("{UNEQUAL}the sizes of levels and files are those that the options say"),
+        Some(_) => format!("{UNEQUAL}the sizes of levels and files are those of the options"),
         None => format!("{UNEQUAL}the sizes of levels and files are RocksDB's own: 256 MiB and 64 MiB"),
     });
     lines
@@ -57,12 +57,12 @@ fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
     let options: Vec<String> = options.into_iter().map(given).collect();
     match is_replaced {
-        true => format!("{UNEQUAL}{term}: {}, as engine.options says", options.join(" ")),
+        true => format!("{UNEQUAL}{term}: {}, from engine.options", options.join(" ")),
         false => format!("{term}: {}", options.join(" ")),
     }
 }
 
-/// The terms, each with its options.
+/// Settings, each with the engine's options.
 fn terms(params: &Params, settings: &EngineOptions) -> Vec<(String, Vec<String>)> {
     let EngineOptions { memtable_bytes, frozen_memtables, background_threads, .. } = *settings;
     let mut terms = vec![
@@ -183,7 +183,7 @@ mod tests {
             lines[0],
             "memtable 16MiB, 2 may wait: write_buffer_size=16777216 max_write_buffer_number=3"
         );
-        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+        assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
 
     #[test]
@@ -203,9 +203,9 @@ mod tests {
         assert!(text.contains(";write_buffer_size=64M;") && text.ends_with(";num_levels=5"), "{text}");
         let lines = mapping(&params, &given, &settings);
         let expected = "not equal: memtable 16MiB, 2 may wait: write_buffer_size=64M max_write_buffer_number=3, \
-                        as engine.options says";
+                        from engine.options";
         assert_eq!(lines[0], expected);
-        assert!(lines.iter().any(|line| line == "besides: num_levels=5"), "{lines:?}");
+        assert!(lines.iter().any(|line| line == "also: num_levels=5"), "{lines:?}");
     }
 
     #[test]

@@ -16,9 +16,9 @@ impl Overrides {
                 .split_once('=')
                 .map(|(name, value)| (name.trim(), value.trim()))
                 .filter(|(name, value)| is_name(name) && !value.is_empty())
-                .ok_or_else(|| format!("options: \"{part}\" is no key=value; write a=1;b={{c=2;d=3}}"))?;
+                .ok_or_else(|| format!("options: \"{part}\" is not key=value; write a=1;b={{c=2;d=3}}"))?;
             if options.iter().any(|(known, _)| known == name) {
-                return Err(format!("options: {name} stands there twice"));
+                return Err(format!("options: {name} is given twice"));
             }
             options.push((name.to_owned(), value.to_owned()));
         }
@@ -56,7 +56,7 @@ fn parts(text: &str) -> Result<Vec<&str>, String> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'{' => depth += 1,
-            b'}' => depth = depth.checked_sub(1).ok_or("options: a brace closes that was not opened")?,
+            b'}' => depth = depth.checked_sub(1).ok_or("options: a closing brace has no opening brace")?,
             b';' if depth == 0 => {
                 parts.push(&text[start..at]);
                 start = at + 1;
@@ -65,7 +65,7 @@ fn parts(text: &str) -> Result<Vec<&str>, String> {
         }
     }
     if depth > 0 {
-        return Err("options: a brace is left open".to_owned());
+        return Err("options: an opening brace has no closing brace".to_owned());
     }
     parts.push(&text[start..]);
     Ok(parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect())
@@ -87,13 +87,13 @@ mod tests {
     #[test]
     fn what_is_none_is_refused_with_words() {
         for (text, part) in [
-            ("a", "\"a\" is no key=value"),
-            ("a=", "\"a=\" is no key=value"),
-            ("=1", "\"=1\" is no key=value"),
-            ("a b=1", "\"a b=1\" is no key=value"),
-            ("a={b=1", "left open"),
-            ("a=1}", "was not opened"),
-            ("a=1;a=2", "a stands there twice"),
+            ("a", "\"a\" is not key=value"),
+            ("a=", "\"a=\" is not key=value"),
+            ("=1", "\"=1\" is not key=value"),
+            ("a b=1", "\"a b=1\" is not key=value"),
+            ("a={b=1", "has no closing brace"),
+            ("a=1}", "has no opening brace"),
+            ("a=1;a=2", "a is given twice"),
         ] {
             let error = Overrides::parse(text).unwrap_err();
             assert!(error.contains(part), "{text}: {error}");

@@ -49,7 +49,7 @@ pub(super) struct Setup<'a> {
     pub(super) statistics: bool,
     /// The version of the library, if known.
     pub(super) version: Option<String>,
-    /// The terms of tables whose cache is a `HyperClockCache`, which options files cannot set.
+    /// Settings for tables whose cache is a `HyperClockCache`, which options files cannot set.
     pub(super) hyper_clock: Option<&'a EngineOptions>,
 }
 

@@ -1,4 +1,4 @@
-//! The terms of a design in the units of `TidesDB`.
+//! Settings of a design in the units of `TidesDB`.
 
 use crate::options::EngineOptions;
 

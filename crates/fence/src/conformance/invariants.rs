@@ -19,9 +19,9 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("seek and find answer rightly", seek_and_find_answer_rightly),
     ("a batch answers like its keys alone", a_batch_answers_like_its_keys_alone),
     ("colliding hashes change nothing", colliding_hashes_change_nothing),
-    ("what is stored depends on the input alone", what_is_stored_depends_on_the_input_alone),
+    ("the stored bytes depend only on the input", what_is_stored_depends_on_the_input_alone),
     ("a search reads no more than a binary search", a_search_reads_no_more_than_a_binary_search),
-    ("memory is told", memory_is_told),
+    ("memory is reported", memory_is_told),
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
@@ -175,7 +175,7 @@ fn memory_is_told(subject: &Subject) -> Result<(), String> {
     let most = 2 * table.separators().memory_bytes() + 1024;
     ensure(memory <= most, || format!("{memory} bytes of memory for {} blocks", table.blocks.len()))?;
     if subject.oracle {
-        return ensure(memory == 0, || format!("an oracle holds {memory} bytes"));
+        return ensure(memory == 0, || format!("an ideal bound holds {memory} bytes"));
     }
     // An exact structure needs at least four bytes per block to distinguish it from the next.
     let least = if table.reads.get() == 0 { 4 * table.blocks.len() } else { 0 };

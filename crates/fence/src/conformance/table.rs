@@ -104,7 +104,7 @@ impl TableView for Table {
 
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         let part = self.stored.get(range.start as usize..range.end as usize);
-        part.map(Bytes::copy_from).ok_or_else(|| format!("{range:?} is outside of what is stored").into())
+        part.map(Bytes::copy_from).ok_or_else(|| format!("{range:?} is outside of the stored bytes").into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {

@@ -12,7 +12,7 @@ use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> =
-    Variant::plain("linear", "file after file: the plain way, and the slower the wider a level is", || {
+    Variant::plain("linear", "file after file: the simplest search, slower in wider levels", || {
         Box::new(Linear)
     });
 

@@ -132,8 +132,8 @@ fn check_relaid(forward: &[Owned]) {
         return;
     }
     for block in lay_out(forward, &BlockOptions::default()) {
-        assert_eq!(entries(&block, Direction::Forward).as_deref(), Some(forward), "laid out anew it differs");
-        let mut backward = entries(&block, Direction::Backward).expect("what was laid out can be walked");
+        assert_eq!(entries(&block, Direction::Forward).as_deref(), Some(forward), "encoded again it differs");
+        let mut backward = entries(&block, Direction::Backward).expect("an encoded block can be scanned");
         backward.reverse();
         assert_eq!(backward, forward, "backward it differs");
         for (key, value) in forward {

@@ -91,7 +91,7 @@ fn run_codec(input: &[u8]) -> bool {
         assert!(stored.len() <= input.len(), "{label} makes a block longer");
         let mut back = vec![0; input.len()];
         let decoded = decompress(tag, &stored, &mut back);
-        assert!(decoded.is_ok() && back == input, "{label} does not give back what it took");
+        assert!(decoded.is_ok() && back == input, "{label} does not restore its input");
     }
     decoded
 }

@@ -50,7 +50,7 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
 /// are left out, because most mutations would change only these.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
-    let resolved = files.map(|file| hostile::experiment(&file).expect("what is shipped is accepted"));
+    let resolved = files.map(|file| hostile::experiment(&file).expect("shipped files are accepted"));
     resolved.map(|text| body(&text).as_bytes().to_vec()).collect()
 }
 
@@ -62,8 +62,8 @@ fn run_experiment(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(resolved.as_bytes());
-    let again = again.unwrap_or_else(|error| panic!("what it resolves to is refused: {error}"));
-    assert_eq!(body(&again), body(&resolved), "what it resolves to is another experiment");
+    let again = again.unwrap_or_else(|error| panic!("the resolved form is rejected: {error}"));
+    assert_eq!(body(&again), body(&resolved), "the resolved form is another experiment");
     true
 }
 
@@ -77,7 +77,7 @@ fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for file in shipped("configs/designs").chain(shipped("configs/designs/strategies")) {
         let text = fs::read_to_string(&file).expect("it is read");
-        let resolved = hostile::design(&file).expect("what is shipped is accepted");
+        let resolved = hostile::design(&file).expect("shipped files are accepted");
         seeds.extend((!text.contains("extends")).then(|| text.into_bytes()));
         seeds.push(as_file(&resolved).into_bytes());
     }
@@ -96,7 +96,7 @@ fn run_design(input: &[u8]) -> bool {
     };
     let Ok(resolved) = read(input) else { return false };
     let again = read(as_file(&resolved).as_bytes());
-    assert_eq!(again.as_deref(), Ok(&*resolved), "what it resolves to is another design");
+    assert_eq!(again.as_deref(), Ok(&*resolved), "the resolved form is another design");
     true
 }
 

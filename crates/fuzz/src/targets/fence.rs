@@ -50,7 +50,7 @@ impl TableView for View<'_> {
     fn read_stored(&self, range: Range<u64>) -> Result<Bytes, ReadError> {
         self.count();
         let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
-        self.stored.get(range).map(Bytes::copy_from).ok_or_else(|| "outside of what is stored".into())
+        self.stored.get(range).map(Bytes::copy_from).ok_or_else(|| "outside of the stored bytes".into())
     }
 
     fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError> {

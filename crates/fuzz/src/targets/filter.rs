@@ -59,7 +59,7 @@ fn run(input: &[u8]) -> bool {
     bounded(input.len(), SPARE_BYTES, || {
         let Ok(filter) = policy.open(stored.clone()) else { return false };
         check(&*filter, input.len());
-        let again = policy.open(stored.clone()).expect("what opened opens");
+        let again = policy.open(stored.clone()).expect("an opened filter opens again");
         for number in 0..QUESTIONS {
             let same = filter.may_contain(hash(number)) == again.may_contain(hash(number));
             assert!(same, "the same bytes answer otherwise");

@@ -80,7 +80,7 @@ fn written(schema: &Schema, rows: &[Row]) -> Vec<u8> {
         std::fs::remove_file(path).expect("the file was just written");
         let mut writer = RowWriter::create(path, schema).expect("a new file is begun");
         writer.append(rows).expect("rows that were read can be written");
-        std::fs::read(path).expect("what was written is read")
+        std::fs::read(path).expect("written files are readable")
     })
 }
 
@@ -94,7 +94,7 @@ fn run_rows(input: &[u8]) -> bool {
     let read = |bytes: &[u8]| in_file("runs.csv", bytes, Table::read);
     let read_input = bounded(input.len(), SPARE_BYTES, || read(input));
     let Ok(table) = read_input else { return false };
-    let again = read(&written(table.schema(), table.rows())).expect("what was written is read");
+    let again = read(&written(table.schema(), table.rows())).expect("written files are readable");
     assert!(again.torn().is_none(), "a whole table is torn");
     let cells =
         |table: &Table| table.rows().iter().map(|row| row.cells().to_vec()).collect::<Vec<Vec<Value>>>();
@@ -125,7 +125,7 @@ fn run_manifest(input: &[u8]) -> bool {
         manifest.write(path).expect("a manifest that was read is written");
         Manifest::read(path)
     });
-    assert_eq!(again.expect("what was written is read"), manifest, "it reads back otherwise");
+    assert_eq!(again.expect("written files are readable"), manifest, "it reads back otherwise");
     true
 }
 
@@ -142,7 +142,7 @@ fn latency_seeds() -> Vec<Vec<u8>> {
 fn logged(log: &LatencyLog) -> Vec<u8> {
     in_file(LOG, b"", |path| {
         log.write(path, Duration::from_millis(1500)).expect("a log is written");
-        std::fs::read(path).expect("what was written is read")
+        std::fs::read(path).expect("written files are readable")
     })
 }
 
@@ -161,7 +161,7 @@ fn check_log(input: &[u8]) -> bool {
     let Ok(log) = bounded(input.len(), SPARE_BYTES + 2 * intervals * HISTOGRAM_BYTES, || read(input)) else {
         return false;
     };
-    let again = read(&logged(&log)).expect("what was written is read");
+    let again = read(&logged(&log)).expect("written files are readable");
     assert!(again.histograms == log.histograms, "it reads back otherwise");
     true
 }

@@ -253,20 +253,20 @@ fn live(tree: &Tree, is_clean: bool) {
     }
     if is_clean {
         let (forward, mut backward) = (
-            forward.expect("what verify passes is read"),
-            backward.expect("what verify passes is read backward"),
+            forward.expect("a verified store is readable"),
+            backward.expect("a verified store is readable backward"),
         );
         backward.reverse();
         assert!(forward.windows(2).all(|pair| pair[0].0 < pair[1].0), "keys do not rise");
         assert!(forward == backward, "the two directions differ");
         for (key, value) in &forward {
-            let got = tree.get(key).expect("what verify passes is found");
+            let got = tree.get(key).expect("a verified store answers gets");
             assert_eq!(got.as_ref(), Some(value), "a get and a range differ");
         }
     }
     let goes_on = tree.put(b"one more", b"value").and_then(|()| tree.flush()).and_then(|()| tree.compact());
     if let Err(error) = goes_on {
-        assert!(!is_clean, "verify finds nothing, and the store does not go on: {error}");
+        assert!(!is_clean, "verify finds nothing, and the store cannot continue: {error}");
     }
     if is_clean {
         assert_eq!(tree.get(b"one more").expect("a store that goes on is read"), Some(b"value".to_vec()));

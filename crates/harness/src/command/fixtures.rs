@@ -54,7 +54,7 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// Its age, the experiment that built it, and the experiments that use it.
+/// Age of a fixture, the experiment that built it, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
         let why = if one.is_in_work { "a run builds it" } else { "stale: incomplete" };

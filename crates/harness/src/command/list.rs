@@ -56,7 +56,7 @@ fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
         let names = || all.iter().map(|listed| listed.name);
         let hint = suggestion(name, names());
         let valid: Vec<String> = names().map(|name| format!("\"{name}\"")).collect();
-        Problem::new(format!("there is no catalog \"{name}\"; {hint}Valid: {}", valid.join(", ")))
+        Problem::new(format!("unknown catalog \"{name}\"; {hint}Valid: {}", valid.join(", ")))
     })
 }
 

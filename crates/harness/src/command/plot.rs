@@ -15,7 +15,7 @@ use crate::output::{line, print};
 /// Tables of an experiment that affect only the presentation of its results.
 const SHOWN: [&str; 3] = ["question", "chart", "style"];
 
-/// How deep folders of results may be nested in a folder that is to be drawn.
+/// Maximum depth of results folders below a folder that is drawn.
 const DEPTH: usize = 3;
 
 /// The folder in which runs keep the results that they replace.
@@ -114,7 +114,7 @@ fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     }
 }
 
-/// How an experiment file shows its results now.
+/// Presentation tables of an experiment file.
 fn shown_by(config: &Path) -> Outcome<Table> {
     let resolved: Result<Table, _> = Experiment::load(config, &Overrides::default())?.resolved().parse();
     let resolved = resolved.map_err(|error| Problem::new(error.to_string()))?;
@@ -185,7 +185,7 @@ fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let Some((last, above)) = keys.split_last() else { return Ok(()) };
     for key in above {
         let inner = table.entry(key.clone()).or_insert_with(|| Value::Table(Table::new()));
-        let message = || Problem::new(format!("--set {}: \"{key}\" is no table", path.join(".")));
+        let message = || Problem::new(format!("--set {}: \"{key}\" is not a table", path.join(".")));
         table = inner.as_table_mut().ok_or_else(message)?;
     }
     table.insert(last.clone(), value);

@@ -146,9 +146,9 @@ const UNKNOWN: &[Case<'_>] = &[
 
 const WRONG_TYPES: &[Case<'_>] = &[
     ("insert = 3000", "insert = true", 9, &["insert", "expected a count such as 1_000_000"]),
-    ("insert = 3000", "insert = \"many\"", 9, &["\"many\" is no count; write it as"]),
+    ("insert = 3000", "insert = \"many\"", 9, &["\"many\" is not a count; write it as"]),
     ("\"standard\"", "3", 3, &["bloom: expected a variant, not a value of type integer; write"]),
-    ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is no size; write it as"]),
+    ("\"32KiB\"", "\"32 parsecs\"", 5, &["\"32 parsecs\" is not a size; write it as"]),
     ("\"32KiB\"", "[]", 5, &["memtable.capacity", "expected a size such as"]),
     ("count = 1", "count = \"two\"", 20, &["trials.count", "expected a whole number from 0 up"]),
     (
@@ -239,7 +239,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         7,
         &["design.memory: must be above two memtables of 32KiB"],
     ),
-    ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it is a share between 0 and 1"]),
+    ("absent     = 0.5", "absent     = 1.5", 16, &["absent is 1.5; it must be a share between 0 and 1"]),
     ("put = 1", "put = -1", 14, &["the weight of put is -1"]),
     ("get = 9, put = 1", "get = 0", 14, &["the weights of mix sum to 0"]),
     (
@@ -248,16 +248,16 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         14,
         &["phase.look.mix: the shares of mix sum to 1.45, not 1"],
     ),
-    ("absent     = 0.5", "threads = 0", 16, &["threads is 0; it lies between 1 and"]),
+    ("absent     = 0.5", "threads = 0", 16, &["threads is 0; it must be between 1 and"]),
     ("absent     = 0.5", "rate = 0", 16, &["rate is 0; write \"closed\""]),
-    ("absent     = 0.5", "rate = 1e30", 16, &["operations per second lie between 0.0001 and 1000000000"]),
+    ("absent     = 0.5", "rate = 1e30", 16, &["operations per second must be between 0.0001 and 1000000000"]),
     ("absent     = 0.5", "rate = { p98 = \"1ms\" }", 16, &["no \"p98\"; did you mean \"p99\"?"]),
-    ("absent     = 0.5", "rate = { p99 = \"0s\" }", 16, &["p99 is 0: no rate has answers that take no time"]),
+    ("absent     = 0.5", "rate = { p99 = \"0s\" }", 16, &["p99 is 0; it must be above 0"]),
     (
         "absent     = 0.5",
         "rate = { p99 = \"1ms\", to = \"9G\" }",
         16,
-        &["to is 9000000000; 1000000000 operations per second are the most"],
+        &["to is 9000000000; the maximum is 1000000000 operations per second"],
     ),
     (
         "compaction = \"leveled\"",
@@ -266,7 +266,7 @@ const IMPOSSIBLE: &[Case<'_>] = &[
         &["design.memory gives the cache the memory", "remove design.memory or design.cache.capacity"],
     ),
     ("bytes = 32", "bytes = \"1GiB\"", 10, &["values are at most 64MiB"]),
-    ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it is a share"]),
+    ("bytes = 32", "bytes = 32, compressible = 2", 10, &["compressible is 2; it must be a share"]),
     ("count = 1", "count = 0", 20, &["trials.count: 0 is too small; every configuration runs at least once"]),
     ("count = 1", "count = 1\nsampling = 0", 21, &["trials.sampling: 0 is too small"]),
     ("name       = \"look\"", "name = \"load\"", 8, &["two phases are called \"load\""]),
@@ -347,7 +347,7 @@ const FILES: &[Case<'_>] = &[
         "keys       = { kind = \"zipfian\", theta = 0.9 }",
         "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
         15,
-        &["bytes are no whole number of 8-byte keys; is the width right?"],
+        &["bytes are not a whole number of 8-byte keys; is the width right?"],
     ),
     (
         "[sweep]",
@@ -539,7 +539,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
         let before = bench.content();
         for arguments in [&["run", "small.toml", "--resume"][..], &["plot", "results/small"]] {
             let error = bench.run(arguments).refusal();
-            let known = ["changed since it was written", "the row stands there twice"];
+            let known = ["changed since it was written", "duplicate row"];
             let is_told = error.starts_with(file) && known.iter().any(|known| error.contains(known));
             assert!(is_told, "{arguments:?}: {error}");
         }
@@ -549,7 +549,7 @@ fn results_that_were_changed_in_silence_are_neither_resumed_nor_drawn() {
     let manifest = bench.read("results/small/manifest.json");
     bench.write("results/small/manifest.json", manifest.replacen("\"seed\": ", "\"seed\": 1", 1));
     let error = bench.run(&["plot", "results/small"]).refusal();
-    assert!(error.contains("the manifest is damaged: its checksum does not match"), "{error}");
+    assert!(error.contains("the manifest is corrupt: its checksum does not match"), "{error}");
     bench.write("results/small/manifest.json", &manifest);
     // Results of earlier versions have no seals, and are read without.
     bench.forget_seals("small");
@@ -585,7 +585,7 @@ fn damaged_results_are_neither_resumed_nor_drawn() {
         [&["run", "small.toml"][..], &["run", "small.toml", "--resume"], &["plot", "results/small"]]
     {
         let error = bench.run(arguments).refusal();
-        assert!(error.contains("results/small/manifest.json: this is no manifest"), "{error}");
+        assert!(error.contains("results/small/manifest.json: this is not a manifest"), "{error}");
     }
 }
 

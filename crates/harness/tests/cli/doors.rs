@@ -31,7 +31,7 @@ fn list_shows_catalogs_variants_and_parameters() {
     assert_eq!(json[0]["variants"][1]["parameters"]["bits_per_key"], 10.0);
     let error = bench.run(&["list", "blom"]).refusal();
     assert!(
-        error.contains("there is no catalog \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", "),
+        error.contains("unknown catalog \"blom\"; did you mean \"bloom\"? Valid: \"memtable\", "),
         "{error}"
     );
     assert_eq!(bench.run(&["list", "--columns", "--json"]).expect(2).out, "");

@@ -105,7 +105,7 @@ fn options_that_nobody_can_read_are_refused_before_anything_runs() {
     let bench = Bench::new();
     bench.write("x.toml", over("[{ kind = \"rocksdb\", options = \"write_buffer_size\" }]"));
     let error = bench.run(&["describe", "x.toml"]).refusal();
-    assert!(error.contains("options: \"write_buffer_size\" is no key=value"), "{error}");
+    assert!(error.contains("options: \"write_buffer_size\" is not key=value"), "{error}");
 }
 
 #[test]

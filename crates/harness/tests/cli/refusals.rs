@@ -22,7 +22,7 @@ fn stored() -> Bench {
     bench
 }
 
-/// More than a memtable of 4 KiB holds.
+/// More entries than a memtable of 4 KiB can contain.
 fn puts() -> String {
     (0..300).map(|number| format!("p key{number:03} value{number}\n")).collect::<Vec<_>>().concat()
 }

@@ -91,5 +91,5 @@ fn a_text_is_replayed_with_checked_answers() {
     assert!(error.contains("traces/pairs.txt:2: "), "{error}");
     bench.write("traces/commands.txt", "p a 1\nput b 2\n");
     let error = bench.run(&["run", "x.toml"]).refusal();
-    assert!(error.starts_with("traces/commands.txt:2: column 1: \"put\" is no command"), "{error}");
+    assert!(error.starts_with("traces/commands.txt:2: column 1: unknown command \"put\""), "{error}");
 }

@@ -33,7 +33,7 @@ count = 2
 mode  = "counted"
 "#;
 
-/// Its cells times its trials.
+/// Number of trials: cells times trials per cell.
 const TRIALS: usize = 12;
 
 /// The load in all and by its kind; the lookups in all and by their two kinds.
@@ -73,7 +73,7 @@ fn lines_of_runs(bench: &Bench) -> usize {
     std::fs::read_to_string(bench.path("results/x/runs.csv")).unwrap_or_default().lines().count()
 }
 
-/// Resumes a run that was broken off, and holds it to one that was not.
+/// Resumes an interrupted run, and compares it with an uninterrupted one.
 fn goes_on_as_if_unbroken(bench: &Bench) {
     let done = (lines_of_runs(bench) - 1) / ROWS_PER_TRIAL;
     let told = bench.run(&["run", "x.toml", "--resume", "--verbose"]).expect(0).err;
@@ -121,7 +121,7 @@ fn a_run_that_is_told_to_end_saves_what_is_done_and_says_how_to_go_on() {
     }
 }
 
-/// How many processes work in a folder.
+/// Number of processes that work in a folder.
 fn working_in(folder: &Path) -> usize {
     let folder = folder.canonicalize().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();

@@ -92,7 +92,7 @@ fn lines_that_are_no_commands_are_named_and_the_others_done() {
     let errors: Vec<&str> = answer.err.lines().collect();
     assert_eq!(errors.len(), 6, "{errors:?}");
     assert!(
-        errors[0].starts_with("line 2: column 1: \"put\" is no command; there are p KEY VALUE"),
+        errors[0].starts_with("line 2: column 1: unknown command \"put\". Valid: p KEY VALUE"),
         "{errors:?}"
     );
     assert!(
@@ -248,8 +248,8 @@ fn loads_of_what_is_no_file_of_pairs_end_and_change_nothing() {
     bench.run(&["verify", "db"]).expect(0);
 }
 
-/// Everything that a shell has answered, it did: of a store with `wal = "sync"` nothing of that is lost,
-/// whenever the shell is killed.
+/// Every answered command of a shell was executed: with `wal = "sync"` nothing of it is lost, whenever the shell is
+/// killed.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const ROUNDS: usize = 20;

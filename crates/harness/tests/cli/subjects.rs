@@ -185,7 +185,7 @@ fn block_formats_are_swept_with_their_options() {
                  \"design.block.align\" = [false, true]";
     bench.write("x.toml", experiment("format", "entries = 300\noperations = 2000", sweep, "timed"));
     let described = bench.ok(&["describe", "x.toml"]);
-    assert!(described.contains("leave block.align out"), "{described}");
+    assert!(described.contains("remove block.align"), "{described}");
     bench.ok(&["run", "x.toml", "--allow-debug"]);
     let rows = bench.rows("component-x");
     assert_eq!(rows.len(), 4 * 4);
@@ -235,8 +235,8 @@ fn bad_requests_say_where_and_what_instead() {
             4,
             "fence has no parameter \"entris\"; did you mean \"entries\"? Valid: entries",
         ),
-        ("entries = 1000", "entries = 0", 3, "entries is 0; the least is 1"),
-        ("entries = 1000", "entries = \"many\"", 4, "\"many\" is no count"),
+        ("entries = 1000", "entries = 0", 3, "entries is 0; it must be at least 1"),
+        ("entries = 1000", "entries = \"many\"", 4, "\"many\" is not a count"),
         ("operations = 5000", "keys = \"usr\"", 5, "no variant \"usr\"; did you mean \"user\"?"),
         ("[sweep]\n", "[sweep]\n\"component.entris\" = [1, 2]\n", 7, "did you mean \"entries\"?"),
         (
@@ -296,7 +296,7 @@ fn what_is_set_must_be_read() {
     }
     bench.write("m.toml", experiment("memtable", "entries = 100", "[\"btree\"]", "timed"));
     let error = bench.run(&["run", "m.toml", "--set", "design.memtable.capacity=1MiB"]).refusal();
-    assert!(error.contains("makes room for all of component.entries"), "{error}");
+    assert!(error.contains("sizes the memtable for component.entries"), "{error}");
     let error = bench.run(&["workload", "x.toml"]).refusal();
     assert!(error.contains("there are no operations to print"), "{error}");
     bench.write("small.toml", crate::bench::SMALL);

@@ -32,17 +32,17 @@ absent     = 0.5
 count = 1
 "#;
 
-/// The address space of a run, in KiB: the mappings of the program, and a little more.
+/// Address space of a run in KiB: the mappings of the program, and some reserve.
 const MOST_KIB: u64 = 6 << 20;
 
-/// How long a run may take, on a machine that does much else.
+/// Time limit of a run, on a busy machine.
 const MOST_TIME: Duration = Duration::from_mins(1);
 
 /// Whole numbers that are too much, the largest first, and those that are too little.
 const INTEGERS: [&[&str]; 2] =
     [&["9223372036854775807", "1_000_000_000_000", "4294967295", "1_000_000_000"], &["0", "-1"]];
 
-/// As [`INTEGERS`], without those that some machine could do, given time.
+/// Like [`INTEGERS`], without values that a machine could handle with enough time.
 const COUNTS: [&[&str]; 2] = [&["9223372036854775807", "1_000_000_000_000"], &["0", "-1"]];
 
 const NUMBERS: [&[&str]; 2] =
@@ -207,7 +207,7 @@ fn what_does_not_fit_is_refused_with_the_estimate() {
     }
 }
 
-/// Ten thousand cells are the most that a sweep may have, and describing them takes no square of that.
+/// Ten thousand cells are the maximum of a sweep, and describing them takes less than quadratic time.
 #[test]
 fn a_sweep_of_thousands_is_described_soon() {
     let bench = Bench::new();

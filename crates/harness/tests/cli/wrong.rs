@@ -4,7 +4,7 @@ use results::{Table, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// No variant answers wrongly, so the results of one that did are written by hand: one of three cells.
+/// No variant answers wrongly, so the results of a wrong one are written by hand, for one of three cells.
 #[test]
 fn a_cell_that_answered_wrongly_gets_no_number_and_exit_code_1() {
     let bench = Bench::small();

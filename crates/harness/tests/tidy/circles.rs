@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::source::{self, Module};
 
-/// The arrows from each file: the files that it points at, and the names that it takes from each.
+/// Dependencies of each file: the files that it names, and the names that it uses from each.
 pub(crate) type Arrows = BTreeMap<PathBuf, BTreeMap<PathBuf, BTreeSet<String>>>;
 
 /// A module of a crate, and its file.
@@ -183,7 +183,7 @@ impl Crate {
         self.by_globs(module, path, hops)
     }
 
-    /// As [`definition`](Self::definition), for a name that an import of all names brings in.
+    /// Like [`definition`](Self::definition), for a name from a glob import.
     fn by_globs(&self, module: usize, path: &[String], hops: usize) -> Option<(&PathBuf, String)> {
         self.modules[module].contents.imports.iter().filter(|import| import.name == "*").find_map(|import| {
             let whole: Vec<String> = import.path.iter().chain(path).cloned().collect();
@@ -207,7 +207,7 @@ mod tests {
         circles(&arrows).iter().map(|circle| in_words(&arrows, circle)).collect()
     }
 
-    /// The root of a crate with three modules, one of them a folder whose names it gives on.
+    /// The root of a crate with three modules, one of which is a folder with re-exported names.
     const ROOT: (&str, &str) = ("src/lib.rs", "mod block;\nmod format;\nmod tail;\npub use block::Block;\n");
 
     #[test]

@@ -133,7 +133,7 @@ fn nothing_is_left_for_later_and_no_path_is_of_one_machine() {
     none("what does not belong here", &found);
 }
 
-/// A file without its `mod` line is silently no part of its crate: neither compiled nor tested.
+/// A file without its `mod` line is not part of its crate: it is neither compiled nor tested.
 #[test]
 fn every_source_file_is_part_of_a_crate() {
     let files: BTreeSet<PathBuf> = with_ending(&["rs"]).into_iter().collect();
@@ -163,7 +163,7 @@ fn is_root(path: &Path) -> bool {
     }
 }
 
-/// The module that a line takes in from a file of its own.
+/// The module that a line declares in a file of its own.
 fn module_of(line: &str) -> Option<&str> {
     let line = line.trim().strip_suffix(';')?;
     let (before, name) = line.rsplit_once("mod ")?;

@@ -9,7 +9,7 @@ pub(crate) struct Import {
     pub(crate) name: String,
     /// The segments of the path, `crate`, `self` and `super` included.
     pub(crate) path: Vec<String>,
-    /// Whether the module gives the name on.
+    /// Whether the module re-exports the name.
     pub(crate) is_public: bool,
 }
 

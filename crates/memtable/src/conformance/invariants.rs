@@ -18,7 +18,7 @@ pub(crate) struct Subject(pub(crate) Box<dyn MemtablePolicy>);
 /// All invariants, by name.
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("every history is answered like by the model", every_history_is_answered),
-    ("a walk goes on whatever is written meanwhile", |subject| check_going_on(&*subject.0)),
+    ("a scan continues during concurrent writes", |subject| check_going_on(&*subject.0)),
     ("keys and values may have any size", |subject| check_sizes(&*subject.0)),
     ("batches may have any size", |subject| check_large_batches(&*subject.0)),
     ("threads see whole writes in order", |subject| stress::check(&*subject.0)),
@@ -54,7 +54,7 @@ pub(crate) fn histories() -> Vec<(&'static str, Vec<Write>)> {
         ("the empty key", number(vec![Vec::new(), Vec::new()])),
         ("keys that are prefixes of each other", number(prefixes.collect())),
         ("keys that differ in trailing zeros", number(zeros.collect())),
-        ("keys of zeros with something behind", number(ends.collect())),
+        ("keys of zeros with a suffix", number(ends.collect())),
         ("keys in order", number(ascending.clone().collect())),
         ("keys in reverse", number(ascending.rev().collect())),
         ("every key again and again", number(versions.collect())),
@@ -77,12 +77,12 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
                 for write in batch {
                     let (seen, expected) =
                         (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-                    same("law 5: a write of a batch that returned is seen", &seen, &expected)?;
+                    same("invariant 5: a write of a batch that returned is seen", &seen, &expected)?;
                 }
-                same("law 5: the number of versions", &table.len(), &model.0.len())?;
+                same("invariant 5: the number of versions", &table.len(), &model.0.len())?;
             }
         }
-        check_answers(table, &model).map_err(|broken| format!("law 5, batches of {most}: {broken}"))?;
+        check_answers(table, &model).map_err(|broken| format!("invariant 5, batches of {most}: {broken}"))?;
     }
     Ok(())
 }
@@ -108,7 +108,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
         for write in &writes {
             let (seen, expected) =
                 (get(&*table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-            same(&format!("law 5, order {order}: {write:?}"), &seen, &expected)?;
+            same(&format!("invariant 5, order {order}: {write:?}"), &seen, &expected)?;
         }
         table.freeze();
         let asked = Scan {
@@ -117,7 +117,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
             snapshot: SequenceNumber::MAX,
             limit: usize::MAX,
         };
-        same(&format!("law 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
+        same(&format!("invariant 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
     }
     Ok(())
 }
@@ -132,7 +132,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         model.insert(write);
         let (seen, expected) =
             (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-        same("law 2: an insert that returned is seen", &seen, &expected)?;
+        same("invariant 2: an insert that returned is seen", &seen, &expected)?;
         same("the number of versions", &table.len(), &(at + 1))?;
         if at == history.len() / 2 {
             check_answers(table, &model)?;
@@ -144,14 +144,14 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     same("the versions in shards", &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
-    check_answers(table, &model).map_err(|broken| format!("law 4, frozen: {broken}"))?;
+    check_answers(table, &model).map_err(|broken| format!("invariant 4, immutable: {broken}"))?;
     let all = Scan {
         from: Bound::Unbounded,
         direction: Direction::Forward,
         snapshot: SequenceNumber::MAX,
         limit: usize::MAX,
     };
-    same("law 4: the drain", &drain(table), &model.scan(all))?;
+    same("invariant 4: the drain", &drain(table), &model.scan(all))?;
     check_batches(policy, history)
 }
 
@@ -163,7 +163,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     for snapshot in &snapshots {
         for key in &probes {
             let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
-            same(&format!("law 1: {key:?} at {snapshot}"), &seen, &expected)?;
+            same(&format!("invariant 1: {key:?} at {snapshot}"), &seen, &expected)?;
         }
     }
     for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {
@@ -174,8 +174,8 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
                 for from in bounds.chain([Bound::Unbounded]) {
                     let asked = Scan { from, direction, snapshot, limit };
                     let expected = model.scan(asked);
-                    same(&format!("law 3: {asked:?}"), &scan(table, asked), &expected)?;
-                    same(&format!("law 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
+                    same(&format!("invariant 3: {asked:?}"), &scan(table, asked), &expected)?;
+                    same(&format!("invariant 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
                 }
             }
             check_pages(table, model, direction, snapshot)?;
@@ -195,9 +195,9 @@ fn check_pages(
     for limit in [1, 2, 7] {
         let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
         let anew = scans(table, asked, at_once.len());
-        same(&format!("law 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
+        same(&format!("invariant 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
         let gone_on = pages(table, asked, at_once.len());
-        same(&format!("law 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
+        same(&format!("invariant 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
     }
     Ok(())
 }
@@ -232,7 +232,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             found.extend(owned(&page));
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
-        same(&format!("law 3: going on among inserts, {direction:?}"), &found, &expected)?;
+        same(&format!("invariant 3: going on among inserts, {direction:?}"), &found, &expected)?;
     }
     Ok(())
 }
@@ -277,12 +277,12 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
         for direction in [Direction::Forward, Direction::Backward] {
             let asked = Scan { from: Bound::Unbounded, direction, snapshot: 11, limit: usize::MAX };
             if scan(table, asked) != model.scan(asked) {
-                return Err(format!("law 3: large entries, {direction:?}"));
+                return Err(format!("invariant 3: large entries, {direction:?}"));
             }
         }
         for key in model.keys() {
             if get(table, key, 11) != model.get(key, 11) || get(table, &key[1..], 11) != Known::Nothing {
-                return Err(format!("law 1: a key of {} bytes", key.len()));
+                return Err(format!("invariant 1: a key of {} bytes", key.len()));
             }
         }
     }

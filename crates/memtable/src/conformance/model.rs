@@ -105,7 +105,7 @@ pub(crate) fn insert_all(table: &dyn Memtable, writes: &[Write]) {
 pub(crate) fn get(table: &dyn Memtable, key: &[u8], snapshot: SequenceNumber) -> Known {
     let mut value = b"before".to_vec();
     let lookup = table.get(hashed(key), snapshot, &mut value);
-    let appended = value.strip_prefix(b"before").expect("what the buffer held stays");
+    let appended = value.strip_prefix(b"before").expect("earlier bytes of the buffer stay");
     match lookup {
         Lookup::Found => Known::Value(appended.to_vec()),
         Lookup::Absent | Lookup::Deleted if !appended.is_empty() => panic!("a value without a find"),

@@ -109,7 +109,7 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
                 let least = finished.load(Ordering::Acquire);
                 let count = table.len() as u64;
                 if count < least {
-                    return Err(format!("law 2: {count} versions are counted where {least} are there"));
+                    return Err(format!("invariant 2: {count} versions are counted, at least {least} exist"));
                 }
             }
             Ok(())
@@ -123,10 +123,10 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         .map(|write| (write.key, write.value))
         .collect();
     if table.len() != all.len() {
-        return Err(format!("law 2: {} versions are counted where {} are there", table.len(), all.len()));
+        return Err(format!("invariant 2: {} versions are counted, {} exist", table.len(), all.len()));
     }
     table.freeze();
-    if drain(&*table) == all { Ok(()) } else { Err("law 5: the drain is not what was inserted".to_owned()) }
+    if drain(&*table) == all { Ok(()) } else { Err("invariant 5: the drain differs from the inserts".to_owned()) }
 }
 
 fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
@@ -185,14 +185,14 @@ impl Run<'_> {
                 let published = self.published();
                 if (self.table.len() as u64) < published {
                     return Err(format!(
-                        "law 2: fewer than the {published} versions that are there are counted"
+                        "invariant 2: fewer than the {published} published versions are counted"
                     ));
                 }
                 let snapshot = if step % 2 == 0 { published } else { published / 2 };
                 let seen = get(self.table, key, snapshot);
                 let expected = known(Self::expected(versions, snapshot));
                 if seen != expected {
-                    return Err(format!("law 2: at {snapshot}: {seen:?}, expected {expected:?}"));
+                    return Err(format!("invariant 2: at {snapshot}: {seen:?}, expected {expected:?}"));
                 }
                 self.check_newest(key, versions, published)?;
             }
@@ -214,7 +214,7 @@ impl Run<'_> {
         if possible.any(|possible| possible == seen) || visible == 0 && seen == Known::Nothing {
             Ok(())
         } else {
-            Err(format!("law 2: with {published} published, {seen:?} was never written or is older"))
+            Err(format!("invariant 2: with {published} published, {seen:?} was never written or is older"))
         }
     }
 
@@ -237,7 +237,7 @@ impl Run<'_> {
             if direction == Direction::Backward {
                 expected.reverse();
             }
-            if seen == expected { Ok(()) } else { Err(format!("law 3: a scan at {snapshot} {direction:?}")) }
+            if seen == expected { Ok(()) } else { Err(format!("invariant 3: a scan at {snapshot} {direction:?}")) }
         })
     }
 }

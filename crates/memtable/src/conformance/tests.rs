@@ -29,7 +29,7 @@ fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
     });
     let filtered = ["btree", "bplus", "hash-vector"].map(|kind| {
         let choice = CATALOG.choose(&toml::Value::String(kind.to_owned())).unwrap();
-        (format!("{kind} behind a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
+        (format!("{kind} with a filter"), with_filter(CATALOG.build(&choice).unwrap(), 1000))
     });
     let odd = odd.map(|choice| (choice.label(), CATALOG.build(&choice).unwrap()));
     odd.into_iter().chain(ranged).chain(filtered).collect()
@@ -54,28 +54,28 @@ fn every_canary_is_caught() {
         invariants::histories().iter().find_map(|(_, history)| invariants::check(&policy, history).err())
     };
     let cases = [
-        (Fault::ForgetsOldestVersion, "law 1"),
-        (Fault::SeesTheFuture, "law 1"),
-        (Fault::InsertsLate, "law 2"),
-        (Fault::HidesTombstones, "law 3"),
-        (Fault::RepeatsTheBoundary, "law 3"),
-        (Fault::GoesOnPastTheLimit, "law 3"),
-        (Fault::GoesOnOneLate, "law 3"),
-        (Fault::ForgetsValuesInPlace, "law 3"),
-        (Fault::LosesTheLastInsertAtFreeze, "law 4"),
-        (Fault::DrainsOldVersions, "law 4"),
+        (Fault::ForgetsOldestVersion, "invariant 1"),
+        (Fault::SeesTheFuture, "invariant 1"),
+        (Fault::InsertsLate, "invariant 2"),
+        (Fault::HidesTombstones, "invariant 3"),
+        (Fault::RepeatsTheBoundary, "invariant 3"),
+        (Fault::GoesOnPastTheLimit, "invariant 3"),
+        (Fault::GoesOnOneLate, "invariant 3"),
+        (Fault::ForgetsValuesInPlace, "invariant 3"),
+        (Fault::LosesTheLastInsertAtFreeze, "invariant 4"),
+        (Fault::DrainsOldVersions, "invariant 4"),
         (Fault::ForgetsAShard, "the versions in shards"),
-        (Fault::ForgetsTheEndOfABatch, "law 5"),
+        (Fault::ForgetsTheEndOfABatch, "invariant 5"),
     ];
-    for (fault, law) in cases {
+    for (fault, invariant) in cases {
         let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));
-        assert!(broken.contains(law), "{fault:?} was caught as: {broken}");
+        assert!(broken.contains(invariant), "{fault:?} was caught as: {broken}");
     }
     let forgetful = Canary(Some(Fault::ForgetsTheEndOfABatch));
-    assert!(invariants::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("law 5")));
+    assert!(invariants::check_large_batches(&forgetful).is_err_and(|broken| broken.contains("invariant 5")));
     let late = invariants::check_going_on(&Canary(Some(Fault::GoesOnOneLate)));
-    assert!(late.is_err_and(|broken| broken.contains("law 3")));
-    assert!(stress::check_count(&forgetful).is_err_and(|broken| broken.contains("law 2")));
+    assert!(late.is_err_and(|broken| broken.contains("invariant 3")));
+    assert!(stress::check_count(&forgetful).is_err_and(|broken| broken.contains("invariant 2")));
 }
 
 #[test]

@@ -38,20 +38,20 @@ type Check = fn(&Subject) -> Result<(), Broken>;
 /// All invariants, by name. Each runs in an empty directory.
 pub(crate) const INVARIANTS: &[(&str, Check)] = &[
     ("appended bytes are read back", appended_bytes_are_read_back),
-    ("what is appended is seen at once, of tables what is synced", what_is_appended_is_seen),
+    ("appends are visible at once, in tables after a sync", what_is_appended_is_seen),
     ("nothing is read beyond the end", nothing_is_read_beyond_the_end),
     ("a file may be empty", a_file_may_be_empty),
     ("sizes are exact around blocks", sizes_are_exact_around_blocks),
     ("creating takes the name alone", creating_takes_the_name_alone),
     ("renaming replaces", renaming_replaces),
-    ("what is removed can be read on", what_is_removed_can_be_read_on),
+    ("removed files stay readable", what_is_removed_can_be_read_on),
     ("links share their content", links_share_their_content),
     ("names are listed in order", names_are_listed_in_order),
-    ("what is missing is an error", what_is_missing_is_an_error),
+    ("missing files are errors", what_is_missing_is_an_error),
     ("a lock is held once", a_lock_is_held_once),
     ("readers do not disturb each other", readers_do_not_disturb_each_other),
     ("parts read together are read as each alone", parts_read_together),
-    ("what is mapped is what is read", what_is_mapped_is_read),
+    ("mapped bytes equal read bytes", what_is_mapped_is_read),
 ];
 
 /// Description of a failure.
@@ -104,7 +104,7 @@ impl Subject {
             let (content, padding) = (file.read(0, expected.len())?, expected.len() as u64);
             let rest = file.read(padding, (file.len() - padding) as usize)?;
             return ensure(*content == *expected && rest.iter().all(|byte| *byte == 0), || {
-                format!("{name} has other bytes, or what follows is not zero")
+                format!("{name} has other bytes, or a nonzero suffix")
             });
         }
         ensure_all(&*file, expected, name)
@@ -134,7 +134,7 @@ fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
             writer.append(now)?;
             rest = later;
             let so_far = (content.len() - rest.len()) as u64;
-            ensure(writer.len() == so_far, || format!("{} bytes told of {so_far}", writer.len()))?;
+            ensure(writer.len() == so_far, || format!("{} bytes reported, {so_far} appended", writer.len()))?;
             if matches!(number, 2 | 5 | 30) {
                 writer.sync()?;
             }

@@ -32,7 +32,7 @@ fn only_back_ends_that_may_be_refused_are_left_out() {
     for (name, storage) in all.chain(forms()) {
         if !runs_in(&*storage, &home.path().join(&name)).unwrap() {
             assert!(name == "direct" || name.starts_with("uring"), "{name} does not run here");
-            eprintln!("SKIPPED: this system refuses the storage {name}");
+            eprintln!("SKIPPED: this system rejects the storage {name}");
         }
     }
 }

@@ -165,7 +165,7 @@ mod tests {
     fn a_ring_that_failed_is_used_no_more() {
         let mut ring = match Ring::new(2) {
             Ok(ring) => ring,
-            Err(refused) => return eprintln!("skipped: this kernel refuses io_uring ({refused})"),
+            Err(refused) => return eprintln!("skipped: this kernel rejects io_uring ({refused})"),
         };
         ring.scratch_mut(100).unwrap().fill(7);
         ring.under_way = 1;

@@ -57,7 +57,7 @@ fn explain(error: io::Error) -> io::Error {
     if !is_refusal {
         return error;
     }
-    let message = format!("this kernel refuses io_uring ({error}); use storage = \"pread\" or \"direct\"");
+    let message = format!("this kernel rejects io_uring ({error}); use storage = \"pread\" or \"direct\"");
     io::Error::new(io::ErrorKind::Unsupported, message)
 }
 
@@ -72,7 +72,7 @@ mod tests {
             assert_eq!(error.kind(), io::ErrorKind::Unsupported);
             let text = error.to_string();
             assert!(
-                text.starts_with("this kernel refuses io_uring (") && text.contains("\"pread\""),
+                text.starts_with("this kernel rejects io_uring (") && text.contains("\"pread\""),
                 "{text}"
             );
         }

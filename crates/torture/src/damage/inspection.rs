@@ -80,7 +80,7 @@ impl<'a> Inspection<'a> {
         let damage = self.verify(disk)?;
         self.open(disk, !damage.is_empty())?;
         if damage.is_empty() {
-            return Ok(Outcome::Harmless(self.rule.passes.expect("what must be told was told")));
+            return Ok(Outcome::Harmless(self.rule.passes.expect("corruption that must be reported was reported")));
         }
         self.quarantine(disk)?;
         Ok(Outcome::Told)
@@ -97,7 +97,7 @@ impl<'a> Inspection<'a> {
             Err(error) => vec![error.to_string()],
         };
         if disk.fingerprint() != before {
-            return Err(Violation::new(Check::Unchanged, "the files are others than before"));
+            return Err(Violation::new(Check::Unchanged, "the files have changed"));
         }
         damage.iter().try_for_each(|line| names_a_file(line))?;
         if self.rule.passes.is_none() && damage.is_empty() {
@@ -151,7 +151,7 @@ impl<'a> Inspection<'a> {
         let (store, report) = match self.subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)) {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
-            Err(error) => return wrong(format!("the store does not open without what is damaged: {error}")),
+            Err(error) => return wrong(format!("the store does not open without the corrupt files: {error}")),
         };
         let lost = self.lost();
         let lost: Lost<'_> = if report.is_empty() { &|_| false } else { &lost };
@@ -213,7 +213,7 @@ impl<'a> Inspection<'a> {
         match store.range(Bound::Unbounded, Bound::Unbounded) {
             Ok(content) => {
                 if let Some(key) = content.keys().find(|key| !keys.contains(&&***key) && !is_added(key)) {
-                    let what = format!("a range has \"{}\"", String::from_utf8_lossy(key));
+                    let what = format!("a scan returns \"{}\"", String::from_utf8_lossy(key));
                     return Err(Violation::new(Check::Answer, what));
                 }
                 keys.iter()
@@ -247,7 +247,7 @@ impl<'a> Inspection<'a> {
             }
         }
         let key = String::from_utf8_lossy(key);
-        let what = format!("{way} of \"{key}\" finds {}, not {}", shown(value), shown(expected.as_ref()));
+        let what = format!("{way} returns {} for \"{key}\", not {}", shown(value), shown(expected.as_ref()));
         Err(Violation::new(Check::Answer, what))
     }
 
@@ -309,7 +309,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
     names_a_file(&text)?;
     match is_told {
         true => Ok(()),
-        false => Err(Violation::new(Check::Told, format!("verify finds nothing, a user meets: {text}"))),
+        false => Err(Violation::new(Check::Told, format!("verify finds nothing, but a call fails: {text}"))),
     }
 }
 

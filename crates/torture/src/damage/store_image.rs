@@ -178,7 +178,7 @@ pub(crate) fn live(subject: &Subject, seed: u64) -> Result<Vec<StoreImage>, Viol
     let mut player = Player::new(subject, Arc::clone(&disk) as _, &clock);
     player.play_undisturbed(&script)?;
     let stopped = disk.after_crash(Unsynced::Kept);
-    let wrong = |error: tree::Error| Violation::new(Check::GoesOn, format!("before any damage: {error}"));
+    let wrong = |error: tree::Error| Violation::new(Check::GoesOn, format!("before any corruption: {error}"));
     player.store.take().expect("the store is open").close().map_err(wrong)?;
     let closed = disk.after_crash(Unsynced::Kept);
     let marks = std::mem::take(&mut player.marks);
@@ -225,7 +225,7 @@ fn survivors(subject: &Subject, script: &Script, stopped: &Memory) -> Result<usi
     let store = store.map_err(|error| Violation::new(Check::Opens, error.to_string()))?;
     let (found, all) = (digest(&read(&*store)?), script.commits().len());
     let commits = script.commits_with(found, all..=all);
-    commits.ok_or_else(|| Violation::new(Check::Order, "what is there follows from no number of commits"))
+    commits.ok_or_else(|| Violation::new(Check::Order, "the content matches no number of commits"))
 }
 
 /// Commits in WAL `name`.

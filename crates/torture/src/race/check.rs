@@ -211,7 +211,7 @@ fn narrowed(cut: Cut, span: Cut) -> Result<Cut, (Check, usize)> {
     Err((if seen == most + 1 { Check::Batch } else { Check::Moments }, seen))
 }
 
-fn violation(check: Check, read: At<'_>, key: Key, version: Version, beside: Option<At<'_>>) -> Violation {
-    let beside = beside.map_or_else(String::new, |commit| format!("; beside {commit}"));
-    Violation::new(check, format!("key {key} is {}: {read}{beside}", named(version)))
+fn violation(check: Check, read: At<'_>, key: Key, version: Version, other: Option<At<'_>>) -> Violation {
+    let other = other.map_or_else(String::new, |commit| format!("; compared with {commit}"));
+    Violation::new(check, format!("key {key} is {}: {read}{other}", named(version)))
 }

@@ -98,7 +98,7 @@ fn check_reads<'a>(key: Key, clusters: &[Cluster<'a>], order: &mut Order<'a>) ->
         let Some(write) = write else { continue };
         for read in reads {
             if read.operation.returned < write.operation.called {
-                let what = format!("key {key} is {}: {read}; beside {write}", named(*version));
+                let what = format!("key {key} is {}: {read}; compared with {write}", named(*version));
                 return Err(Violation::new(Check::Future, what));
             }
             order.add(*write, *read);
@@ -157,9 +157,9 @@ fn check_nothing(key: Key, clusters: &[Cluster<'_>], reads: &[At<'_>]) -> Result
         };
         let hidden = puts.iter().find(|put| hides(time(put)));
         if last.is_none() || hidden.is_some() {
-            let beside =
-                hidden.and_then(|put| put.write).map_or_else(String::new, |put| format!("; beside {put}"));
-            let what = format!("key {key} is nothing: {read}{beside}");
+            let write = hidden.and_then(|put| put.write);
+            let other = write.map_or_else(String::new, |put| format!("; compared with {put}"));
+            let what = format!("key {key} is absent: {read}{other}");
             return Err(renamed(Violation::new(Check::Missing, what), read.operation.kind));
         }
     }

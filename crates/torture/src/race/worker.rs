@@ -101,7 +101,7 @@ impl<'s> Walk<'s> {
                 keys::parse(&key, keys.len()).filter(|number| (next..self.range.end).contains(number));
             let Some(number) = number else {
                 let what = format!(
-                    "key {:?} came where {next} to {} may",
+                    "key {:?} is not in the expected range {next} to {}",
                     String::from_utf8_lossy(&key),
                     self.range.end
                 );

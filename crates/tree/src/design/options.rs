@@ -123,17 +123,17 @@ pub enum LastKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// The references that a range holds to tables.
+    /// The references of a scan to tables.
     pub references: TableReferences,
     /// When the readers of a run's tables are created.
     pub readers: TableReaders,
-    /// The most bytes that each end of a range reads at once from a sorted run whose tables are not memory-mapped; 0
-    /// means one block at a time. The range first reads the blocks of the entries that the caller announced, and then
+    /// Maximum bytes that each end of a scan reads at once from a sorted run whose tables are not memory-mapped; 0
+    /// means one block at a time. The scan first reads the blocks of the entries that the caller announced, and then
     /// twice as many blocks each time.
     pub read_ahead: ByteSize,
 }
 
-/// The references that a range holds to tables, in addition to its reference to the whole view, which keeps the tables
+/// The references of a scan to tables, in addition to its reference to the whole view, which keeps the tables
 /// open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -141,7 +141,7 @@ pub enum TableReferences {
     /// None. Runs are immutable, and the range borrows their tables.
     #[default]
     Run,
-    /// One to each table that can have keys of the range, in a list of the range. This is the older way.
+    /// One reference to each table that can have keys of the range, in a list of the range. This is the older way.
     Table,
 }
 
@@ -161,7 +161,7 @@ pub enum TableReaders {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
-    /// The algorithm that merges the sources of a compaction. Ranges always use the loser tree.
+    /// The algorithm that merges the sources of a compaction. Scans always use the loser tree.
     pub kernel: MergeKernel,
 }
 
@@ -190,11 +190,11 @@ pub struct StallOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
-    /// The most subcompactions of a compaction, 1 to 64, each on its own thread: `RocksDB`'s option of that name. In
-    /// `counted` mode they run one after the other, so counters and tables depend on this number, but not on the
-    /// machine.
+    /// Maximum number of subcompactions of a compaction, 1 to 64, each on its own thread: `RocksDB`'s option of that
+    /// name. In `counted` mode they run one after the other, so counters and tables depend on this number, but not on
+    /// the machine.
     pub max_subcompactions: usize,
-    /// The work that the write that makes it due runs itself.
+    /// The background work that the write runs that makes it due.
     pub inline: InlineWork,
 }
 

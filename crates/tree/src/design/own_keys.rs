@@ -10,7 +10,7 @@ use super::error::DesignError;
 
 /// A key of the memtable axis.
 pub(super) struct OwnKey {
-    /// Its name in TOML, and its entry in the reference.
+    /// Name of the key in TOML, with its entry in the reference.
     entry: KeyEntry,
     /// Sets the value in a design. The error is a description of the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,

@@ -12,8 +12,7 @@ use crate::merge::head;
 /// decoding in registers, undisturbed by the work of a merge between two entries.
 const ENTRIES_AT_ONCE: usize = 16;
 
-/// The most key bytes that are decoded together, or one more key. Keys with a common prefix share it in the block, but
-/// each has its own copy here.
+/// Maximum number of key bytes that are decoded together, or a single larger key.
 const KEY_BYTES_AT_ONCE: usize = 256 << 10;
 
 /// The largest block, in bytes, with more than one entry.

@@ -84,14 +84,14 @@ impl Table {
 
     fn check_totals(&self, seen: Seen, last_key: Option<&[u8]>, report: &mut dyn FnMut(Error)) {
         let properties = self.properties();
-        let told = Seen {
+        let stated = Seen {
             entries: properties.entries,
             tombstones: properties.tombstones,
             key_bytes: properties.key_bytes,
             value_bytes: properties.value_bytes,
         };
-        if told != seen {
-            report(self.damage_in_block(0, format!("the properties are {told:?}, the blocks have {seen:?}")));
+        if stated != seen {
+            report(self.damage_in_block(0, format!("the properties are {stated:?}, the blocks have {seen:?}")));
         }
         if last_key != Some(&*properties.largest) {
             report(self.damage_in_block(

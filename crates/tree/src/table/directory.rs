@@ -3,7 +3,7 @@
 
 use crate::codec::{Reader, put_varint};
 
-/// The places of the data blocks by their numbers. Blocks are contiguous from offset 0.
+/// Positions of the data blocks by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directory {
     /// The end of each block. A block begins at the end of the one before.
@@ -30,7 +30,7 @@ pub(super) struct LongBlock {
     extra_before: u32,
 }
 
-/// The place of a block in the file.
+/// Position of a block in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockPlace {
     /// The offset of the block.

@@ -28,7 +28,7 @@ pub(super) struct Section {
     pub(super) checksum: u32,
 }
 
-/// The places of all parts except the data blocks, which come before the first section.
+/// Positions of all parts except the data blocks, which precede the first section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The filter.
@@ -60,7 +60,7 @@ impl Footer {
     pub(super) fn decode(bytes: &[u8], seal: u64, offset: u64) -> Result<Self, String> {
         let (rest, magic) = bytes.split_last_chunk::<8>().ok_or("the file is shorter than a footer")?;
         if *magic != MAGIC {
-            return Err("the file is no SSTable, or its end is cut off".to_owned());
+            return Err("the file is not an SSTable, or is truncated".to_owned());
         }
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
         if bytes.len() != FOOTER_BYTES || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {

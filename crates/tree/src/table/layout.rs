@@ -12,7 +12,7 @@ use super::hash_index::{self, Bucket};
 use crate::codec::Reader;
 use crate::design::BlockIndex;
 
-/// The places of the parts of a block.
+/// Positions of the parts of a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
     /// The offset of the first entry.
@@ -23,7 +23,7 @@ pub struct Layout {
     pub entries: Entries,
     /// The number of restart points; at least one.
     pub restart_count: usize,
-    /// The way to find restart points.
+    /// Location of the restart points.
     pub restarts: Restarts,
     /// Whether the block has its smallest and its largest key. After the first four bytes of the block come the length
     /// (`u32`) and the bytes of the one, and then of the other.
@@ -46,13 +46,13 @@ pub enum Entries {
     Pairs,
 }
 
-/// The way to find restart points.
+/// Location of the restart points.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Restarts {
-    /// Offsets of four bytes come after the entries.
+    /// Offsets of four bytes after the entries.
     #[default]
     Behind,
-    /// Offsets of two bytes come before the entries.
+    /// Offsets of two bytes before the entries.
     Before,
     /// Restart points have this distance in bytes, from the first entry on.
     Every(u32),
@@ -85,9 +85,9 @@ pub(super) trait EntryCodec {
 pub(super) struct EntryHead {
     /// The number of leading bytes shared with the key before.
     pub(super) shared: usize,
-    /// The place of the rest of the key.
+    /// Byte range of the rest of the key.
     pub(super) suffix: Range<usize>,
-    /// The place of the value. The next entry begins at its end.
+    /// Byte range of the value.
     pub(super) value: Range<usize>,
     /// Whether the entry is a tombstone.
     pub(super) tombstone: bool,

@@ -13,7 +13,7 @@ use crate::stats::Counters;
 /// read. The range therefore reads at most as many blocks in vain as it uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadAhead {
-    /// The most bytes to read at once; 0 means one block at a time.
+    /// Maximum number of bytes to read at once; 0 means one block at a time.
     bytes: usize,
     /// The number of blocks to read at once the next time, within the limit of bytes.
     next: u32,

@@ -33,7 +33,7 @@ use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
 use crate::stats::Counters;
 
-/// The most bytes of a block that a get prefetches before it searches the block.
+/// Maximum number of bytes of a block that a get prefetches before it searches the block.
 const SEARCHED_BYTES: usize = 4 << 10;
 
 /// An open table.

@@ -14,7 +14,7 @@ use super::formats::layout_of;
 use super::layout::Part;
 use crate::design::BlockIndex;
 
-/// The largest number of parts of a block.
+/// Maximum number of parts of a block.
 const MOST_PARTS: usize = 6;
 
 /// The length of a key prefix, in bytes.

@@ -35,7 +35,7 @@ pub(crate) struct Approach<'t> {
     part: Option<Part>,
 }
 
-/// The most bytes of a block that are prefetched before it is read.
+/// Maximum number of bytes of a block that are prefetched before it is read.
 const PREFETCHED_BYTES: usize = 64 << 10;
 
 /// The number of consecutive blocks after which a range counts as long and announces later blocks.

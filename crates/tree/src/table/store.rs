@@ -26,7 +26,7 @@ pub(super) struct Store {
     file: Box<dyn WriteFile>,
     /// Bytes that are not yet appended to the file.
     buffer: Vec<u8>,
-    /// The places of the blocks.
+    /// Positions of the blocks.
     pub(super) directory: Directory,
     /// The size of the largest block before compression, in bytes.
     pub(super) largest_block_bytes: u64,

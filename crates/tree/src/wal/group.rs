@@ -10,7 +10,7 @@ pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     || Box::new(Group),
 );
 
-/// The mode has no state.
+/// Group commit, a mode without state.
 struct Group;
 
 impl WalPolicy for Group {

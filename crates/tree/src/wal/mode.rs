@@ -32,7 +32,7 @@ pub struct WalMode {
 pub enum CommitSync {
     /// No commit. An acknowledged write survives a crash of the process if there is a log, but not power loss.
     Never,
-    /// Every commit, by a sync of its own.
+    /// Every commit is synced separately.
     Each,
     /// Every commit; the commits that wait at the same time share one sync (group commit).
     Shared {

@@ -49,7 +49,7 @@ pub(super) fn other_version(bytes: &[u8]) -> Option<u8> {
     (MAGIC.starts_with(magic) && *version != 0 && *version != MAGIC[MAGIC.len() - 1]).then_some(*version)
 }
 
-/// The place of a record in a WAL.
+/// Position of a record in a WAL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogPlace {
     /// The seal of the WAL.

@@ -165,7 +165,7 @@ fn values<'t>(range: impl Fn(Bound<&[u8]>, Bound<&[u8]>) -> Range<'t>, prefix: &
     values
 }
 
-/// In a snapshot of a cycle, no key is ahead of the previous one, or a round behind the first.
+/// In a snapshot of a cycle, rounds never increase from key to key, and differ by at most one.
 fn check_cycle(rounds: &[u64], how: &str) {
     let first = rounds.first().copied().unwrap_or(0);
     let last = if rounds.len() == CYCLE { rounds[CYCLE - 1] } else { 0 };

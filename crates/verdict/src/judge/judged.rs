@@ -59,9 +59,9 @@ pub(super) struct Entry<'a> {
     /// The difference from the baseline; empty for the baseline.
     pub(super) contrast: Contrast,
     pub(super) sample: Sample,
-    /// Its costs, the medians over trials.
+    /// Costs of the cell, as medians over trials.
     pub(super) prices: Vec<Option<f64>>,
-    /// How long it was steady.
+    /// Steadiness of the cell.
     pub(super) steadiness: Steadiness,
     /// The median over trials of the count that its number is, or is a share of.
     pub(super) count: Option<f64>,
@@ -69,11 +69,11 @@ pub(super) struct Entry<'a> {
 
 /// The rows of a verdict.
 struct Rows<'a> {
-    /// Of the phase and the kind of operation that are judged.
+    /// Rows of the judged phase and kind of operation.
     judged: TrialRows<'a>,
-    /// Of the phase, for all operations.
+    /// Rows of all operations of the phase.
     whole: TrialRows<'a>,
-    /// Of baselines that ran twice, like those that are judged.
+    /// Rows of baselines that ran twice, for the judged phase and kind of operation.
     again: TrialRows<'a>,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Subject {
 pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("a length stays within its bounds", stays_within_its_bounds),
     ("equal bits give equal lengths", equal_bits_give_equal_lengths),
-    ("the mean is what is drawn", the_mean_is_what_is_drawn),
+    ("the mean matches the drawn lengths", the_mean_is_what_is_drawn),
 ];
 
 /// Iterates over bit patterns at both ends and in the middle, and random ones.

@@ -186,7 +186,7 @@ fn canary_lengths_are_caught() {
     let cases = [
         (BadLengths::Longer, "a length stays within its bounds"),
         (BadLengths::Counts(0.into()), "equal bits give equal lengths"),
-        (BadLengths::OtherMean, "the mean is what is drawn"),
+        (BadLengths::OtherMean, "the mean matches the drawn lengths"),
     ];
     for (bad, name) in cases {
         let subject = lengths::Subject { lengths: Box::new(bad), least: 1 };

@@ -9,7 +9,7 @@ pub enum Command {
     Put {
         /// The key.
         key: Vec<u8>,
-        /// Its new value.
+        /// New value of the key.
         value: Vec<u8>,
     },
     /// `g KEY`

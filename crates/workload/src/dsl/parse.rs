@@ -38,7 +38,7 @@ impl Command {
             b"s" => Self::Statistics,
             other => {
                 let message = format!(
-                    "\"{}\" is no command; there are p KEY VALUE, g KEY, d KEY, r LOW HIGH, l \"FILE\", s",
+                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, r LOW HIGH, l \"FILE\", s",
                     other.escape_ascii()
                 );
                 return Err(SyntaxError { column: start + 1, message });
@@ -115,7 +115,7 @@ impl<'a> Cursor<'a> {
         self.at += 1;
         match self.peek() {
             None | Some(b' ' | b'\t') => Ok(bytes),
-            Some(_) => Err(self.error("a blank is expected behind a closing quote".to_owned())),
+            Some(_) => Err(self.error("expected a blank after a closing quote".to_owned())),
         }
     }
 
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
                 byte
             }
             _ => {
-                return Err(self.error(r#"no such escape; there are \" \\ \n \r \t \0 \xHH"#.to_owned()));
+                return Err(self.error(r#"unknown escape. Valid: \" \\ \n \r \t \0 \xHH"#.to_owned()));
             }
         };
         self.at += 2;
@@ -146,7 +146,7 @@ impl<'a> Cursor<'a> {
         self.skip_blanks();
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.error(format!("the line goes on behind the end of \"{command}\""))),
+            Some(_) => Err(self.error(format!("unexpected text after the end of \"{command}\""))),
         }
     }
 
@@ -229,17 +229,17 @@ mod tests {
     #[test]
     fn errors_name_the_column_and_what_is_accepted() {
         for (line, column, message) in [
-            ("x 1", 1, "\"x\" is no command; there are p KEY VALUE"),
-            ("put 1 2", 1, "\"put\" is no command"),
+            ("x 1", 1, "unknown command \"x\". Valid: p KEY VALUE"),
+            ("put 1 2", 1, "unknown command \"put\""),
             ("p 10", 5, "write p KEY VALUE"),
             ("g", 2, "write g KEY"),
-            ("d 1 2", 5, "behind the end of \"d 1\""),
-            ("s now", 3, "behind the end of \"s\""),
+            ("d 1 2", 5, "after the end of \"d 1\""),
+            ("s now", 3, "after the end of \"s\""),
             ("g \"abc", 3, "never closed"),
             ("g ab\"c", 5, "quote the whole word"),
-            (r#"g "a\q""#, 5, "no such escape"),
+            (r#"g "a\q""#, 5, "unknown escape"),
             (r#"g "a\xg0""#, 5, "two hexadecimal digits"),
-            (r#"g "a"b"#, 6, "a blank is expected"),
+            (r#"g "a"b"#, 6, "expected a blank"),
         ] {
             let error = Command::parse(line.as_bytes()).unwrap_err();
             assert_eq!(error.column, column, "{line}: {error}");

@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(reader.line(), 3);
         assert_eq!(reader.read().unwrap().unwrap().to_string(), "g 1");
         let error = reader.read().unwrap_err();
-        assert!(error.to_string().starts_with("line 5, column 1: \"oops\" is no command"), "{error}");
+        assert!(error.to_string().starts_with("line 5, column 1: unknown command \"oops\""), "{error}");
         assert_eq!(reader.read().unwrap().unwrap().to_string(), "d 1");
         assert!(reader.read().unwrap().is_none() && reader.next().is_none());
     }

@@ -10,7 +10,7 @@ use crate::permutation::Permutation;
 /// The parameters with their defaults, as TOML.
 pub(super) const REFERENCE: &str = "# The length of every key.
 bytes = \"16B\"
-# Whether neighbours in index order stand anywhere in key order.
+# Whether keys are scattered, so that neighbours in index order are not adjacent in key order.
 scattered = false
 ";
 

@@ -9,8 +9,8 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
-    "the newest keys most often, by an exponential law over their age",
-    "# So many per cent of the draws fall into this newest part of the keys.
+    "the newest keys most often, with an exponential distribution over their age",
+    "# Share of the draws in percent that falls into the newest keys, and this share of the keys.
 percentile = 95.0
 frac = 0.8571428571
 ",
@@ -39,16 +39,16 @@ impl Build<dyn KeyDistribution> for Exponential {
 
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         if !(params.percentile > 0.0 && params.percentile < 100.0) {
-            return Err(format!("percentile is {}; it lies between 0 and 100", params.percentile));
+            return Err(format!("percentile is {}; it must be between 0 and 100", params.percentile));
         }
         if !(params.frac > 0.0 && params.frac.is_finite()) {
-            return Err(format!("frac is {}; it is a part of the keys above 0", params.frac));
+            return Err(format!("frac is {}; it must be a share of the keys above 0", params.frac));
         }
         let mean = -params.frac / (1.0 - params.percentile / 100.0).ln();
         // Above this, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "frac is so large for this percentile that the law is flat; use \"uniform\"".to_owned()
+                "frac is so large for this percentile that the distribution is uniform; use \"uniform\"".to_owned()
             );
         }
         Ok(Box::new(Self { mean }))

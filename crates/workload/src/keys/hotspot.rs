@@ -11,10 +11,10 @@ use crate::random::{Random, threshold};
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Hotspot>(
     "hotspot",
     "a hot set of keys takes a fixed share of the accesses",
-    "# The share of the keys that is hot, and the share of the accesses that goes to them.
+    "# Share of the keys that is hot, and share of the accesses that goes to them.
 data = 0.2
 accesses = 0.8
-# Whether the hot keys stand side by side; else they are scattered over all keys.
+# Whether the hot keys are adjacent; otherwise they are scattered over all keys.
 contiguous = false
 ",
 );
@@ -48,7 +48,7 @@ impl Build<dyn KeyDistribution> for Hotspot {
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         for (name, share) in [("data", params.data), ("accesses", params.accesses)] {
             if !(0.0..=1.0).contains(&share) {
-                return Err(format!("{name} is {share}; it is a share between 0 and 1"));
+                return Err(format!("{name} is {share}; it must be a share between 0 and 1"));
             }
         }
         if params.data == 0.0 {

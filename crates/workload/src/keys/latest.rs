@@ -10,8 +10,8 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Latest>(
     "latest",
-    "the newest keys most often, by a Zipf law over their age",
-    "# The exponent of the law.\ntheta = 0.99\n",
+    "the newest keys most often, with a Zipf distribution over their age",
+    "# The Zipf exponent.\ntheta = 0.99\n",
 );
 
 struct Latest {

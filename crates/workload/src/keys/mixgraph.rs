@@ -23,7 +23,7 @@ use crate::random::{Random, scale};
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Mixgraph>(
     "mixgraph",
     "hot ranges with hot keys inside, as fitted to ZippyDB at Facebook",
-    "# The number of ranges, and the two exponential terms of their hotness.
+    "# Number of key ranges, and the two exponential terms of their popularity.
 ranges = 30
 range_a = 14.18
 range_b = -2.917
@@ -80,10 +80,10 @@ impl Build<dyn KeyDistribution> for Mixgraph {
 
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         if !(1..=1_000_000).contains(&params.ranges) {
-            return Err(format!("ranges is {}; it lies between 1 and 1000000", params.ranges));
+            return Err(format!("ranges is {}; it must be between 1 and 1000000", params.ranges));
         }
         if !(params.key_a > 0.0 && params.key_b > 0.0) {
-            return Err("key_a and key_b must be above 0, else the power law has no inverse".to_owned());
+            return Err("key_a and key_b must be above 0, because the power function has no inverse otherwise".to_owned());
         }
         let hotness = params.hotness();
         if hotness.iter().any(|heat| !heat.is_finite() || *heat < 0.0) || hotness.iter().sum::<f64>() <= 0.0 {

@@ -9,8 +9,8 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
     "normal",
-    "keys around a place, the farther the rarer, by the normal law",
-    "# Where the middle is and how far the standard deviation reaches, as parts of the keys.
+    "keys around a position, with a normal distribution over their distance",
+    "# Mean and standard deviation, as shares of the number of keys.
 mean = 0.5
 deviation = 0.1
 ",
@@ -43,18 +43,18 @@ impl Build<dyn KeyDistribution> for Normal {
 
     fn build(params: Params) -> Result<Box<dyn KeyDistribution>, String> {
         if !(0.0..=1.0).contains(&params.mean) {
-            return Err(format!("mean is {}; it is a part of the keys between 0 and 1", params.mean));
+            return Err(format!("mean is {}; it must be a share of the keys between 0 and 1", params.mean));
         }
         // Below that, draws next to the mean are indistinguishable from it.
         if !(params.deviation >= LEAST_DEVIATION && params.deviation.is_finite()) {
             let deviation = params.deviation;
             return Err(format!(
-                "deviation is {deviation}; it is a part of the keys, {LEAST_DEVIATION} at least"
+                "deviation is {deviation}; it must be a share of the keys, at least {LEAST_DEVIATION}"
             ));
         }
         let normal = Self(params);
         if normal.within(0.0, 1.0) < LEAST_WITHIN {
-            return Err("deviation is so large that the law is flat; use \"uniform\"".to_owned());
+            return Err("deviation is so large that the distribution is uniform; use \"uniform\"".to_owned());
         }
         Ok(Box::new(normal))
     }

@@ -18,7 +18,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-scrambled",
-    "what YCSB calls zipfian, bit for bit: much less skewed than the law it is named after",
+    "YCSB's zipfian, bit for bit: much less skewed than a true Zipf distribution",
     || Box::new(YcsbScrambled),
 );
 

@@ -11,10 +11,10 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Zipfian>(
     "zipfian",
-    "a true Zipf law over exactly the keys there are, popular keys scattered",
-    "# The exponent: 0 is uniform, 0.99 is what YCSB aims at, above 1 a handful of keys takes most.
+    "a true Zipf distribution over exactly the existing keys, popular keys scattered",
+    "# Exponent: 0 is uniform, 0.99 is YCSB's, and above 1 a few keys get most requests.
 theta = 0.99
-# Whether popular keys stand side by side, the first key the most popular; else they are scattered over all keys.
+# Whether popular keys are adjacent, beginning at the first key; otherwise they are scattered over all keys.
 contiguous = false
 ",
 );

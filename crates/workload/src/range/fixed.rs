@@ -7,8 +7,8 @@ use crate::length::{Fixed, LengthDistribution};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<FixedLength>(
     "fixed",
-    "all ranges read the same number of entries",
-    "# The entries that every range reads.\nentries = 100\n",
+    "all scans read the same number of entries",
+    "# The number of entries that every scan reads.\nentries = 100\n",
 );
 
 struct FixedLength;

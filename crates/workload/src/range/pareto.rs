@@ -8,12 +8,12 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoLength>(
     "pareto",
-    "mostly short with a heavy tail: the generalised Pareto law found in production",
-    "# Location, scale and shape of the law.
+    "mostly short with a heavy tail: the generalised Pareto distribution found in production",
+    "# Location, scale and shape of the distribution.
 theta = 0.0
 sigma = 14.236
 k = 2.517
-# Shorter ranges are lengthened to min; longer ones are taken modulo max.
+# Shorter scans are lengthened to min; longer ones are taken modulo max.
 min = 1
 max = 10_000
 ",

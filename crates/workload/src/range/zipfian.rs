@@ -7,11 +7,11 @@ use crate::length::{LengthDistribution, Zipfian};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ZipfianLength>(
     "zipfian",
-    "short ranges often, long ones seldom, by Zipf's law",
+    "short scans often, long ones seldom, with a Zipf distribution",
     "# The smallest and the largest number of entries.
 min = 1
 max = 1_000
-# The exponent: 0 for even lengths, the larger the more ranges are short.
+# Exponent: 0 for uniform lengths; larger values give more short scans.
 theta = 0.99
 ",
 );

@@ -13,9 +13,9 @@ use super::reader::{TraceError, TraceReader};
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
     "whole numbers of one width, one after the other; a file that ends in .xz is decompressed",
-    "# The bytes of a number: 1, 2, 4 or 8.\n\
+    "# Size of a number in bytes: 1, 2, 4 or 8.\n\
      width = 4\n\
-     # Which of its bytes comes first: the most significant (\"big\") or the least (\"little\").\n\
+     # Byte order of numbers: most significant first (\"big\") or least significant first (\"little\").\n\
      endian = \"big\"\n",
 );
 
@@ -76,7 +76,7 @@ impl Build<dyn TraceReader> for Raw {
         let Params { width, endian } = params;
         match width {
             1 | 2 | 4 | 8 => Ok(Box::new(Self { width, endian })),
-            _ => Err(format!("width is {width}; it is 1, 2, 4 or 8 bytes")),
+            _ => Err(format!("width is {width}; it must be 1, 2, 4 or 8 bytes")),
         }
     }
 }

@@ -32,11 +32,11 @@ pub enum TraceError {
         source: io::Error,
     },
     /// The file ends in the middle of a number.
-    #[error("trace {path}: {bytes} bytes are no whole number of {width}-byte keys; is the width right?")]
+    #[error("trace {path}: {bytes} bytes are not a whole number of {width}-byte keys; is the width right?")]
     Torn {
         /// The file.
         path: PathBuf,
-        /// Its length after decompression.
+        /// Length of the trace after decompression.
         bytes: u64,
         /// The requested width.
         width: usize,

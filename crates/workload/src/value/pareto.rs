@@ -8,8 +8,8 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoSize>(
     "pareto",
-    "mostly small, some large: the generalised Pareto law found in production",
-    "# Location, scale and shape of the law.
+    "mostly small, some large: the generalised Pareto distribution found in production",
+    "# Location, scale and shape of the distribution.
 theta = 0.0
 sigma = 25.45
 k = 0.2615

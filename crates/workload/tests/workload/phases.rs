@@ -74,7 +74,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ("name = \"a\"".to_owned(), "operations", "insert = …, operations = …"),
         ("name = \"a\"\ninsert = 0".to_owned(), "insert", "at least 1 key"),
         ("name = \"a\"\ninsert = -1".to_owned(), "insert", "is negative"),
-        ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is no count"),
+        ("name = \"a\"\ninsert = \"many\"".to_owned(), "insert", "is not a count"),
         ("name = \"a\"\ninsert = 5\nmix = \"get\"".to_owned(), "mix", "their own phase"),
         (
             "name = \"a\"\ninsert = 5\norder = \"up\"".to_owned(),
@@ -111,8 +111,8 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}rate = \"fast\""), "rate", "write \"closed\""),
         (format!("{mix}rate = {{ from = 5 }}"), "rate.p99", "has an objective"),
         ("name = \"a\"\ninsert = 5\nrate = { p99 = \"1ms\" }".to_owned(), "rate", "can be repeated"),
-        (format!("{mix}seconds = 0"), "seconds", "lasts some time"),
-        (format!("{mix}seconds = \"5 moons\""), "seconds", "is no time"),
+        (format!("{mix}seconds = 0"), "seconds", "must be above 0"),
+        (format!("{mix}seconds = \"5 moons\""), "seconds", "is not a time"),
         (format!("{mix}order = \"random\""), "order", "the order of a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
@@ -205,8 +205,8 @@ fn plans_refuse_what_cannot_be_run() {
     };
     let load = "[[phase]]\nname = \"load\"\ninsert = 10";
     for (first, lines, key, message) in [
-        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "0 keys to draw from"),
-        (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "10 keys to share out"),
+        ("", "operations = 1\nmix = \"get\"", "phase.run.keys", "no keys exist to draw from"),
+        (load, "operations = 1\nmix = \"put\"\nthreads = 11", "phase.run.threads", "only 10 keys exist"),
         ("key = \"u64(bytes=2B)\"", "insert = 40_000", "phase.run.insert", "tells 32768 apart"),
         (
             "key = \"u64(bytes=1B)\"\n[[phase]]\nname = \"load\"\ninsert = 100",
@@ -219,7 +219,7 @@ fn plans_refuse_what_cannot_be_run() {
             "key = \"user\"\n[[phase]]\nname = \"load\"\ninsert = 10",
             "operations = 1\nmix = \"range\"\nrange.span = 5",
             "phase.run.range.span",
-            "keys are no numbers",
+            "keys are not numbers",
         ),
         (load, "replay = { kind = \"raw\", file = \"none\" }", "trace", "check the path"),
         (load, "replay = { kind = \"text\", file = \"none\" }", "phase.run.replay.file", "there is no file"),

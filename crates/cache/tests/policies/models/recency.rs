@@ -60,7 +60,7 @@ impl Model for Lfu {
     }
 }
 
-/// 2Q in the full version of the paper, with its names: Kin is a quarter of the entries, Kout half of them.
+/// 2Q in the full version of the paper: `Kin` is a quarter of the entries, `Kout` half of them.
 pub(crate) struct TwoQ {
     a1in: Vec<u64>,
     a1out: Vec<u64>,

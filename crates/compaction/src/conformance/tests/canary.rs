@@ -42,7 +42,7 @@ pub(crate) enum Fault {
     DropsWhatFits,
     /// Declares that it drops data, and drops all runs.
     DropsTheNewest,
-    /// Declares that it drops data above a capacity, and does not.
+    /// Declares [`Limit::DropsData`](catalog::Limit::DropsData), but drops nothing.
     KeepsTooMuch,
 }
 
@@ -64,7 +64,7 @@ impl Fault {
         (Self::DropsBeforeOlder, "jobs are valid and change no answer"),
         (Self::DropsHalfARun, "jobs are valid and change no answer"),
         (Self::DropsWhatFits, PROMISE),
-        (Self::DropsTheNewest, "what is dropped is the oldest"),
+        (Self::DropsTheNewest, "only the oldest data is dropped"),
         (Self::KeepsTooMuch, PROMISE),
     ];
 }

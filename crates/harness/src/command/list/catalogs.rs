@@ -27,7 +27,7 @@ pub(super) struct Listed {
 pub(super) struct ListedVariant {
     pub(super) kind: &'static str,
     pub(super) summary: String,
-    /// Its parameters as commented TOML.
+    /// Parameters as commented TOML.
     pub(super) reference: &'static str,
     pub(super) defaults: Table,
     pub(super) oracle: bool,

@@ -280,7 +280,7 @@ fn head(title: &str, about: &str) -> String {
     format!("# {title}\n\n{about} `just docs` generates this page.\n")
 }
 
-/// Writes tables whose keys are read by hand.
+/// Writes tables whose keys are not derived from a type.
 fn by_hand(page: &mut String, tables: &[KeyTable], title: impl Fn(&str) -> String) {
     for table in tables {
         Section::from(table).write(page, 2, &title(table.name));

@@ -19,7 +19,7 @@ use types::{Outcome, Problem};
 pub(super) const FOLDER: &str = "results/published";
 /// The list of experiments in such a folder.
 const INDEX: &str = "experiments.csv";
-/// Its columns.
+/// Columns of the file.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
 /// The tables of an experiment that are not part of its recipe, because they do not change its results.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
@@ -59,9 +59,8 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether the copy of an experiment stays, because it has rows that were not measured now: of the whole experiment, or of
-    /// engines that are not installed. Only rows of the same run are comparable, so the copy stays as a whole or is
-    /// replaced as a whole. A copy with another recipe is replaced. Either outcome is printed.
+    /// Whether to keep the existing copy of an experiment, because its rows were not measured this time: the whole
+    /// experiment, or engines that are not installed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));

@@ -145,7 +145,7 @@ struct Victim {
     scratch: Scratch,
     life: Life,
     moments: Moments,
-    /// Its commits.
+    /// Commits of the store when the process started.
     from: Commits,
 }
 
@@ -206,16 +206,16 @@ impl Victim {
 /// The outcome of a process.
 struct Death {
     ledger: Ledger,
-    /// Its failure before the kill; `None` without one.
+    /// Failure before the kill; `None` without one.
     failure: Option<String>,
 }
 
 /// A process that writes to a store. Dropping this value ends it.
 struct Process {
     child: Child,
-    /// Its lines, as they arrive.
+    /// Output lines of the process, as they arrive.
     told: Receiver<Vec<u8>>,
-    /// Its standard input. The process exits when this end is closed, for example by the death of this process.
+    /// Standard input of the process.
     _lifeline: ChildStdin,
 }
 

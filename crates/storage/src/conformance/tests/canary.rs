@@ -51,21 +51,21 @@ impl Fault {
     /// Every fault with the invariant that must detect it.
     pub(crate) const ALL: [(Self, &'static str); 16] = [
         (Self::DropsTheTailOfAppends, "appended bytes are read back"),
-        (Self::WritesLate, "what is appended is seen at once, of tables what is synced"),
+        (Self::WritesLate, "appends are visible at once, in tables after a sync"),
         (Self::ReadsZerosBeyondTheEnd, "nothing is read beyond the end"),
         (Self::RefusesEmptyFiles, "a file may be empty"),
         (Self::LeavesPadding, "sizes are exact around blocks"),
         (Self::TruncatesInPlace, "creating takes the name alone"),
         (Self::RenamesToFreeNamesOnly, "renaming replaces"),
-        (Self::ReopensToRead, "what is removed can be read on"),
+        (Self::ReopensToRead, "removed files stay readable"),
         (Self::LinksByCopy, "links share their content"),
         (Self::ListsBackwards, "names are listed in order"),
-        (Self::OpensWhatIsMissing, "what is missing is an error"),
+        (Self::OpensWhatIsMissing, "missing files are errors"),
         (Self::LocksTwice, "a lock is held once"),
         (Self::SharesACursor, "readers do not disturb each other"),
         (Self::SortsAnswers, "parts read together are read as each alone"),
         (Self::GivesUpAtAnError, "parts read together are read as each alone"),
-        (Self::MapsTooLittle, "what is mapped is what is read"),
+        (Self::MapsTooLittle, "mapped bytes equal read bytes"),
     ];
 }
 

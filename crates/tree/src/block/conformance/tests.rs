@@ -6,7 +6,7 @@ use super::{INVARIANTS, Subject};
 use crate::BlockOptions;
 use crate::block::{BlockFooter, BlockFormat, CATALOG, Draft, EntryWriter, Layout};
 
-/// What is wrong with a canary.
+/// Injected fault of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// It has a code that no format of the catalog has.
@@ -37,7 +37,7 @@ impl BlockFormat for Canary {
 struct Writer {
     fault: Fault,
     sound: Box<dyn EntryWriter>,
-    /// The entry that is written when the next one comes.
+    /// The entry that is written together with the next one.
     held: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 

@@ -70,6 +70,9 @@ pub struct Manifest {
     pub ended: Option<String>,
     /// What a reader of the numbers should know: noise, overrides, refusals.
     pub warnings: Vec<String>,
+    /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conclusions: Vec<String>,
     /// What is known of `runs.csv`; nothing of what earlier versions wrote.
     #[serde(default)]
     pub runs: Option<Seal>,

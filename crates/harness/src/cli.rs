@@ -50,6 +50,7 @@ Run experiments
 
 Analyze results
   plot         Redraw charts from results
+  page         Write one HTML page to explore results
   compare      Compare two folders of results
   history      Track metrics across runs and detect change points
   engines      Render Markdown tables that compare storage engines
@@ -99,6 +100,8 @@ pub(crate) enum Command {
     Workload(WorkloadArguments),
     /// Redraw charts from results
     Plot(PlotArguments),
+    /// Write one HTML page to explore results
+    Page(PageArguments),
     /// Compare two folders of results
     Compare(CompareArguments),
     /// Track metrics across runs and detect change points
@@ -316,6 +319,9 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Write no page.html next to the charts
+    #[arg(long)]
+    pub(crate) no_page: bool,
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
@@ -418,6 +424,16 @@ pub(crate) struct PlotArguments {
     /// Interval of the whiskers: ci (95 %), range or iqr
     #[arg(long, value_name = "INTERVAL")]
     pub(crate) whiskers: Option<plot::Whiskers>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PageArguments {
+    /// Results folders, or folders of them
+    #[arg(required = true, value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// File of the page
+    #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

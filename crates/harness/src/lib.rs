@@ -64,6 +64,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Page(arguments) => command::page(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();
             command::gallery(&arguments).map(ended)
@@ -113,13 +114,16 @@ fn run_command(command: Command) -> Outcome<u8> {
 /// Runs experiments and returns the exit code.
 fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
-    let RunArguments { configs, out, plots, resume, allow_debug, verbose, overrides: changes } = arguments;
+    let RunArguments { configs, out, plots, resume, no_page, allow_debug, verbose, overrides: changes } =
+        arguments;
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
     });
     let (overrides, build) = (overrides(changes), build_info());
-    let options = RunOptions { out, plots, resume, allow_debug, verbose, overrides, console: CONSOLE, build };
+    let has_page = !no_page;
+    let options =
+        RunOptions { out, plots, has_page, resume, allow_debug, verbose, overrides, console: CONSOLE, build };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
         Ending::WrongAnswers => BAD_ANSWER,

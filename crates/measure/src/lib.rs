@@ -23,6 +23,7 @@ mod significance;
 mod steady;
 mod verdict;
 
+pub use bootstrap::{DrawnMedian, drawn_medians};
 pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{Comparison, Interval, adjust, compare, compare_exact, compare_unpaired};

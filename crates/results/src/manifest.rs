@@ -70,6 +70,9 @@ pub struct Manifest {
     pub ended: Option<String>,
     /// Warnings about the numbers: noise, overrides, skipped parts.
     pub warnings: Vec<String>,
+    /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conclusions: Vec<String>,
     /// The seal of `runs.csv`; `null` for files of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,

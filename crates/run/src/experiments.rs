@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use page::Page;
 use results::targets::{check_folder, create_folder};
 use results::{
     BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
@@ -31,6 +32,8 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// The folder of charts, with one folder per experiment inside.
     pub plots: PathBuf,
+    /// Whether to write a page of the results to the folder of charts.
+    pub has_page: bool,
     /// Whether to finish an interrupted run.
     pub resume: bool,
     /// Whether to run timed experiments in a debug build.
@@ -224,8 +227,10 @@ impl<'a> Run<'a> {
         let mut manifest = books.manifest;
         manifest.ended = Some(environment::now());
         manifest.machine.load_average_end = environment::load_average();
+        let verdicts = self.verdicts()?;
+        manifest.conclusions = verdicts.sentences();
         manifest.write(&self.home.folder().manifest())?;
-        self.conclude(&manifest)
+        self.conclude(&manifest, &verdicts)
     }
 
     fn announce(&self, manifest: &Manifest) {
@@ -495,17 +500,22 @@ impl<'a> Run<'a> {
         Ok(row)
     }
 
-    /// Draws the charts, then prints the verdict.
-    fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
+    /// Draws the charts and the page, then prints the verdict.
+    fn conclude(&self, manifest: &Manifest, verdicts: &Verdicts<'_>) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
-        let verdicts = self.verdicts()?;
         // Charts read the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let style = self.experiment.style.clone();
         let charts = Charts { order: catalog_order(), style, tell: self.options.console.line };
-        let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let mut charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        if self.options.has_page {
+            create_folder(&plots)?;
+            let path = plots.join(page::FILE_NAME);
+            Page::of(&[folder.root().to_owned()])?.write(&path)?;
+            charts.push(path);
+        }
         let Experiment { name, question, .. } = self.experiment;
         let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
         let _ = writeln!(

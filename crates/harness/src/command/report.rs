@@ -192,6 +192,7 @@ pub(super) fn missing_run(
     let options = RunOptions {
         out: results.to_owned(),
         plots: results.join("charts"),
+        has_page: false,
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         verbose: false,

@@ -29,7 +29,7 @@ pub(crate) use resolution::holds_found_rate;
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
-const QUICK: &str = "quick run (reduced size). Rerun without --quick before drawing conclusions.";
+pub const NO_QUICK_VERDICT: &str = "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
 /// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
@@ -124,7 +124,7 @@ impl<'a> Verdicts<'a> {
             }
         }
         if is_quick {
-            text += &(wrapped("No verdict: ", "            ", QUICK) + "\n");
+            text += &(wrapped("No verdict: ", "            ", NO_QUICK_VERDICT) + "\n");
         }
         for note in notes.first().into_iter().flatten().filter(is_common) {
             text += &wrapped("  ", "    ", note);
@@ -138,7 +138,7 @@ impl<'a> Verdicts<'a> {
 
     /// A paragraph on each group of cells and each metric. If there is only one, and it names few of its cells, the numbers
     /// of all cells follow.
-    fn sentences(&self) -> Vec<String> {
+    pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {
             [judged] if judged.entries.len() > 2 => judged.values(),

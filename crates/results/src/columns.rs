@@ -29,7 +29,7 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
-    /// The kind of operation, or `all`.
+    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// `timed`: real threads and real time. `counted`: one thread, every counter the same on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
@@ -46,7 +46,7 @@ columns! {
     /// Operations done.
     OPS = "ops", "operations", Count, Integer, Neither, true;
     /// Wall time of the phase, from the start of its first operation to the end of its last. Settling is not
-    /// in it. Rows of single operations repeat it.
+    /// in it. Rows of single operations repeat it. Of a step, the time until it was done.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
@@ -384,6 +384,16 @@ columns! {
     CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "miss rate of the processor's cache", Ratio, Number, Lower, false;
     /// `instructions` / `ops`: those of flushes and merges meanwhile among them.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
+    /// The state in which the phase met the store, by the phases before it. `empty`: nothing was written. `written`: the
+    /// last phase that wrote may have left entries in memtables. Steps after it follow one another: `flushed`, `compacted`,
+    /// `reopened`, as in `compacted, reopened`. `, unsettled` ends it where background work may still have run.
+    STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
+    /// `memtable_bytes` when the clock of the phase started.
+    MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
+    /// `runs` when the clock of the phase started.
+    RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, true;
+    /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
+    CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
 }
 
 /// The columns that take hardware counters, in order: no machine without them fills one.

@@ -242,7 +242,7 @@ columns! {
     /// Why the numbers of the row cannot be: the bounds of theory or physics that they exceed, in words. No verdict
     /// goes by such a row. Empty where all is within its bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
-    /// Threads that issued operations.
+    /// Threads that issued operations. Empty of a step on the store, which has none.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: operations due per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;

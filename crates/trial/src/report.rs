@@ -159,7 +159,8 @@ impl PhaseReport<'_> {
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
-        row.set(&c::THREADS, u64::from(self.phase.threads));
+        // No thread issues operations in a step.
+        row.set_some(&c::THREADS, self.phase.step().is_none().then_some(u64::from(self.phase.threads)));
         row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
         self.set_realised(&mut row);
         finish(&mut row, c::METRICS);

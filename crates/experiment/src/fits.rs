@@ -3,7 +3,7 @@
 use catalog::Limit;
 use engines::{EngineOptions, UNEQUAL};
 use results::RunMode;
-use workload::Rate;
+use workload::{Phase, Rate, StoreStep};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
@@ -18,12 +18,30 @@ pub(super) fn unequal_terms(cell: &Cell) -> usize {
 }
 
 /// The reason to reject an experiment that names the engine of this configuration: counted mode needs an engine whose
-/// counters are equal in every run. `None` for an engine that can run.
+/// counters are equal in every run, and a step needs an engine with the call. `None` for an engine that can run.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
-    (mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic)).then(|| {
-        format!("engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\"")
-    })
+    if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
+        return Some(format!(
+            "engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\""
+        ));
+    }
+    let missing = missing_call(cell)?;
+    Some(format!("{missing}; remove the phase, or the engine"))
+}
+
+/// The first step of a configuration's phases that its engine has no call for, as text.
+fn missing_call(cell: &Cell) -> Option<String> {
+    let engine = engine(&cell.engine);
+    let lacks = |step: StoreStep| match step {
+        StoreStep::Compact => !engine.compacts_on_request(),
+        StoreStep::Checkpoint => !engine.makes_checkpoints(),
+        _ => false,
+    };
+    let step = |phase: &Phase| phase.step().filter(|step| lacks(*step)).map(|step| (step, phase.name.clone()));
+    let (step, phase) = cell.task.workload()?.phases.iter().find_map(step)?;
+    let (name, step) = (engine_label(&cell.engine), step.name());
+    Some(format!("engine \"{name}\" has no call for step = \"{step}\" of phase \"{phase}\""))
 }
 
 /// The reason why the engine of a configuration cannot run it. `None` if it can.
@@ -31,6 +49,9 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
         return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
+    }
+    if let Some(missing) = missing_call(cell) {
+        return Some(missing);
     }
     if !built.reads_whole_design() {
         let limits = cell.design.limits();

@@ -39,8 +39,8 @@ pub(super) struct Drive {
 
 /// The work of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals per kind of operation.
-    pub(super) kinds: Vec<(Kind, KindTotals)>,
+    /// The totals per kind of operation, by its name, or of the step that was taken.
+    pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The kept answers, by thread.
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
@@ -70,6 +70,13 @@ pub(super) struct KindTotals {
 }
 
 impl KindTotals {
+    /// The totals of a single call that took `ns` nanoseconds, if time is measured.
+    pub(super) fn one(ns: Option<u64>) -> Self {
+        let mut totals = Self { operations: 1, ..Self::default() };
+        ns.into_iter().for_each(|ns| totals.service.record(ns));
+        totals
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.found += other.found;
@@ -213,10 +220,11 @@ impl Shared<'_> {
             }
             records.push(outcome.record);
         }
-        let kinds = Kind::ALL.into_iter().zip(totals).filter(|(_, total)| total.operations > 0).collect();
+        let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
+        let operations = named.filter(|(_, total)| total.operations > 0).collect();
         let is_timed = self.drive.mode == RunMode::Timed;
         let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { kinds, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
+        Driven { operations, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.

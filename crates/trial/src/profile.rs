@@ -12,9 +12,9 @@ pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) ->
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
         return Profile::realised(phase, from, Some(&performed));
     }
-    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     let share = |part: u64| part as f64 / operations as f64;
-    let mix = driven.kinds.iter().map(|(kind, totals)| (kind.name(), share(totals.operations)));
+    let mix = driven.operations.iter().map(|(kind, totals)| (*kind, share(totals.operations)));
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 

@@ -104,6 +104,15 @@ impl Truth {
         }
     }
 
+    /// Key and value bytes of all live data, if known.
+    pub(super) fn live_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Shadow(shadow) => (!shadow.may_drop()).then(|| shadow.live_bytes()),
+            Self::Model(model) => Some(model.live_bytes()),
+            Self::Unknown => None,
+        }
+    }
+
     /// Compares the whole content of the store with the expected content. Returns the first difference.
     pub(super) fn verify(&mut self, target: &dyn Target) -> Result<Option<String>, TargetError> {
         match self {

@@ -4,7 +4,7 @@
 //!
 //! From the top down:
 //!
-//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase has its [`Mix`] of
+//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`], or has its [`Mix`] of
 //!    [`Kind`]s, the distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and scan lengths ([`LENGTHS`]), and its
 //!    [`Rate`].
 //! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs;
@@ -46,6 +46,7 @@ pub mod reference;
 pub mod replay;
 mod shadow;
 mod spelling;
+mod step;
 mod stream;
 mod sustained;
 mod target;
@@ -74,6 +75,7 @@ pub use range::{LENGTHS, RangeSpec};
 pub use rate::Rate;
 pub use replay::Replay;
 pub use shadow::{Shadow, StoreVerdict};
+pub use step::StoreStep;
 pub use stream::Stream;
 pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};

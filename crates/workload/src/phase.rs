@@ -13,6 +13,7 @@ use crate::operation::Kind;
 use crate::range::RangeSpec;
 use crate::rate::Rate;
 use crate::spelling::{self, Spelling, inside};
+use crate::step::StoreStep;
 use crate::trace::{TRACES, TraceFile};
 use crate::value::ValueSpec;
 
@@ -28,7 +29,7 @@ const DEFAULT_MEMBERS: u32 = 100;
 /// The kind of a replay of commands as text, which is no trace.
 const TEXT: &str = "text";
 
-/// One `[[phase]]`: a load, a mix of operations, or a replay.
+/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// The name, unique in its workload; the random streams depend on it.
@@ -43,6 +44,8 @@ pub struct Phase {
     pub threads: u32,
     /// The rate of requests.
     pub rate: Rate,
+    /// Whether the phase ends only when no flush and no compaction is running or due.
+    pub settle: bool,
 }
 
 /// Work of a phase.
@@ -54,6 +57,8 @@ pub enum Work {
     Mixed(Box<Mixed>),
     /// Executes the commands of a text file in the DSL.
     Text(PathBuf),
+    /// Takes a step on the store, and executes no operations.
+    Step(StoreStep),
 }
 
 /// A phase that adds keys: `insert = 1_000_000`.
@@ -126,6 +131,14 @@ impl Phase {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
         check_name(&name)?;
+        if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
+            let settle = match step {
+                StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
+                _ => spelling.read("settle")?.unwrap_or(true),
+            };
+            spelling.finish("a step")?;
+            return Ok(Self::of_step(name, step, settle));
+        }
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
             PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
@@ -147,11 +160,18 @@ impl Phase {
         };
         let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
+        let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
-        let phase = Self { name, before, work, value, threads, rate };
+        let phase = Self { name, before, work, value, threads, rate, settle };
         phase.check_threads()?;
         phase.check_rate()?;
         Ok(phase)
+    }
+
+    /// Creates the phase of a step.
+    fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
+        let (before, value) = (Before::default(), ValueSpec::default());
+        Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
     }
 
     /// Returns the phase as TOML with all defaults; it parses to an equal phase.
@@ -168,13 +188,41 @@ impl Phase {
                 replay.insert("file".to_owned(), file.to_string_lossy().into_owned().into());
                 table.insert("replay".to_owned(), Value::Table(replay));
             }
+            Work::Step(step) => {
+                table.insert("step".to_owned(), step.name().into());
+                if let StoreStep::Sleep(ns) = step {
+                    table.insert("seconds".to_owned(), Time(*ns).to_string().into());
+                }
+            }
         }
-        if !matches!(self.work, Work::Text(_)) {
+        if !matches!(self.work, Work::Text(_) | Work::Step(_)) {
             table.insert("value".to_owned(), self.value.to_toml());
         }
-        table.insert("threads".to_owned(), i64::from(self.threads).into());
-        table.insert("rate".to_owned(), self.rate.to_toml());
+        if self.step().is_none() {
+            table.insert("threads".to_owned(), i64::from(self.threads).into());
+            table.insert("rate".to_owned(), self.rate.to_toml());
+        }
+        if !self.settle {
+            table.insert("settle".to_owned(), false.into());
+        }
         table
+    }
+
+    /// Returns the step that the phase takes instead of operations, if any.
+    pub fn step(&self) -> Option<StoreStep> {
+        match self.work {
+            Work::Step(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Returns whether any operation of the phase may change the store.
+    pub fn may_write(&self) -> bool {
+        match &self.work {
+            Work::Load(_) | Work::Text(_) => true,
+            Work::Mixed(mixed) => mixed.mix.writes(),
+            Work::Step(_) => false,
+        }
     }
 
     /// Returns the trace that the phase replays, if any.
@@ -191,6 +239,10 @@ impl Phase {
     /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
+        if !self.settle && matches!(self.rate, Rate::Sustained(_)) {
+            let message = "settle: a search for a rate begins each rate after compaction has finished; leave settle out";
+            return Err(ChoiceError::at("settle", message));
+        }
         if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
             return Ok(());
         }
@@ -290,6 +342,7 @@ fn no_warm_up(work: &Work) -> Option<&'static str> {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
+        Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
@@ -370,10 +423,11 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     if operations == Some(0) {
         return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
     }
-    let time_limit_ns = read_seconds(spelling)?;
+    let time_limit_ns = spelling::seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
-        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay"])?;
-        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, or replay = …";
+        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
+        let message =
+            "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or step = …";
         return Err(ChoiceError::at("operations", message));
     }
     let mix = match (spelling.take("mix"), &trace) {
@@ -437,19 +491,6 @@ fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result
     } else {
         Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
     }
-}
-
-/// Reads a time limit: `30`, `0.5` or `"30s"`.
-fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
-    let nanoseconds = match spelling.take("seconds") {
-        None => return Ok(None),
-        Some(text @ Value::String(_)) => spelling::read::<Time>("seconds", &text)?.0,
-        Some(number) => (spelling::number("seconds", &number)?.max(0.0) * 1e9) as u64,
-    };
-    if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
-    }
-    Ok(Some(nanoseconds))
 }
 
 impl Serialize for Phase {

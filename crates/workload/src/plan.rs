@@ -14,6 +14,7 @@ use crate::length::LengthDistribution;
 use crate::operation::Kind;
 use crate::phase::{KeySource, Mixed, Order, Phase, Work};
 use crate::range::LENGTHS;
+use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
 use crate::values::Values;
 use crate::workload::{Workload, path};
@@ -59,6 +60,7 @@ pub(crate) enum PlannedWork {
     Load { keys: u64, order: Order, batch: Option<u32> },
     Mixed(Box<PlannedMix>),
     Text(PathBuf),
+    Step,
 }
 
 /// Settings of a mixed phase, with its distributions built.
@@ -139,6 +141,7 @@ impl Builder<'_> {
             },
             Work::Mixed(mixed) => PlannedWork::Mixed(Box::new(self.build_mixed(mixed)?)),
             Work::Text(file) => PlannedWork::Text(self.text_file(file)?),
+            Work::Step(_) => PlannedWork::Step,
         };
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
@@ -212,6 +215,7 @@ impl PhasePlan {
             }
             PlannedWork::Mixed(mixed) => mixed.operations(),
             PlannedWork::Text(_) => None,
+            PlannedWork::Step => Some(0),
         }
     }
 
@@ -221,6 +225,11 @@ impl PhasePlan {
             PlannedWork::Text(file) => Some(file),
             _ => None,
         }
+    }
+
+    /// Returns the step that the phase takes in place of operations.
+    pub fn step(&self) -> Option<StoreStep> {
+        self.phase.step()
     }
 
     /// Returns whether operations that write are mixed with others.
@@ -253,7 +262,7 @@ impl PhasePlan {
                 let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
                 after.versions = self.check_versions("operations", from, writes)?;
             }
-            PlannedWork::Text(_) => {}
+            PlannedWork::Text(_) | PlannedWork::Step => {}
         }
         Ok(after)
     }

@@ -56,7 +56,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "seconds",
         "time such as `\"30s\"`, or a number of seconds",
-        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first.",
+        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first. Of a sleep, its \
+         length.",
     ),
     KeyEntry::new(
         "mix",
@@ -108,6 +109,20 @@ const PHASE: &[KeyEntry] = &[
         "table with `kind` and `file`",
         "Replays a recorded trace, or the commands of a text file, instead of drawing keys.",
     ),
+    KeyEntry::new(
+        "step",
+        "`\"flush\"`, `\"compact\"`, `\"settle\"`, `\"reopen\"`, `\"checkpoint\"`, `\"drop_caches\"`, `\"sleep\"`",
+        "Makes the phase a step on the store, without operations: it writes the memtables, compacts the whole store, waits \
+         for background work, closes and opens the store, copies it, evicts its files from the page cache, or waits. A \
+         step has only the keys `name` and `settle`, and a sleep has `seconds`.",
+    ),
+    KeyEntry::new(
+        "settle",
+        "`true`, `false`",
+        "Whether the phase ends only when no flush and no compaction is running or due. `false` leaves that to the next \
+         phase, for example to `step = \"settle\"`.",
+    )
+    .or("true"),
     KeyEntry::new(
         "cache",
         "`\"as-is\"`, `\"warm\"`, `\"cold\"`",

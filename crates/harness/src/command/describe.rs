@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use catalog::Time;
 use experiment::{Cell, Estimate, Experiment, Overrides};
 use plot::format_value;
 use report::{FigureSource, Sheet, Way};
@@ -10,7 +11,7 @@ use results::Unit;
 use run::{engine_info, introduction};
 use types::Outcome;
 use verdict::noisy_baselines;
-use workload::{Extent, Plan, Profile};
+use workload::{Extent, Plan, Profile, StoreStep};
 
 use crate::output::print;
 
@@ -105,7 +106,11 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
     let fixture = experiment.fixture_phases(&cell.task);
     for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
         let from = Extent { keys: keys as u64, versions: 0 };
-        let figures = figures(&Profile::intended(phase, from)).join(", ");
+        let figures = match phase.step() {
+            Some(StoreStep::Sleep(ns)) => format!("step sleep, {}", Time(ns)),
+            Some(step) => format!("step {}", step.name()),
+            None => figures(&Profile::intended(phase, from)).join(", "),
+        };
         let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
         let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
     }

@@ -37,7 +37,8 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     let mut left = limit;
     let mut extent = Extent::default();
     for phase in phases {
-        writeln!(out, "# phase {}", phase.phase().name)?;
+        let step = phase.step().map_or_else(String::new, |step| format!(": step {}", step.name()));
+        writeln!(out, "# phase {}{step}", phase.phase().name)?;
         left -= match phase.text() {
             Some(file) => write_commands(file, left, out)?,
             None => write_operations(phase, extent, left, out)?,

@@ -27,6 +27,7 @@ mod report;
 mod resume;
 mod shell;
 mod subjects;
+mod steps;
 mod sweeps;
 mod timed;
 mod torture;

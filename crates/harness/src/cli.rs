@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::Format;
+use verdict::{FailOn, Format, Tolerance};
 
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
@@ -150,6 +150,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// Baseline results: of one experiment, or a folder of several
+    ///
+    /// Several folders of one experiment are sessions. Times are compared by sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results: of one experiment, or a folder of several
@@ -163,6 +165,23 @@ pub(crate) struct CompareArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct GateArguments {
+    /// Pass a number only if its CI excludes a larger regression
+    ///
+    /// As 5% or 0.05. The report counts the numbers that passed, failed, and were not decided.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) tolerance: Option<Tolerance>,
+    /// Set what fails [default: regressed; inconclusive with --tolerance]
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) fail_on: Option<FailOn>,
+    /// Append the report as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +245,8 @@ pub(crate) struct CheckArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
     /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
@@ -322,6 +343,9 @@ pub(crate) struct RunArguments {
     /// Print a line per trial, not only per round
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// Append the verdicts as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }

@@ -113,16 +113,18 @@ fn run_command(command: Command) -> Outcome<u8> {
 /// Runs experiments and returns the exit code.
 fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
-    let RunArguments { configs, out, plots, resume, allow_debug, verbose, overrides: changes } = arguments;
+    let RunArguments { configs, out, plots, resume, allow_debug, verbose, markdown, overrides: changes } =
+        arguments;
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
     });
     let (overrides, build) = (overrides(changes), build_info());
-    let options = RunOptions { out, plots, resume, allow_debug, verbose, overrides, console: CONSOLE, build };
+    let options =
+        RunOptions { out, plots, resume, allow_debug, verbose, markdown, overrides, console: CONSOLE, build };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
-        Ending::WrongAnswers => BAD_ANSWER,
+        Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,
         Ending::Interrupted => INTERRUPTED,
     })
 }

@@ -11,7 +11,7 @@ use results::Better;
 
 use crate::criteria::Criteria;
 use crate::sample::{log_ratio, median_of_sorted};
-use crate::significance::{self, FEWEST_BLOCKS};
+use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
 use crate::verdict::judge;
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
@@ -39,7 +39,7 @@ pub struct Comparison {
     /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
     /// differences): how far the difference stands out of the noise; infinite where every round has the same ratio.
     pub effect_size: Option<f64>,
-    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs.
+    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs; for sessions, of sessions.
     pub blocks: usize,
     /// The smallest relative difference that counts in this comparison.
     pub delta: f64,
@@ -107,6 +107,41 @@ pub fn compare_unpaired(
     let logs = sides.each_ref().map(|side| side.iter().map(|value| value.ln()).collect::<Vec<f64>>());
     let interval = bootstrap::of_difference(&logs[0], &logs[1], criteria);
     found.judged(log, interval, p_value, better)
+}
+
+/// Compares two builds by whole sessions: each value is that of one session, such as the median over its trials. What
+/// differs between sessions of one build (load, temperature, memory layout) is part of the interval: Student's interval
+/// on the difference of the mean logarithms, with one variance for both sides (*Biometrika* 6, 1908). One session a side
+/// does not show how far sessions differ, so it decides nothing: it takes [`FEWEST_SESSIONS`] on both sides together.
+pub fn compare_sessions(
+    baseline: &[f64],
+    candidate: &[f64],
+    better: Better,
+    criteria: &Criteria,
+) -> Comparison {
+    let blocks = baseline.len().min(candidate.len());
+    let doubtful = |doubt| Comparison::doubtful(doubt, blocks, criteria);
+    if blocks == 0 {
+        return doubtful(Doubt::TooFewBlocks { blocks });
+    }
+    let is_zero = |value: &f64| *value == 0.0;
+    if baseline.iter().chain(candidate).all(is_zero) {
+        return doubtful(Doubt::TooNoisy).judged(0.0, (0.0, 0.0), 1.0, better);
+    }
+    if baseline.iter().chain(candidate).any(is_zero) {
+        return doubtful(Doubt::SometimesZero);
+    }
+    let logs = [baseline, candidate]
+        .map(|side| side.iter().map(|value| log_ratio((1.0, *value))).collect::<Option<Vec<f64>>>());
+    let [Some(base), Some(new)] = logs else { return doubtful(Doubt::NoRatio) };
+    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
+    let difference = mean(&new) - mean(&base);
+    let ratio = Some(difference.exp());
+    if base.len() + new.len() < FEWEST_SESSIONS {
+        return Comparison { ratio, ..doubtful(Doubt::FewSessions) };
+    }
+    let (low, high, p_value) = significance::between_sessions(&base, &new, criteria.confidence);
+    Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
 }
 
 /// Compares two exact numbers, as counters are: any difference above δ counts.
@@ -258,6 +293,33 @@ mod tests {
         assert_eq!(verdict(&some, &[1.0; 5], Better::Lower).1, Some(Doubt::SometimesZero));
         assert_eq!(verdict(&[-1.0; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
         assert_eq!(verdict(&[f64::NAN; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
+    }
+
+    #[test]
+    fn sessions_decide_only_by_how_far_sessions_differ() {
+        let criteria = Criteria::default();
+        let compared = |base: &[f64], new: &[f64]| compare_sessions(base, new, Better::Lower, &criteria);
+        let once = compared(&[100.0], &[250.0]);
+        assert_eq!((once.verdict, once.doubt), (Verdict::Inconclusive, Some(Doubt::FewSessions)));
+        assert!(
+            (once.ratio.unwrap() - 2.5).abs() < 1e-9 && once.interval.is_none() && once.p_value.is_none()
+        );
+        assert_eq!(compared(&[100.0, 101.0], &[250.0]).doubt, Some(Doubt::FewSessions));
+        // Student's interval by hand: means 0 and ln 2, s² = 2 · 0.01² / 2, t(2; 0.975) = 4.3027.
+        let [low, high] = [-0.01_f64, 0.01].map(f64::exp);
+        let found = compared(&[low, high], &[2.0 * low, 2.0 * high]);
+        let reach = 4.302_653 * 0.01 * 2.0_f64.sqrt();
+        assert_eq!(found.verdict, Verdict::Regressed);
+        let ends = found.interval.unwrap();
+        assert!((ends.low - 2.0 * (-reach).exp()).abs() < 1e-4, "{ends:?}");
+        assert!((ends.high - 2.0 * reach.exp()).abs() < 1e-4, "{ends:?}");
+        // Three sessions of the base and one of the new build.
+        assert_eq!(compared(&[100.0, 104.0, 96.0], &[105.0]).verdict, Verdict::Inconclusive);
+        assert_eq!(compared(&[100.0, 104.0, 96.0], &[300.0]).verdict, Verdict::Regressed);
+        assert_eq!(compared(&[0.0; 2], &[0.0; 2]).verdict, Verdict::Equivalent);
+        assert_eq!(compared(&[0.0, 1.0], &[1.0; 2]).doubt, Some(Doubt::SometimesZero));
+        assert_eq!(compared(&[-1.0, 1.0], &[1.0; 2]).doubt, Some(Doubt::NoRatio));
+        assert_eq!(compared(&[], &[1.0]).doubt, Some(Doubt::TooFewBlocks { blocks: 0 }));
     }
 
     #[test]

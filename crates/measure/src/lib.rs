@@ -25,7 +25,9 @@ mod verdict;
 
 pub use change::changes;
 pub use clock::{Clock, Stamp};
-pub use comparison::{Comparison, Interval, adjust, compare, compare_exact, compare_unpaired};
+pub use comparison::{
+    Comparison, Interval, adjust, compare, compare_exact, compare_sessions, compare_unpaired,
+};
 pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
 pub use criteria::Criteria;
 pub use histogram::{Histogram, MAX_NS, Summary};
@@ -34,6 +36,6 @@ pub use plan::{Arrangement, Plan, Slot};
 pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
-pub use significance::{FEWEST_BLOCKS, least_unpaired};
+pub use significance::{FEWEST_BLOCKS, FEWEST_SESSIONS, least_unpaired};
 pub use steady::SteadyRule;
 pub use verdict::{Doubt, Verdict};

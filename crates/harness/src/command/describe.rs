@@ -1,5 +1,7 @@
 //! `lsmbench describe`: the resolved experiment.
 
+mod residence;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -12,6 +14,7 @@ use types::Outcome;
 use verdict::noisy_baselines;
 use workload::{Extent, Plan, Profile};
 
+use self::residence::residence;
 use crate::output::print;
 
 /// Prints an experiment as [`described`].
@@ -41,7 +44,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   skipped: {}: {}", left.label, left.reason);
     }
-    for sentence in &experiment.deprecations {
+    for sentence in &experiment.warnings {
         let _ = writeln!(text, "#   warning: {sentence}");
     }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
@@ -58,6 +61,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
+    text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
         "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",

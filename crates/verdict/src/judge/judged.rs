@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
+use results::{Better, Column, Metric, Row, RunMode, Table, columns as c};
 use types::Outcome;
 
 use super::counter::counter;
@@ -45,6 +45,8 @@ pub(super) struct Judged<'a> {
     pub(super) resolution: f64,
     /// The comparisons of the run that share the correction of their p-values.
     pub(super) family: usize,
+    /// Cells that have no number, although no answer was wrong.
+    pub(super) unmeasured: Vec<&'a str>,
     /// Cells that gave wrong answers, and so have no number, with how many.
     pub(super) wrong: Vec<(&'a str, u64)>,
     /// Cells that dropped data that a later operation asked for.
@@ -120,7 +122,7 @@ impl<'a> Judged<'a> {
     ) -> Outcome<Self> {
         let prices = Prices::of(experiment, metric);
         let operation = experiment.operation.clone().unwrap_or_else(|| ALL.to_owned());
-        let phase = phase_of(experiment);
+        let phase = judged_phase(experiment);
         let column = runs.column(metric)?.clone();
         let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
         let rows = Rows::of((&all, &twice), &phase, &operation);
@@ -130,6 +132,10 @@ impl<'a> Judged<'a> {
         let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
         let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (counter(&column), value));
         let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
+        let is_measured = |cell: &CellFacts| entries.iter().any(|entry| entry.cell.number == cell.number);
+        let unmeasured =
+            group.cells.iter().filter(|cell| !wrong.contains(&cell.number) && !is_measured(cell));
+        let unmeasured = unmeasured.map(|cell| cell.label.as_str()).collect();
         let baseline = group.baseline(experiment).map(|cell| cell.number);
         if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
             entries[..=at].rotate_right(1);
@@ -171,6 +177,7 @@ impl<'a> Judged<'a> {
             noise,
             resolution,
             family: 0,
+            unmeasured,
             wrong,
             dropping,
             implausible: implausible_cells(&[&rows.judged, &rows.whole]),
@@ -246,15 +253,15 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged.
-fn phase_of(experiment: &ExperimentFacts<'_>) -> String {
+/// The phase that is judged: the one that the experiment names, or else that of the first chart, or else the default.
+pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
 /// The metrics that are judged, the one that decides first.
-pub(super) fn metrics(experiment: &ExperimentFacts<'_>, schema: &Schema) -> Vec<String> {
-    let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, schema));
+pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
+    let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
     for also in &experiment.also {
         if !metrics.contains(also) {
@@ -278,9 +285,11 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The column of the first chart if one direction of it is better, else the throughput. If time is not
-/// measured, the bytes written; for a component its own metric.
-fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
+/// The column of the first chart if one direction of it is better, else the throughput. If time is not measured, the bytes
+/// written; for a component its own metric. If nothing of it was measured in the judged phase, the first other metric with a
+/// value.
+fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
+    let schema = runs.schema();
     let is_directed = |y: &&String| {
         let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
         column.is_some_and(|column| column.better() != Better::Neither)
@@ -291,5 +300,20 @@ fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
         (None, RunMode::Timed) => c::OPS_PER_SECOND.name,
         (None, RunMode::Counted) => c::WRITE_AMP.name,
     };
-    of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
+    let first = of_chart.map_or(fallback, String::as_str);
+    let operation = experiment.operation.as_deref().unwrap_or(ALL);
+    let rows = TrialRows::of(runs).of_phase(&judged_phase(experiment)).of_operation(operation);
+    let is_measured = |name: &&str| {
+        let position = schema.find(name).ok();
+        position.is_some_and(|position| rows.iter().any(|row| row.cells()[position].number().is_some()))
+    };
+    let others = [
+        fallback,
+        c::OPS_PER_SECOND.name,
+        c::WRITE_AMP.name,
+        c::BLOCKS_PER_GET.name,
+        c::FPR.name,
+        c::SPACE_AMP.name,
+    ];
+    [first].into_iter().chain(others).find(is_measured).unwrap_or(first).to_owned()
 }

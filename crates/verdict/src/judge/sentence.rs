@@ -292,7 +292,7 @@ impl Judged<'_> {
     }
 
     /// `tiered is 2.28x faster than leveled`, or without the baseline where it is `None`.
-    fn change(&self, of: &Ranked, than: Option<&str>) -> String {
+    pub(super) fn change(&self, of: &Ranked, than: Option<&str>) -> String {
         let (name, title) = (quoted(&of.name), self.title());
         let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
         let Some(change) = self.change_of(of) else { return name };
@@ -309,7 +309,7 @@ impl Judged<'_> {
     }
 
     /// ` (95% CI 2.18x to 2.65x)`; of exact numbers, of counts below 100 and of shares both sides.
-    fn evidence(&self, of: &Ranked) -> String {
+    pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
             Some(format!("{own} vs {base}"))
@@ -327,7 +327,7 @@ impl Judged<'_> {
     }
 
     /// The interval of a change, where there is one of some width.
-    fn interval(&self, of: &Ranked) -> Option<String> {
+    pub(super) fn interval(&self, of: &Ranked) -> Option<String> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 

@@ -118,7 +118,7 @@ impl Judged<'_> {
     }
 
     /// The verdict on a candidate in a word or two.
-    fn word(&self, ranked: &Ranked) -> String {
+    pub(super) fn word(&self, ranked: &Ranked) -> String {
         let is_up = ranked.comparison.ratio.is_some_and(|ratio| ratio > 1.0);
         match ranked.comparison.verdict {
             _ if self.is_bound(&ranked.name) => "ideal bound",

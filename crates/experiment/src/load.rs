@@ -285,6 +285,9 @@ impl<'a> Loader<'a> {
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
         }
+        if !self.overrides.quick {
+            trials.count = trials.count.max(trials.seeds);
+        }
         trials.count = self.overrides.trials.unwrap_or(trials.count);
         trials.seed = self.overrides.seed.unwrap_or(trials.seed);
         trials.check().map_err(|(key, message)| match key {

@@ -123,6 +123,7 @@ impl Experiment {
             text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }
+        text.extend((self.trials.seeds > 1).then(|| format!("seeds {}\n", self.trials.seeds)));
         text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
         text.extend(self.trials.warm_memory.map(|bytes| format!("warm memory {bytes}\n")));
         text.extend(

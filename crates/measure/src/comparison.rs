@@ -151,6 +151,47 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
+/// Compares two quantities of one seed that depend on random draws: `values` are the numbers, and `counts` the events behind
+/// them, of which so many would come again with other draws, give or take the root of their number. A share counts less
+/// the nearer it is to 1. The interval is that of two independent Poisson or binomial counts on the logarithm of their
+/// ratio. What both sides have in common, as the same operations, makes it wider than it has to be. Without counts there is
+/// no interval, and a difference above δ decides nothing.
+pub fn compare_counts(
+    values: [f64; 2],
+    counts: Option<[f64; 2]>,
+    is_share: bool,
+    better: Better,
+    delta: f64,
+) -> Comparison {
+    let criteria = Criteria { delta, exact: true, ..Criteria::default() };
+    let exact = compare_exact(values[0], values[1], better, delta);
+    if values[0].total_cmp(&values[1]).is_eq() {
+        return exact;
+    }
+    let doubtful = Comparison { ratio: exact.ratio, effect_size: None, ..Comparison::doubtful(Doubt::OneSeed, 1, &criteria) };
+    let Some(counts) = counts.filter(|counts| counts.iter().all(|count| count.is_finite() && *count >= 0.0)) else {
+        return if exact.verdict == Verdict::Equivalent { exact } else { doubtful };
+    };
+    // Half an event more on each side keeps ratios of no events finite.
+    let events = counts.map(|count| count + 0.5);
+    let spread = |at: usize| if is_share { (1.0 - values[at]).clamp(0.0, 1.0) / events[at] } else { 1.0 / events[at] };
+    let error = (spread(0) + spread(1)).sqrt();
+    let is_zero = values.contains(&0.0);
+    let adjusted = (events[1].ln() - events[0].ln(), exact.ratio.map(f64::ln));
+    let log = match adjusted {
+        (_, Some(log)) if !is_zero => log,
+        (log, _) => log,
+    };
+    let (reach, p_value) = significance::normal(log, error, criteria.confidence);
+    let found = Comparison { ratio: exact.ratio, ..doubtful }.judged(log, (log - reach, log + reach), p_value, better);
+    match found.verdict {
+        Verdict::Inconclusive if found.doubt != Some(Doubt::NoDirection) => {
+            Comparison { doubt: Some(Doubt::OneSeed), ..found }
+        }
+        _ => found,
+    }
+}
+
 /// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and withdraws the verdicts that
 /// chance among so many comparisons would explain.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
@@ -293,6 +334,32 @@ mod tests {
         assert_eq!(verdict(&some, &[1.0; 5], Better::Lower).1, Some(Doubt::SometimesZero));
         assert_eq!(verdict(&[-1.0; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
         assert_eq!(verdict(&[f64::NAN; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
+    }
+
+    #[test]
+    fn counts_of_one_seed_decide_only_beyond_chance() {
+        let fpr = |counts: [f64; 2]| {
+            compare_counts(counts.map(|count| count / 1e5), Some(counts), true, Better::Lower, 0.02)
+        };
+        for (counts, verdict) in [
+            ([20.0, 33.0], Verdict::Inconclusive),
+            ([4.0, 3.0], Verdict::Inconclusive),
+            ([0.0, 0.0], Verdict::Equivalent),
+            ([0.0, 3.0], Verdict::Inconclusive),
+            ([400.0, 200.0], Verdict::Improved),
+            ([200.0, 400.0], Verdict::Regressed),
+            ([40.0, 0.0], Verdict::Improved),
+        ] {
+            let found = fpr(counts);
+            assert_eq!(found.verdict, verdict, "{counts:?}: {found:?}");
+            assert_eq!(found.doubt, (verdict == Verdict::Inconclusive).then_some(Doubt::OneSeed), "{counts:?}");
+        }
+        // A hit rate near 1 is better known than the number of its hits.
+        let hits = compare_counts([0.9, 0.95], Some([900.0, 950.0]), true, Better::Higher, 0.02);
+        assert_eq!(hits.verdict, Verdict::Improved);
+        let unknown = compare_counts([1.0, 2.0], None, false, Better::Lower, 0.02);
+        assert_eq!((unknown.verdict, unknown.doubt), (Verdict::Inconclusive, Some(Doubt::OneSeed)));
+        assert_eq!(compare_counts([1.0, 1.0], None, false, Better::Lower, 0.02).verdict, Verdict::Equivalent);
     }
 
     #[test]

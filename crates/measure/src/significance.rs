@@ -1,7 +1,7 @@
 //! How often chance alone would cause the measured difference: p-values of paired and of unpaired runs, and their
 //! correction where there are several.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
@@ -50,6 +50,16 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
     let reach = student.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
     let p_value = 2.0 * student.cdf(-(difference / error).abs());
     (difference - reach, difference + reach, p_value)
+}
+
+/// Half the width of a confidence interval, and the two-sided p-value of "it is 0", of a value with a normal error.
+pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
+    if error == 0.0 {
+        return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
+    }
+    let normal = Normal::new(0.0, 1.0).expect("it is the standard normal distribution");
+    let reach = normal.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
+    (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }
 
 /// The most runs of both sides together for which the rank test counts every order; with more, the normal

@@ -55,6 +55,8 @@ pub enum Doubt {
     TooNoisy,
     /// One session a side, or two and one: how far sessions of one build differ is not known.
     FewSessions,
+    /// The counts of one seed: another seed may give another difference.
+    OneSeed,
     /// A number of one side exceeds a bound of theory or physics.
     Implausible,
     /// It regressed in one batch of trials, and not in the one before.
@@ -94,6 +96,7 @@ impl fmt::Display for Doubt {
                     "sessions of one build differ, and it takes {FEWEST_SESSIONS} sessions of both sides to see by how much"
                 )
             }
+            Self::OneSeed => f.write_str("one seed: the difference is of this seed, and more seeds would decide it"),
             Self::Implausible => f.write_str("a number of one side cannot be"),
             Self::OnlyOnce => f.write_str("the batch before did not show it"),
             Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),

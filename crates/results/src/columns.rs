@@ -316,7 +316,7 @@ columns! {
     /// codec, bytes of keys of a hash function, bytes of files of a back end.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
     /// Component runs only: the hit rate of Belady's rule on the same requests at the same capacity, which knows
-    /// the future: no cache can have a higher one.
+    /// the future and begins with the best contents out of the blocks of the warm-up: no cache can have a higher one.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
     /// Component runs only: sorted runs that a get may have to ask, the mean over the flushes of a simulated tree.
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;

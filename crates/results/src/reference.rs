@@ -24,7 +24,8 @@ pub fn markdown() -> String {
          `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
          Counters count what happened within the phase; those of the store as a whole stand in the rows of \
          operation `all` only. **An empty cell was not measured; it is never 0.** \
-         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine.\n\n\
+         *Exact* columns are the same to the last digit in every run of `counted` mode, on every machine. Those that are exact \
+         *for a seed* depend on random draws: another seed gives other values (`trials.seeds`).\n\n\
          ## Which measurement a row is\n\n",
     );
     section(&mut page, IDENTITY);
@@ -69,7 +70,11 @@ fn section(page: &mut String, metrics: &[Metric]) {
             metric.name,
             metric.unit.symbol(),
             if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
-            if metric.exact { "yes" } else { "" },
+            match (metric.exact, metric.is_drawn()) {
+                (true, true) => "for a seed",
+                (true, false) => "yes",
+                (false, _) => "",
+            },
             metric.definition().replace('|', "\\|"),
         );
     }

@@ -272,11 +272,14 @@ impl<'a> Run<'a> {
         line(&format!("{name}: {question}"));
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
-            "  {}, {}, {} mode, seed {}{}",
+            "  {}, {}, {} mode, {}{}",
             counted(cells.len(), "configuration"),
             counted(trials.count as usize, "round"),
             trials.mode.name(),
-            trials.seed,
+            match trials.seeds {
+                1 => format!("seed {}", trials.seed),
+                seeds => format!("seeds {} to {}", trials.seed, trials.seed_of(seeds - 1)),
+            },
             cost.map_or_else(String::new, |cost| format!(
                 ", measurement overhead {:.0} ns per operation",
                 cost.operation_ns
@@ -450,7 +453,7 @@ impl<'a> Run<'a> {
                 task: cell.task.clone(),
             },
             base: self.experiment.base.clone(),
-            seed: trials.seed,
+            seed: trials.seed_of(turn.group.trial),
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
@@ -518,7 +521,7 @@ impl<'a> Run<'a> {
             .set(&c::LABEL, cell.label.as_str());
         row.set(&c::TRIAL, trial)
             .set(&c::MODE, self.experiment.trials.mode.name())
-            .set(&c::SEED, self.experiment.trials.seed);
+            .set(&c::SEED, self.experiment.trials.seed_of(trial));
         for (path, value) in schema.swept().zip(&cell.swept) {
             row.set_swept(path, value)?;
         }

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
+use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_counts, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Metric, Row, RunMode, Table, columns as c};
+use results::{Better, Column, Metric, Row, RunMode, Table, Unit, columns as c};
 use types::Outcome;
 
+use super::chance::{events, is_drawn};
 use super::counter::counter;
 use super::group::Group;
 use super::price::Prices;
@@ -41,6 +42,10 @@ pub(super) struct Judged<'a> {
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
+    /// The seeds of the operations.
+    pub(super) seeds: usize,
+    /// Whether numbers are exact, and so have no interval: counters that are the same for every seed.
+    pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 without a search.
     pub(super) resolution: f64,
     /// The comparisons of the run that share the correction of their p-values.
@@ -67,6 +72,8 @@ pub(super) struct Entry<'a> {
     pub(super) steadiness: Steadiness,
     /// The median over trials of the count that its number is, or is a share of.
     pub(super) count: Option<f64>,
+    /// The independent events behind a number that depends on random draws.
+    events: Option<f64>,
 }
 
 /// The rows of a verdict.
@@ -94,7 +101,7 @@ impl<'a> Entry<'a> {
         cell: &'a CellFacts,
         rows: &Rows<'_>,
         prices: &Prices,
-        (counter, value): (Option<&Metric>, impl Fn(&Row) -> Option<f64>),
+        (column, value): (&Column, impl Fn(&Row) -> Option<f64>),
     ) -> Option<Self> {
         let name = cell.name.as_str();
         let [judged, whole] =
@@ -105,9 +112,18 @@ impl<'a> Entry<'a> {
         }
         let price = |at| whole.sample(name, |row| prices.value(at, row)).median();
         let prices = (0..prices.names().len()).map(price).collect();
-        let count = counter.and_then(|counter| judged.measured(name, counter).median());
+        let count = counter(column).and_then(|counter| judged.measured(name, counter).median());
+        let events = sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
         let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
-        Some(Self { cell, contrast, sample, prices, steadiness, count })
+        Some(Self { cell, contrast, sample, prices, steadiness, count, events })
+    }
+}
+
+impl Entry<'_> {
+    /// Whether all trials have the same number.
+    fn is_constant(&self) -> bool {
+        let values = &self.sample.blocks;
+        values.iter().all(|(_, value)| value.total_cmp(&values[0].1).is_eq())
     }
 }
 
@@ -125,12 +141,16 @@ impl<'a> Judged<'a> {
         let phase = judged_phase(experiment);
         let column = runs.column(metric)?.clone();
         let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
+        let is_counted = experiment.mode == RunMode::Counted;
+        let seeds = all.seeds();
+        // Trials of one seed count the same.
+        let all = if is_counted { all.filter(|row| is_first_of_seed(row, &seeds)) } else { all };
         let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
         let value = move |row: &Row| row.cells()[position].number();
         let wrong = &all.wrong_cells() | &twice.wrong_cells();
         let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
-        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (counter(&column), value));
+        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (&column, value));
         let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
         let is_measured = |cell: &CellFacts| entries.iter().any(|entry| entry.cell.number == cell.number);
         let unmeasured =
@@ -152,7 +172,13 @@ impl<'a> Judged<'a> {
         let resolution = resolution(&column, &phase, &group.cells);
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
-        let ranked = rank_all(&entries, column.better(), experiment.mode, &criteria);
+        let is_constant = entries.iter().all(|entry| entry.is_constant());
+        let is_exact = is_counted && (seeds.len() < 2 || is_constant);
+        let ranked = match is_counted {
+            false => rank_timed(&entries, &column, &criteria),
+            true if is_exact => rank_exact(&entries, &column, seeds.len(), criteria.delta),
+            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }),
+        };
         let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
             cells.map(|cell| cell.label.as_str()).collect()
@@ -175,6 +201,8 @@ impl<'a> Judged<'a> {
             entries,
             ranked,
             noise,
+            seeds: seeds.len(),
+            is_exact,
             resolution,
             family: 0,
             unmeasured,
@@ -207,22 +235,41 @@ impl<'a> Judged<'a> {
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
+    /// Whether numbers are of one seed and depend on its draws.
+    pub(super) fn is_of_one_seed(&self) -> bool {
+        self.is_exact && self.seeds < 2 && is_drawn(&self.column)
+    }
+
     /// Whether a cell has an ideal variant where the baseline has none: it bounds the others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
 
-/// In `counted` mode numbers are exact and need no interval.
-fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Criteria) -> Vec<Ranked> {
+/// Whether a row is of the first trial of its seed.
+fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
+    let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
+    first.is_none() || row.get(&c::TRIAL).integer() == first
+}
+
+/// Compares numbers with an interval over trials, or over seeds.
+fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
-    if mode == RunMode::Timed {
-        let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
-        return rank(&baseline.sample, &candidates, better, criteria);
-    }
+    let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
+    rank(&baseline.sample, &candidates, column.better(), criteria)
+}
+
+/// Compares numbers that every trial repeats. Those of one seed that depend on draws differ only beyond chance.
+fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
+    let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
+    let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
     let ranked = others.iter().filter_map(|other| {
         let (base, value) = (baseline.sample.median()?, other.sample.median()?);
-        let comparison = compare_exact(base, value, better, criteria.delta);
+        let counts = baseline.events.zip(other.events).map(|(base, own)| [base, own]);
+        let comparison = match is_of_one_seed {
+            true => compare_counts([base, value], counts, column.unit() == Unit::Share, better, delta),
+            false => compare_exact(base, value, better, delta),
+        };
         Some(Ranked { name: other.sample.name.clone(), comparison })
     });
     let mut ranked: Vec<Ranked> = ranked.collect();

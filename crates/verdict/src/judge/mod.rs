@@ -1,5 +1,6 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod chance;
 mod counter;
 mod few;
 mod gated;

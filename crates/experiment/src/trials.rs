@@ -119,7 +119,10 @@ impl Trials {
             return Err(("seeds", format!("{} is outside of 1 to {MOST_TRIALS}", self.seeds)));
         }
         if self.seeds - 1 > LARGEST_SEED - seed {
-            return Err(("seeds", format!("the last of them exceeds the largest whole number in TOML, {LARGEST_SEED}")));
+            return Err((
+                "seeds",
+                format!("the last of them exceeds the largest whole number in TOML, {LARGEST_SEED}"),
+            ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
             let message = "expected the relative half-width of an interval, more than 0 and less than 1";

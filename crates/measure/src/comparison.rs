@@ -168,13 +168,19 @@ pub fn compare_counts(
     if values[0].total_cmp(&values[1]).is_eq() {
         return exact;
     }
-    let doubtful = Comparison { ratio: exact.ratio, effect_size: None, ..Comparison::doubtful(Doubt::OneSeed, 1, &criteria) };
-    let Some(counts) = counts.filter(|counts| counts.iter().all(|count| count.is_finite() && *count >= 0.0)) else {
+    let doubtful = Comparison {
+        ratio: exact.ratio,
+        effect_size: None,
+        ..Comparison::doubtful(Doubt::OneSeed, 1, &criteria)
+    };
+    let Some(counts) = counts.filter(|counts| counts.iter().all(|count| count.is_finite() && *count >= 0.0))
+    else {
         return if exact.verdict == Verdict::Equivalent { exact } else { doubtful };
     };
     // Half an event more on each side keeps ratios of no events finite.
     let events = counts.map(|count| count + 0.5);
-    let spread = |at: usize| if is_share { (1.0 - values[at]).clamp(0.0, 1.0) / events[at] } else { 1.0 / events[at] };
+    let spread =
+        |at: usize| if is_share { (1.0 - values[at]).clamp(0.0, 1.0) / events[at] } else { 1.0 / events[at] };
     let error = (spread(0) + spread(1)).sqrt();
     let is_zero = values.contains(&0.0);
     let adjusted = (events[1].ln() - events[0].ln(), exact.ratio.map(f64::ln));
@@ -183,7 +189,12 @@ pub fn compare_counts(
         (log, _) => log,
     };
     let (reach, p_value) = significance::normal(log, error, criteria.confidence);
-    let found = Comparison { ratio: exact.ratio, ..doubtful }.judged(log, (log - reach, log + reach), p_value, better);
+    let found = Comparison { ratio: exact.ratio, ..doubtful }.judged(
+        log,
+        (log - reach, log + reach),
+        p_value,
+        better,
+    );
     match found.verdict {
         Verdict::Inconclusive if found.doubt != Some(Doubt::NoDirection) => {
             Comparison { doubt: Some(Doubt::OneSeed), ..found }
@@ -352,7 +363,11 @@ mod tests {
         ] {
             let found = fpr(counts);
             assert_eq!(found.verdict, verdict, "{counts:?}: {found:?}");
-            assert_eq!(found.doubt, (verdict == Verdict::Inconclusive).then_some(Doubt::OneSeed), "{counts:?}");
+            assert_eq!(
+                found.doubt,
+                (verdict == Verdict::Inconclusive).then_some(Doubt::OneSeed),
+                "{counts:?}"
+            );
         }
         // A hit rate near 1 is better known than the number of its hits.
         let hits = compare_counts([0.9, 0.95], Some([900.0, 950.0]), true, Better::Higher, 0.02);

@@ -26,8 +26,7 @@ mod verdict;
 pub use change::changes;
 pub use clock::{Clock, Stamp};
 pub use comparison::{
-    Comparison, Interval, adjust, compare, compare_counts, compare_exact, compare_sessions,
-    compare_unpaired,
+    Comparison, Interval, adjust, compare, compare_counts, compare_exact, compare_sessions, compare_unpaired,
 };
 pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
 pub use criteria::Criteria;

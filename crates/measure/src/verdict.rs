@@ -96,7 +96,9 @@ impl fmt::Display for Doubt {
                     "sessions of one build differ, and it takes {FEWEST_SESSIONS} sessions of both sides to see by how much"
                 )
             }
-            Self::OneSeed => f.write_str("one seed: the difference is of this seed, and more seeds would decide it"),
+            Self::OneSeed => {
+                f.write_str("one seed: the difference is of this seed, and more seeds would decide it")
+            }
             Self::Implausible => f.write_str("a number of one side cannot be"),
             Self::OnlyOnce => f.write_str("the batch before did not show it"),
             Self::TooSmall => f.write_str("it differs by less than counts, and the interval reaches further"),

@@ -36,7 +36,8 @@ mod tests {
     #[test]
     fn drawn_columns_are_exact_for_their_seed_and_bytes_are_not_drawn() {
         assert!(DRAWN.iter().all(|metric| metric.exact));
-        for metric in [c::FLUSHES, c::FLUSH_BYTES, c::COMPACTION_BYTES_WRITTEN, c::WRITE_AMP, c::FILTER_BYTES] {
+        for metric in [c::FLUSHES, c::FLUSH_BYTES, c::COMPACTION_BYTES_WRITTEN, c::WRITE_AMP, c::FILTER_BYTES]
+        {
             assert!(!metric.is_drawn(), "{}", metric.name);
         }
     }

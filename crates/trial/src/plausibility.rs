@@ -101,7 +101,9 @@ impl Facts {
             keeps_bytes: is_first("compression") && !drops,
             is_oracle,
             has_even_filters: is_first("allocation"),
-            keeps_locality: bloom::CATALOG.build(design.choice("bloom")).is_ok_and(|policy| policy.needs_keys()),
+            keeps_locality: bloom::CATALOG
+                .build(design.choice("bloom"))
+                .is_ok_and(|policy| policy.needs_keys()),
             ..Self::default()
         }
     }
@@ -552,9 +554,12 @@ mod tests {
             state >> 33
         };
         let uniform: Vec<u64> = (0..count).map(|_| next() % 1000).collect();
-        let skewed: Vec<u64> = (0..count).map(|_| (next() % 1000) * (next() % 1000) * (next() % 1000) / 1_000_000).collect();
-        let phased: Vec<u64> = (0..count).map(|at| next() % 300 + if at < count / 2 { 0 } else { 500 }).collect();
-        let turned: Vec<u64> = (0..count).map(|at| if at < count / 2 { next() % 300 } else { at % 400 }).collect();
+        let skewed: Vec<u64> =
+            (0..count).map(|_| (next() % 1000) * (next() % 1000) * (next() % 1000) / 1_000_000).collect();
+        let phased: Vec<u64> =
+            (0..count).map(|at| next() % 300 + if at < count / 2 { 0 } else { 500 }).collect();
+        let turned: Vec<u64> =
+            (0..count).map(|at| if at < count / 2 { next() % 300 } else { at % 400 }).collect();
         vec![
             ("regular", (0..count).map(|at| at % 700).collect()),
             ("uniform", uniform),
@@ -577,12 +582,18 @@ mod tests {
         let request = |key: &u64| Request { id: BlockId { tree: 0, table: 0, offset: *key }, bytes: 100 };
         for (name, keys) in streams(8000) {
             let trace: Vec<Request> = keys.iter().map(request).collect();
-            for (choice, capacity) in variants(&cache::CATALOG).iter().flat_map(|choice| [(choice, 5_000), (choice, 40_000)]) {
+            for (choice, capacity) in
+                variants(&cache::CATALOG).iter().flat_map(|choice| [(choice, 5_000), (choice, 40_000)])
+            {
                 let mut table = choice.to_toml();
                 if let Some(own) = table.as_table_mut().and_then(|table| table.get_mut("capacity")) {
                     *own = toml::Value::from(capacity);
                 }
-                let Ok(cache) = cache::CATALOG.choose(&table).and_then(|choice| cache::CATALOG.build(&choice)) else { continue };
+                let Ok(cache) =
+                    cache::CATALOG.choose(&table).and_then(|choice| cache::CATALOG.build(&choice))
+                else {
+                    continue;
+                };
                 let score = replay(&*cache, &trace, trace.len() / 2);
                 let bound = belady(&trace, cache.capacity(), trace.len() / 2);
                 let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
@@ -612,7 +623,8 @@ mod tests {
         let regular: Vec<u64> = (0..4000).map(|at| at * 1000).collect();
         let random: Vec<u64> = (1..4001).map(|at| spread(at) >> 8).collect();
         let clustered: Vec<u64> = (0..4000).map(|at| (at / 100) * 1_000_000_000 + at % 100 * 2).collect();
-        let absent: Vec<u64> = (0..20_000_u64).flat_map(|at| [at * 200 + 7, spread(at + 9999) >> 8, at * 1000 + 500]).collect();
+        let absent: Vec<u64> =
+            (0..20_000_u64).flat_map(|at| [at * 200 + 7, spread(at + 9999) >> 8, at * 1000 + 500]).collect();
         for (name, mut keys) in [("regular", regular), ("random", random), ("clustered", clustered)] {
             keys.sort_unstable();
             let hash = |key: u64| KeyHash(xxhash(key));
@@ -620,7 +632,11 @@ mod tests {
             let spelt: KeyList = keys.iter().map(|key| key.to_be_bytes()).collect();
             for choice in variants(&bloom::CATALOG) {
                 let Ok(policy) = bloom::CATALOG.build(&choice) else { continue };
-                let input = FilterInput { hashes: &hashes, bits_per_key: None, keys: policy.needs_keys().then_some(&spelt) };
+                let input = FilterInput {
+                    hashes: &hashes,
+                    bits_per_key: None,
+                    keys: policy.needs_keys().then_some(&spelt),
+                };
                 let filter = policy.open(types::Bytes::copy_from(&policy.build(&input))).unwrap();
                 let asked = absent.iter().filter(|key| keys.binary_search(key).is_err());
                 let (mut positives, mut negatives) = (0_u64, 0_u64);
@@ -637,7 +653,8 @@ mod tests {
                 row.set(&c::FILTER_NEGATIVES, negatives).set(&c::FILTER_FALSE_POSITIVES, positives);
                 row.set(&c::FILTER_PROBES, positives + negatives);
                 row.set(&c::BITS_PER_KEY, filter.memory_bytes() as f64 * 8.0 / keys.len() as f64);
-                let design = Design::default().with(&toml::Table::from_iter([("bloom".to_owned(), choice.to_toml())]));
+                let design =
+                    Design::default().with(&toml::Table::from_iter([("bloom".to_owned(), choice.to_toml())]));
                 let facts = Facts::of(&design.unwrap(), Limits::OF_ANY);
                 assert_eq!(implausible(&row, &facts), None, "{name} keys: {}", choice.label());
             }

@@ -74,7 +74,8 @@ fn no_honest_row_of_a_tree_is_implausible() {
 #[test]
 fn no_honest_row_of_a_component_is_implausible() {
     let bench = Bench::new();
-    let streams = ["\"uniform\"", "\"zipfian\"", "\"loop\"", "\"scan-mixed\"", "\"sequential\"", "\"latest\""];
+    let streams =
+        ["\"uniform\"", "\"zipfian\"", "\"loop\"", "\"scan-mixed\"", "\"sequential\"", "\"latest\""];
     for requests in streams {
         let text = format!(
             "question = \"Which?\"\nsubject = \"cache\"\n[component]\nblocks = 2_000\nblock = 1024\noperations = 20_000\n\

@@ -50,7 +50,11 @@ fn seeds_are_replicates_that_all_configurations_share() {
     let of_look = of(&rows, "look", "all");
     assert_eq!(of_look.len(), 16);
     for row in &of_look {
-        assert_eq!(count(row, &c::SEED), 42 + count(row, &c::TRIAL), "a trial of each configuration has its seed");
+        assert_eq!(
+            count(row, &c::SEED),
+            42 + count(row, &c::TRIAL),
+            "a trial of each configuration has its seed"
+        );
     }
     let positives: std::collections::BTreeSet<u64> = of_look
         .iter()
@@ -62,11 +66,17 @@ fn seeds_are_replicates_that_all_configurations_share() {
     let [fpr, bytes, _] = &found[..] else { panic!("{found:?}") };
     assert_eq!(fpr["trials"], "8");
     let end = |name: &str| fpr[name].parse::<f64>().unwrap();
-    assert!(end("ratio_low") < end("ratio") && end("ratio") < end("ratio_high"), "an interval over seeds: {fpr:?}");
+    assert!(
+        end("ratio_low") < end("ratio") && end("ratio") < end("ratio_high"),
+        "an interval over seeds: {fpr:?}"
+    );
     // The memory of a filter does not depend on what is asked.
     assert_eq!((&*bytes["ratio_low"], &*bytes["doubt"]), (&*bytes["ratio_high"], ""), "{bytes:?}");
     let said = unwrapped(&answer.out);
-    assert!(said.contains("false-positive rate (lower is better), counted, 8 seeds, ± standard deviation"), "{said}");
+    assert!(
+        said.contains("false-positive rate (lower is better), counted, 8 seeds, ± standard deviation"),
+        "{said}"
+    );
     assert!(said.contains("memory of filters (lower is better), counted (exact)"), "{said}");
     assert!(said.contains("Exact (counted mode), the same for all 8 seeds."), "{said}");
     // Trials of one seed are no more evidence.
@@ -77,9 +87,13 @@ fn seeds_are_replicates_that_all_configurations_share() {
     let golden = bench.read("goldens/x.csv");
     bench.write("x.toml", ALIKE);
     bench.ok(&["check", "x.toml", "--baseline", "again", "--update"]);
-    let counters = |text: &str| text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>();
+    let counters = |text: &str| {
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+    };
     assert_eq!(counters(&golden), counters(&bench.read("again/x.csv")));
-    for (set, hint) in [("trials.seeds=0", "trials.seeds: 0 is outside of 1 to 1000"), ("trials.seeds=1001", "1 to 1000")] {
+    for (set, hint) in
+        [("trials.seeds=0", "trials.seeds: 0 is outside of 1 to 1000"), ("trials.seeds=1001", "1 to 1000")]
+    {
         let error = bench.run(&["run", "x.toml", "--set", set]).refusal();
         assert!(error.contains(hint), "{error}");
     }

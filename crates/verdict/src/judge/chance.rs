@@ -17,7 +17,9 @@ pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Opti
     let Column::Fixed(metric) = column else { return None };
     let named = |others: &[Metric]| others.iter().any(|other| other.name == metric.name);
     if named(&[c::FPR, c::FILTER_FALSE_POSITIVES]) {
-        let Some(wrong) = number(&c::FILTER_FALSE_POSITIVES) else { return number(&c::OPS).map(|ops| value * ops) };
+        let Some(wrong) = number(&c::FILTER_FALSE_POSITIVES) else {
+            return number(&c::OPS).map(|ops| value * ops);
+        };
         let probes = (wrong + number(&c::FILTER_NEGATIVES).unwrap_or(0.0)).max(1.0);
         let hottest = number(&c::REALISED_HOT_KEY).unwrap_or(0.0);
         let different = number(&c::RUNS).unwrap_or(1.0).max(1.0) / hottest.max(1e-12);

@@ -113,7 +113,8 @@ impl<'a> Entry<'a> {
         let price = |at| whole.sample(name, |row| prices.value(at, row)).median();
         let prices = (0..prices.names().len()).map(price).collect();
         let count = counter(column).and_then(|counter| judged.measured(name, counter).median());
-        let events = sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
+        let events =
+            sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
         let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
         Some(Self { cell, contrast, sample, prices, steadiness, count, events })
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_counts, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Metric, Row, RunMode, Table, Unit, columns as c};
+use results::{Better, Column, Row, RunMode, Table, Unit, columns as c};
 use types::Outcome;
 
 use super::chance::{events, is_drawn};

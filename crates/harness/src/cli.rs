@@ -51,6 +51,7 @@ Run experiments
 Analyze results
   plot         Redraw charts from results
   compare      Compare two folders of results
+  effects      Rank configurations; find effects, ties and the Pareto front
   history      Track metrics across runs and detect change points
   engines      Render Markdown tables that compare storage engines
 
@@ -101,6 +102,8 @@ pub(crate) enum Command {
     Plot(PlotArguments),
     /// Compare two folders of results
     Compare(CompareArguments),
+    /// Rank configurations; find effects, ties and the Pareto front
+    Effects(EffectsArguments),
     /// Track metrics across runs and detect change points
     History(HistoryArguments),
     /// Render Markdown tables that compare storage engines
@@ -167,6 +170,30 @@ pub(crate) struct CompareArguments {
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) gate: GateArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EffectsArguments {
+    /// Results of a sweep
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Rank by this metric; repeatable [default: those of the verdict]
+    ///
+    /// The Pareto front is that of all named metrics.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// Phase [default: that of the verdict, or the last]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
+    /// Kind of operation [default: that of the verdict, or all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) operation: Option<String>,
+    /// Write effects.csv and ranking.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Draw the Pareto front of the first two metrics into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Args)]

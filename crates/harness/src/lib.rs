@@ -82,6 +82,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::Effects(arguments) => command::effects(&arguments).map(|()| 0),
         Command::Engines(arguments) => command::engines(&arguments).map(ended),
         Command::Check(arguments) => {
             interrupt::install();

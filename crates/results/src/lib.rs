@@ -7,6 +7,7 @@
 mod chance;
 pub mod columns;
 pub mod counters;
+pub mod effects;
 mod error;
 mod expectation;
 mod folder;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::columns::{IDENTITY, METRICS, SECOND, TIMELINE_METRICS};
+use crate::effects::{EFFECTS, RANKING};
 use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Metric};
 use crate::verdicts::VERDICTS;
@@ -58,6 +59,13 @@ pub fn markdown() -> String {
          One row is one candidate against the baseline on one metric. The file is written anew when a run ends.\n\n",
     );
     section(&mut page, VERDICTS);
+    page.push_str(
+        "\n## What follows from a sweep: `effects.csv`\n\n\
+         `lsmbench effects --csv DIR` writes this file and the next one. One row is one level of a factor, or one pair of levels.\n\n",
+    );
+    section(&mut page, EFFECTS);
+    page.push_str("\n## The order of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n");
+    section(&mut page, RANKING);
     page
 }
 

@@ -6,6 +6,7 @@ mod conditions;
 mod counted;
 mod documents;
 mod doors;
+mod effects;
 mod engines;
 mod external;
 mod fixtures;

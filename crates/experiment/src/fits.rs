@@ -1,5 +1,7 @@
 //! The restrictions of engines: configurations that an engine cannot run, and terms of the design that it cannot match.
 
+use std::collections::BTreeSet;
+
 use catalog::Limit;
 use engines::{EngineOptions, UNEQUAL};
 use results::RunMode;
@@ -11,10 +13,17 @@ use super::engine::{engine, engine_label, is_limited};
 /// The reason why an engine with its own background threads has no counted mode.
 const COUNTED: &str = "background threads are timing-dependent";
 
-/// The number of terms of the design that the engine of a configuration cannot match.
-pub(super) fn unequal_terms(cell: &Cell) -> usize {
-    let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
-    lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
+/// The number of terms of the design in which the engines of two configurations do not match. Terms that neither of two
+/// other engines matches do not set them apart, and neither do those of two builds of one engine.
+pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
+    if a.engine.kind() == b.engine.kind() {
+        return 0;
+    }
+    let [one, other] = [a, b].map(|cell| {
+        let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
+        lines.into_iter().filter(|line| line.starts_with(UNEQUAL)).collect::<BTreeSet<String>>()
+    });
+    one.symmetric_difference(&other).count()
 }
 
 /// The reason to reject an experiment that names the engine of this configuration: counted mode needs an engine whose

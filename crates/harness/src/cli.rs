@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::Format;
+use verdict::{FailOn, Format, Tolerance};
 
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
@@ -52,6 +52,7 @@ Analyze results
   plot         Redraw charts from results
   page         Write one HTML page to explore results
   compare      Compare two folders of results
+  effects      Rank configurations; find effects, ties and the Pareto front
   history      Track metrics across runs and detect change points
   engines      Render Markdown tables that compare storage engines
 
@@ -104,6 +105,8 @@ pub(crate) enum Command {
     Page(PageArguments),
     /// Compare two folders of results
     Compare(CompareArguments),
+    /// Rank configurations; find effects, ties and the Pareto front
+    Effects(EffectsArguments),
     /// Track metrics across runs and detect change points
     History(HistoryArguments),
     /// Render Markdown tables that compare storage engines
@@ -153,6 +156,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// Baseline results: of one experiment, or a folder of several
+    ///
+    /// Several folders of one experiment are sessions. Times are compared by sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results: of one experiment, or a folder of several
@@ -166,6 +171,47 @@ pub(crate) struct CompareArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EffectsArguments {
+    /// Results of a sweep
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Rank by this metric; repeatable [default: those of the verdict]
+    ///
+    /// The Pareto front is that of all named metrics.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// Phase [default: that of the verdict, or the last]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
+    /// Kind of operation [default: that of the verdict, or all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) operation: Option<String>,
+    /// Write effects.csv and ranking.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Draw the Pareto front of the first two metrics into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct GateArguments {
+    /// Pass a number only if its CI excludes a larger regression
+    ///
+    /// As 5% or 0.05. The report counts the numbers that passed, failed, and were not decided.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) tolerance: Option<Tolerance>,
+    /// Set what fails [default: regressed; inconclusive with --tolerance]
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) fail_on: Option<FailOn>,
+    /// Append the report as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -229,6 +275,8 @@ pub(crate) struct CheckArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
     /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
@@ -328,6 +376,9 @@ pub(crate) struct RunArguments {
     /// Print a line per trial, not only per round
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// Append the verdicts as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }

@@ -83,6 +83,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::Effects(arguments) => command::effects(&arguments).map(|()| 0),
         Command::Engines(arguments) => command::engines(&arguments).map(ended),
         Command::Check(arguments) => {
             interrupt::install();
@@ -114,7 +115,7 @@ fn run_command(command: Command) -> Outcome<u8> {
 /// Runs experiments and returns the exit code.
 fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
-    let RunArguments { configs, out, plots, resume, no_page, allow_debug, verbose, overrides: changes } =
+    let RunArguments { configs, out, plots, resume, no_page, allow_debug, verbose, markdown, overrides: changes } =
         arguments;
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
@@ -122,11 +123,12 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     });
     let (overrides, build) = (overrides(changes), build_info());
     let has_page = !no_page;
+    let console = CONSOLE;
     let options =
-        RunOptions { out, plots, has_page, resume, allow_debug, verbose, overrides, console: CONSOLE, build };
+        RunOptions { out, plots, has_page, resume, allow_debug, verbose, markdown, overrides, console, build };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
-        Ending::WrongAnswers => BAD_ANSWER,
+        Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,
         Ending::Interrupted => INTERRUPTED,
     })
 }

@@ -313,8 +313,8 @@ columns! {
     /// Component runs only: megabytes (10⁶ bytes) of data per second in the median slice: original bytes for a codec,
     /// key bytes for a hash function, file bytes for a back end.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
-    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future,
-    /// so no cache can have a higher one.
+    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future and
+    /// begins with the best contents out of the blocks of the warm-up, so no cache can have a higher one.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
     /// Component runs only: sorted runs that a get may have to search, as the mean over the flushes of a simulated
     /// tree.

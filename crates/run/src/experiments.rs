@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use page::Page;
-use results::targets::{check_folder, create_folder};
+use results::targets::{check_file, check_folder, create_folder};
 use results::{
     BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
@@ -18,11 +18,13 @@ use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
 use super::child::run_trial;
+use super::closed_rounds::late_baseline;
 use super::console::Console;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
+use super::summary::append;
 use super::{engine_info, environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
@@ -40,6 +42,8 @@ pub struct RunOptions {
     pub allow_debug: bool,
     /// Whether to print a line for every trial, not only for every round.
     pub verbose: bool,
+    /// The file to which the verdicts are appended as Markdown.
+    pub markdown: Option<PathBuf>,
     /// The changes to the experiments.
     pub overrides: Overrides,
     /// The functions that print the output.
@@ -55,6 +59,8 @@ pub enum Ending {
     Done,
     /// At least one answer was wrong.
     WrongAnswers,
+    /// A configuration did not pass the gate of its experiment.
+    Regressed,
     /// The user interrupted the run.
     Interrupted,
 }
@@ -78,6 +84,8 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
         match run.run()? {
             Ending::Done => {}
             Ending::WrongAnswers => ending = Ending::WrongAnswers,
+            Ending::Regressed if ending == Ending::Done => ending = Ending::Regressed,
+            Ending::Regressed => {}
             Ending::Interrupted => return Ok(Ending::Interrupted),
         }
     }
@@ -154,6 +162,8 @@ impl<'a> Run<'a> {
                 "a debug build gives no valid times; build with --release, or run with --set trials.mode=counted",
             ));
         }
+        check_gate(experiment)?;
+        options.markdown.as_deref().map_or(Ok(()), check_file)?;
         if let Some(limit) = experiment.trials.memory_limit {
             memory_limit::check(limit.0)
                 .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
@@ -197,7 +207,35 @@ impl<'a> Run<'a> {
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
         check_table(&folder.levels(), &self.levels_schema)?;
-        Ok(earlier.check_rows(folder)?)
+        earlier.check_rows(folder)?;
+        self.check_baselines()
+    }
+
+    /// Rejects baselines that would run a second time outside of their rounds.
+    fn check_baselines(&self) -> Outcome<()> {
+        let cells = &self.experiment.cells;
+        let numbers: Vec<u64> =
+            noisy_baselines(&self.facts).into_iter().map(|place| cells[place].number).collect();
+        let folder = self.home.folder();
+        let (finished, twice) = (self.finished(&folder.runs())?, self.finished(&folder.noise())?);
+        let Some(late) = late_baseline(&numbers, &finished, &twice) else { return Ok(()) };
+        let label = cells.iter().find(|cell| cell.number == late).map_or("", |cell| cell.label.as_str());
+        Err(Problem::new(format!(
+            "{} cannot be resumed with the baseline \"{label}\": another one ran twice in its rounds to measure the noise, \
+             and the second trials of this one would run outside of them; keep the baseline, judge without noise by --set \
+             trials.noise=false, or run without --resume",
+            folder.root().display()
+        )))
+    }
+
+    /// The finished trials in a file of rows of an interrupted run.
+    fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
+        let phases = self.experiment.task.phases();
+        let last_phase = phases.last().map_or("", |phase| phase);
+        match self.options.resume && path.exists() {
+            true => Ok(Table::read(path)?.finished(last_phase)),
+            false => Ok(BTreeSet::new()),
+        }
     }
 
     fn run(mut self) -> Outcome<Ending> {
@@ -239,11 +277,14 @@ impl<'a> Run<'a> {
         line(&format!("{name}: {question}"));
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
-            "  {}, {}, {} mode, seed {}{}",
+            "  {}, {}, {} mode, {}{}",
             counted(cells.len(), "configuration"),
             counted(trials.count as usize, "round"),
             trials.mode.name(),
-            trials.seed,
+            match trials.seeds {
+                1 => format!("seed {}", trials.seed),
+                seeds => format!("seeds {} to {}", trials.seed, trials.seed_of(seeds - 1)),
+            },
             cost.map_or_else(String::new, |cost| format!(
                 ", measurement overhead {:.0} ns per operation",
                 cost.operation_ns
@@ -274,16 +315,8 @@ impl<'a> Run<'a> {
 
     fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
-        let phases = self.experiment.task.phases();
-        let last_phase = phases.last().map_or("", |phase| phase);
-        let finished_in = |path: &Path| -> Outcome<BTreeSet<Group>> {
-            match self.options.resume && path.exists() {
-                true => Ok(Table::read(path)?.finished(last_phase)),
-                false => Ok(BTreeSet::new()),
-            }
-        };
-        let finished = finished_in(&folder.runs())?;
-        let finished_noise = finished_in(&folder.noise())?;
+        let finished = self.finished(&folder.runs())?;
+        let finished_noise = self.finished(&folder.noise())?;
         let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
                 true => Ok(RowWriter::resume(path, schema, finished)?.0),
@@ -424,7 +457,7 @@ impl<'a> Run<'a> {
                 task: cell.task.clone(),
             },
             base: self.experiment.base.clone(),
-            seed: trials.seed,
+            seed: trials.seed_of(turn.group.trial),
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
@@ -492,7 +525,7 @@ impl<'a> Run<'a> {
             .set(&c::LABEL, cell.label.as_str());
         row.set(&c::TRIAL, trial)
             .set(&c::MODE, self.experiment.trials.mode.name())
-            .set(&c::SEED, self.experiment.trials.seed);
+            .set(&c::SEED, self.experiment.trials.seed_of(trial));
         for (path, value) in schema.swept().zip(&cell.swept) {
             row.set_swept(path, value)?;
         }
@@ -518,6 +551,12 @@ impl<'a> Run<'a> {
         }
         let Experiment { name, question, .. } = self.experiment;
         let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
+        let rule = self.experiment.gate.as_ref();
+        let gated = rule.map(|rule| verdicts.gated(rule));
+        text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));
+        if let Some(file) = &self.options.markdown {
+            append(file, &verdicts.markdown(rule))?;
+        }
         let _ = writeln!(
             text,
             "Results: {}",
@@ -538,8 +577,26 @@ impl<'a> Run<'a> {
         (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
         let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
-        Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+        Ok(match gated {
+            _ if !is_right => Ending::WrongAnswers,
+            Some(gated) if !gated.passes() => Ending::Regressed,
+            _ => Ending::Done,
+        })
     }
+}
+
+/// Rejects a gate with a configuration that cannot run, because the gate would pass without its numbers.
+fn check_gate(experiment: &Experiment) -> Outcome<()> {
+    let Some(absent) =
+        absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
+    else {
+        return Ok(());
+    };
+    Err(Problem::at(
+        &experiment.file,
+        None,
+        format!("gate: {absent}; install it, or remove it from the gate"),
+    ))
 }
 
 /// Whether the first of these trials is the last one of its round, without the failed configurations.

@@ -1,5 +1,7 @@
 //! `lsmbench describe`: the resolved experiment.
 
+mod residence;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -13,6 +15,7 @@ use types::Outcome;
 use verdict::noisy_baselines;
 use workload::{Extent, Plan, Profile, StoreStep};
 
+use self::residence::residence;
 use crate::output::print;
 
 /// Prints an experiment as [`described`].
@@ -42,7 +45,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   skipped: {}: {}", left.label, left.reason);
     }
-    for sentence in &experiment.deprecations {
+    for sentence in &experiment.warnings {
         let _ = writeln!(text, "#   warning: {sentence}");
     }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
@@ -59,6 +62,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
+    text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
         "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",

@@ -1,7 +1,9 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod chance;
 mod counter;
 mod few;
+mod gated;
 mod group;
 mod judged;
 mod notes;
@@ -22,7 +24,9 @@ use self::judged::{Judged, metrics};
 use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
+pub use gated::Gated;
 pub use group::noisy_baselines;
+pub use judged::judged_phase;
 pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
@@ -75,7 +79,7 @@ impl<'a> Verdicts<'a> {
     /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
     /// one family: chance has as many opportunities.
     pub fn of(experiment: &'a ExperimentFacts<'a>, runs: &Table, noise: &Table) -> Outcome<Self> {
-        let (groups, metrics) = (groups(experiment), metrics(experiment, runs.schema()));
+        let (groups, metrics) = (groups(experiment), metrics(experiment, runs));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
         let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
         let comparisons = candidates * metrics.len();

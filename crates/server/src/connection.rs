@@ -206,13 +206,13 @@ impl Connection<'_> {
     }
 }
 
-/// Runs a future until the server ends; `None` if that is first.
+/// Runs a future until the server ends; `None` if the server ends, even if the future could go on at once.
 pub(crate) async fn until_end<T>(ending: &mut watch::Receiver<bool>, work: impl Future<Output = T>) -> Option<T> {
     let mut work = pin!(work);
     let mut end = pin!(async { ending.wait_for(|is_ending| *is_ending).await.is_ok() });
-    std::future::poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => end.as_mut().poll(context).map(|_| None),
+    std::future::poll_fn(|context| match end.as_mut().poll(context) {
+        Poll::Ready(_) => Poll::Ready(None),
+        Poll::Pending => work.as_mut().poll(context).map(Some),
     })
     .await
 }

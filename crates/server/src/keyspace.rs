@@ -10,6 +10,7 @@ use types::SequenceNumber;
 use crate::cursors::Cursors;
 use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash_key, name_of, string_key};
 use crate::stripes::Stripes;
+use crate::view::{View, read_count};
 
 /// Keys that are deleted in one batch where a whole keyspace is deleted.
 const DELETED_AT_ONCE: usize = 10_000;
@@ -64,33 +65,11 @@ impl Keyspace {
         &self.cursors
     }
 
-    /// Whether there may be a hash. A batch that holds the lock of a name sees every hash of that name.
-    pub(crate) fn may_have_hashes(&self) -> bool {
-        self.hashes.load(Ordering::Acquire) > 0
-    }
-
     /// Records that a batch, which still holds its locks, has created or removed hashes.
     pub(crate) fn add_hashes(&self, count: i64) {
         if count != 0 {
             self.hashes.fetch_add(count, Ordering::Release);
         }
-    }
-
-    /// The number of fields of a hash; `None` if there is no such hash.
-    pub(crate) fn fields_of(&self, name: &[u8]) -> Result<Option<u64>> {
-        if !self.may_have_hashes() {
-            return Ok(None);
-        }
-        Ok(self.tree.get(&hash_key(name))?.map(|count| read_count(&count)))
-    }
-
-    /// The kind of a name; `None` if there is no such name.
-    pub(crate) fn kind_of(&self, name: &[u8]) -> Result<Option<Kind>> {
-        let mut value = Vec::new();
-        if self.tree.get_into(&string_key(name), &mut value)? {
-            return Ok(Some(Kind::String));
-        }
-        Ok(self.fields_of(name)?.map(|_| Kind::Hash))
     }
 
     /// Passes the fields of a hash and their values to `visit`, from one moment, until it returns `false`. Returns
@@ -203,9 +182,19 @@ impl Keyspace {
     }
 }
 
-/// Reads the number of fields that the key of a hash stores.
-pub(crate) fn read_count(value: &[u8]) -> u64 {
-    value.try_into().map_or(0, u64::from_be_bytes)
+impl View for Keyspace {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.tree.get(key)
+    }
+
+    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
+        self.tree.multi_get(keys)
+    }
+
+    /// A batch that holds the lock of a name sees every hash of that name.
+    fn may_have_hashes(&self) -> bool {
+        self.hashes.load(Ordering::Acquire) > 0
+    }
 }
 
 fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
@@ -252,6 +241,7 @@ mod tests {
 
     use super::*;
     use crate::names::field_key;
+    use crate::view::{fields_of, kind_of};
 
     fn keyspace(entries: &[(&[u8], &[u8])]) -> Keyspace {
         let design = Design::default().with(&"storage = \"memory\"".parse().unwrap()).unwrap();
@@ -285,9 +275,9 @@ mod tests {
         assert_eq!(keyspace.count_names().unwrap(), 4);
         keyspace.tree().put(b"c", b"6").unwrap();
         assert_eq!(keyspace.count_names().unwrap(), 5);
-        assert_eq!(keyspace.fields_of(b"h").unwrap(), Some(2));
-        assert_eq!(keyspace.kind_of(b"h").unwrap(), Some(Kind::Hash));
-        assert_eq!(keyspace.kind_of(b"f").unwrap(), None);
+        assert_eq!(fields_of(&keyspace, b"h").unwrap(), Some(2));
+        assert_eq!(kind_of(&keyspace, b"h").unwrap(), Some(Kind::Hash));
+        assert_eq!(kind_of(&keyspace, b"f").unwrap(), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub mod resp;
 mod shared;
 mod stripes;
 mod text;
+mod view;
 
 pub use keyspace::Keyspace;
 pub use limits::ServerLimits;

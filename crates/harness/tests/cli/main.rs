@@ -25,6 +25,7 @@ mod refusals;
 mod replay;
 mod report;
 mod resume;
+mod serve;
 mod shell;
 mod subjects;
 mod sweeps;

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::glob;
 use super::info;
 use super::pipeline::Request;
+use super::queue::Queue;
 use super::replies::{Replies, Version};
 use super::strings::integer;
 use crate::connection::Next;
@@ -13,7 +14,6 @@ use crate::limits::{MAX_ARGUMENT_BYTES, MAX_NAME_BYTES};
 use crate::shared::Shared;
 
 /// The state of one client.
-#[derive(Debug)]
 pub(crate) struct Client {
     /// Its number.
     pub(crate) number: u64,
@@ -22,6 +22,8 @@ pub(crate) struct Client {
     /// Whether it may execute all commands.
     pub(crate) is_let_in: bool,
     pub(crate) version: Version,
+    /// The requests between `MULTI` and `EXEC`.
+    pub(crate) queue: Option<Queue>,
 }
 
 /// A client and its server.
@@ -261,6 +263,24 @@ pub(crate) fn flushdb(
         _ => return Err(Failure::SYNTAX),
     }
     context.shared.keyspace.clear()?;
+    replies.ok();
+    Ok(Next::Read)
+}
+
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: work of the tree that experiments ask for between phases.
+pub(crate) fn tree(
+    context: &mut Context<'_>,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
+    let tree = context.shared.keyspace.tree();
+    match &*request.argument(1).to_ascii_uppercase() {
+        b"FLUSH" => tree.flush()?,
+        b"COMPACT" => tree.compact()?,
+        b"SETTLE" => tree.settle()?,
+        b"SYNC" => tree.sync()?,
+        _ => return Err(Failure::error("TREE has FLUSH, COMPACT, SETTLE and SYNC")),
+    }
     replies.ok();
     Ok(Next::Read)
 }

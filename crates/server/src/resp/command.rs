@@ -4,7 +4,7 @@ use super::client::Context;
 use super::failure::Failure;
 use super::pipeline::Request;
 use super::replies::Replies;
-use super::transaction::Transaction;
+use super::work::{Names, Reading, Writing};
 use crate::connection::Next;
 use crate::keyspace::Keyspace;
 use crate::stripes::Access;
@@ -20,40 +20,20 @@ pub(crate) struct Command {
     pub(crate) run: Run,
 }
 
-/// The places of names among the arguments: every `step`-th one from `first` on, up to number `last` if there is an end.
-#[derive(Clone, Copy)]
-pub(crate) struct Names {
-    pub(crate) first: usize,
-    pub(crate) last: Option<usize>,
-    pub(crate) step: usize,
-}
-
-impl Names {
-    pub(crate) const NONE: Self = Self { first: 0, last: Some(0), step: 0 };
-    pub(crate) const ONE: Self = Self { first: 1, last: Some(1), step: 1 };
-    pub(crate) const ALL: Self = Self { first: 1, last: None, step: 1 };
-    pub(crate) const PAIRS: Self = Self { first: 1, last: None, step: 2 };
-
-    /// The names in a request.
-    pub(crate) fn of<'a>(self, request: Request<'a>) -> impl Iterator<Item = &'a [u8]> {
-        let last = self.last.unwrap_or(usize::MAX).min(request.len().saturating_sub(1));
-        let places = if self.step == 0 { 1..=0 } else { self.first..=last };
-        places.step_by(self.step.max(1)).map(move |place| request.argument(place))
-    }
-}
-
 /// The function of a command.
 pub(crate) enum Run {
     /// Concerns the connection or the server.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
+    /// As `Client`, and may wait for storage.
+    Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// Reads names.
-    Read(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
+    Read(Reading),
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
     /// Writes names. `access` decides whether the batch excludes others.
     Write {
         access: fn(Request<'_>) -> Access,
-        run: fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>,
+        run: Writing,
     },
 }
 
@@ -67,11 +47,8 @@ impl Command {
         }
     }
 
-    /// Whether it may wait for storage, so that it must not run where sockets are served.
+    /// Whether it may wait for storage or for locks, so that it must not run where sockets are served.
     pub(crate) fn may_wait(&self) -> bool {
-        match self.run {
-            Run::Client(_) => self.names.step == 0 && matches!(self.name, "FLUSHDB" | "FLUSHALL" | "INFO"),
-            Run::Read(_) | Run::Scan(_) | Run::Write { .. } => true,
-        }
+        !matches!(self.run, Run::Client(_))
     }
 }

@@ -8,6 +8,7 @@ use super::strings::integer;
 use super::transaction::Transaction;
 use crate::keyspace::Keyspace;
 use crate::names::Kind;
+use crate::view::{View, kind_of};
 
 /// Names that one call of `SCAN` looks at, unless `COUNT` says otherwise.
 const DEFAULT_COUNT: usize = 10;
@@ -16,18 +17,18 @@ const DEFAULT_COUNT: usize = 10;
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: how many of the names exist.
-pub(crate) fn exists(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn exists(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let mut count = 0;
     for name in request.arguments(1) {
-        count += i64::from(keyspace.kind_of(name)?.is_some());
+        count += i64::from(kind_of(view, name)?.is_some());
     }
     replies.integer(count);
     Ok(())
 }
 
 /// `TYPE name`
-pub(crate) fn kind(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    replies.simple(keyspace.kind_of(request.argument(1))?.map_or("none", Kind::name));
+pub(crate) fn kind(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    replies.simple(kind_of(view, request.argument(1))?.map_or("none", Kind::name));
     Ok(())
 }
 

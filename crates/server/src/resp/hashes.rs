@@ -7,35 +7,36 @@ use super::strings::integer;
 use super::transaction::Transaction;
 use crate::keyspace::Keyspace;
 use crate::names::{MAX_FIELD_BYTES, field_key, string_key};
+use crate::view::{View, fields_of};
 
 /// `HGET name field`
-pub(crate) fn hget(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    let value = read(keyspace, request.argument(1), request.argument(2))?;
+pub(crate) fn hget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    let value = read(view, request.argument(1), request.argument(2))?;
     replies.value(value.as_deref());
     Ok(())
 }
 
 /// `HEXISTS name field`
-pub(crate) fn hexists(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    let value = read(keyspace, request.argument(1), request.argument(2))?;
+pub(crate) fn hexists(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    let value = read(view, request.argument(1), request.argument(2))?;
     replies.integer(i64::from(value.is_some()));
     Ok(())
 }
 
 /// `HMGET name field…`
-pub(crate) fn hmget(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn hmget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let name = request.argument(1);
     let keys: Vec<_> = request.arguments(2).map(|field| field_key(name, field)).collect();
     let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).filter(|key| is_short(key)).collect();
     if keys.len() < request.len() - 2 {
         return Err(field_too_long());
     }
-    let values = match keyspace.may_have_hashes() {
-        true => keyspace.tree().multi_get(&keys)?,
+    let values = match view.may_have_hashes() {
+        true => view.get_many(&keys)?,
         false => vec![None; keys.len()],
     };
     if values.iter().all(Option::is_none) {
-        refuse_string(keyspace, name)?;
+        refuse_string(view, name)?;
     }
     replies.array(values.len());
     values.iter().for_each(|value| replies.value(value.as_deref()));
@@ -43,10 +44,10 @@ pub(crate) fn hmget(keyspace: &Keyspace, request: Request<'_>, replies: &mut Rep
 }
 
 /// `HLEN name`
-pub(crate) fn hlen(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    let fields = keyspace.fields_of(request.argument(1))?;
+pub(crate) fn hlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    let fields = fields_of(view, request.argument(1))?;
     if fields.is_none() {
-        refuse_string(keyspace, request.argument(1))?;
+        refuse_string(view, request.argument(1))?;
     }
     replies.count(fields.unwrap_or(0));
     Ok(())
@@ -100,21 +101,21 @@ fn write_fields(
 }
 
 /// The value of a field.
-fn read(keyspace: &Keyspace, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+fn read(view: &dyn View, name: &[u8], field: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
     let key = field_key(name, field);
     if !is_short(&key) {
         return Err(field_too_long());
     }
-    let value = if keyspace.may_have_hashes() { keyspace.tree().get(&key)? } else { None };
+    let value = if view.may_have_hashes() { view.get(&key)? } else { None };
     if value.is_none() {
-        refuse_string(keyspace, name)?;
+        refuse_string(view, name)?;
     }
     Ok(value)
 }
 
 /// Rejects a name that is that of a string.
-fn refuse_string(keyspace: &Keyspace, name: &[u8]) -> Result<(), Failure> {
-    match keyspace.tree().get_into(&string_key(name), &mut Vec::new())? {
+fn refuse_string(view: &dyn View, name: &[u8]) -> Result<(), Failure> {
+    match view.get(&string_key(name))?.is_some() {
         true => Err(Failure::WRONG_TYPE),
         false => Ok(()),
     }

@@ -15,12 +15,15 @@ mod glob;
 mod hashes;
 mod info;
 mod inline;
+mod multi;
 mod pipeline;
+mod queue;
 mod replies;
 mod session;
 mod strings;
 mod table;
 mod transaction;
+mod work;
 
 pub use pipeline::{Pipeline, ProtocolError, Request, RequestLimits};
 pub(crate) use session::RespSession;

@@ -58,6 +58,20 @@ impl<'a> Replies<'a> {
         written
     }
 
+    /// Writes a part of a reply: what `write` writes, or its error.
+    pub(crate) fn nested<T>(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let start = self.output.len();
+        let written = write(self);
+        if let Err(failure) = &written {
+            self.output.truncate(start);
+            self.error(failure);
+        }
+        written
+    }
+
     /// Whether the reply that is being written is within the limit.
     pub(crate) fn has_room(&self) -> bool {
         self.output.len() - self.start <= self.limit_bytes

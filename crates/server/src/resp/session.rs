@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::client::{Client, Context};
 use super::command::{Command, Run};
 use super::failure::Failure;
+use super::multi;
 use super::pipeline::{Pipeline, ProtocolError, Request, RequestLimits, Requests};
 use super::replies::{Replies, Version};
 use super::table;
@@ -35,6 +36,7 @@ impl<'s> RespSession<'s> {
             name: Vec::new(),
             is_let_in: shared.options.password.is_none(),
             version: Version::default(),
+            queue: None,
         };
         Self { shared, client, pipeline: Pipeline::default(), error: None }
     }
@@ -62,6 +64,9 @@ impl<'s> RespSession<'s> {
 
     /// The end of the writes that start with request `first`.
     fn end_of_writes(&self, requests: Requests<'_>, first: usize) -> usize {
+        if self.client.queue.is_some() {
+            return first;
+        }
         let is_write = |index: &usize| {
             let command = self.command(requests.at(*index));
             command.is_ok_and(|command| matches!(command.run, Run::Write { .. }))
@@ -121,17 +126,22 @@ impl<'s> RespSession<'s> {
         let command = match self.command(request) {
             Ok(command) => command,
             Err(failure) => {
+                if let Some(queue) = &mut self.client.queue {
+                    queue.break_off();
+                }
                 replies.error(&failure);
                 return Next::Read;
             }
         };
         let shared = self.shared;
-        let client = &mut self.client;
+        let mut context = Context { client: &mut self.client, shared };
         let executed = replies.reply(|replies| match command.run {
-            Run::Client(run) => run(&mut Context { client, shared }, request, replies),
-            Run::Read(run) | Run::Scan(run) => {
-                run(&shared.keyspace, request, replies).map(|()| Next::Read)
+            _ if context.client.queue.is_some() && !multi::is_immediate(command) => {
+                multi::queue(&mut context, command, request, replies).map(|()| Next::Read)
             }
+            Run::Client(run) | Run::Server(run) => run(&mut context, request, replies),
+            Run::Read(run) => run(&shared.keyspace, request, replies).map(|()| Next::Read),
+            Run::Scan(run) => run(&shared.keyspace, request, replies).map(|()| Next::Read),
             Run::Write { .. } => Ok(Next::Read),
         });
         executed.unwrap_or(Next::Read)
@@ -193,7 +203,7 @@ impl Session for RespSession<'_> {
     }
 
     fn memory_bytes(&self) -> usize {
-        self.pipeline.memory_bytes()
+        self.pipeline.memory_bytes() + self.client.queue.as_ref().map_or(0, |queue| queue.bytes.capacity())
     }
 
     fn rest(&mut self) {

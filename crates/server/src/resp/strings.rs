@@ -3,10 +3,11 @@
 use super::failure::Failure;
 use super::pipeline::Request;
 use super::replies::Replies;
-use super::transaction::Transaction;
+use super::transaction::{Transaction, string_of};
 use crate::keyspace::Keyspace;
 use crate::names::string_key;
 use crate::stripes::Access;
+use crate::view::{View, kind_of};
 
 /// The access of a command that only sets names.
 pub(crate) fn blind(_: Request<'_>) -> Access {
@@ -24,35 +25,27 @@ pub(crate) fn access_of_set(request: Request<'_>) -> Access {
 }
 
 /// `GET name`
-pub(crate) fn get(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    let value = read(keyspace, request.argument(1))?;
+pub(crate) fn get(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    let value = string_of(view, request.argument(1))?;
     replies.value(value.as_deref());
     Ok(())
 }
 
 /// `STRLEN name`
-pub(crate) fn strlen(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
-    let value = read(keyspace, request.argument(1))?;
+pub(crate) fn strlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+    let value = string_of(view, request.argument(1))?;
     replies.count(value.map_or(0, |value| value.len()) as u64);
     Ok(())
 }
 
-/// The value of a string.
-fn read(keyspace: &Keyspace, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
-    match keyspace.tree().get(&string_key(name))? {
-        None if keyspace.fields_of(name)?.is_some() => Err(Failure::WRONG_TYPE),
-        value => Ok(value),
-    }
-}
-
 /// `MGET name…`: null for a name that is no string.
-pub(crate) fn mget(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
     let keys: Vec<_> = request.arguments(1).map(string_key).collect();
     let keys: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
     replies.array(keys.len());
     // The values of one group are in memory next to the reply.
     for group in keys.chunks(256) {
-        for value in keyspace.tree().multi_get(group)? {
+        for value in view.get_many(group)? {
             replies.value(value.as_deref());
         }
         if !replies.has_room() {
@@ -116,7 +109,7 @@ pub(crate) fn set(
     let old = if returns_old { transaction.string(name)? } else { None };
     let is_set = match must_exist {
         None => true,
-        Some(must_exist) => transaction.kind(name)?.is_some() == must_exist,
+        Some(must_exist) => kind_of(transaction, name)?.is_some() == must_exist,
     };
     if is_set {
         transaction.set_string(name, value)?;
@@ -135,7 +128,7 @@ pub(crate) fn setnx(
     request: Request<'_>,
     replies: &mut Replies<'_>,
 ) -> Result<(), Failure> {
-    let is_new = transaction.kind(request.argument(1))?.is_none();
+    let is_new = kind_of(transaction, request.argument(1))?.is_none();
     if is_new {
         transaction.set_string(request.argument(1), request.argument(2))?;
     }

@@ -1,26 +1,25 @@
 //! The table of all commands.
 
 use super::client::{self, Context};
-use super::command::{Command, Names, Run};
+use super::command::{Command, Run};
 use super::failure::Failure;
 use super::pipeline::Request;
 use super::replies::Replies;
 use super::strings::{self, access_of_set, blind, exclusive};
-use super::transaction::Transaction;
-use super::{generic, hashes};
+use super::work::{Names, Reading, Writing};
+use super::{generic, hashes, multi};
 use crate::connection::Next;
 use crate::keyspace::Keyspace;
 use crate::stripes::Access;
 
-type Reading = fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
-type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
+type Scanning = fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 type Speaking = fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>;
 
 const fn read(name: &'static str, arity: i32, names: Names, run: Reading) -> Command {
     Command { name, arity, names, run: Run::Read(run) }
 }
 
-const fn scan(name: &'static str, arity: i32, names: Names, run: Reading) -> Command {
+const fn scan(name: &'static str, arity: i32, names: Names, run: Scanning) -> Command {
     Command { name, arity, names, run: Run::Scan(run) }
 }
 
@@ -38,8 +37,12 @@ const fn speak(name: &'static str, arity: i32, run: Speaking) -> Command {
     Command { name, arity, names: Names::NONE, run: Run::Client(run) }
 }
 
+const fn serve(name: &'static str, arity: i32, run: Speaking) -> Command {
+    Command { name, arity, names: Names::NONE, run: Run::Server(run) }
+}
+
 /// All commands. The frequent ones come first.
-pub(crate) static COMMANDS: [Command; 46] = [
+pub(crate) static COMMANDS: [Command; 50] = [
     read("GET", 2, Names::ONE, strings::get),
     write("SET", -3, Names::ONE, access_of_set, strings::set),
     write("DEL", -2, Names::ALL, exclusive, generic::del),
@@ -80,9 +83,13 @@ pub(crate) static COMMANDS: [Command; 46] = [
     speak("CLIENT", -2, client::client),
     speak("CONFIG", -2, client::config),
     speak("COMMAND", -1, command),
-    speak("INFO", -1, client::info),
-    speak("FLUSHDB", -1, client::flushdb),
-    speak("FLUSHALL", -1, client::flushdb),
+    serve("INFO", -1, client::info),
+    serve("FLUSHDB", -1, client::flushdb),
+    serve("FLUSHALL", -1, client::flushdb),
+    speak("MULTI", 1, multi::multi),
+    serve("EXEC", 1, multi::exec),
+    speak("DISCARD", 1, multi::discard),
+    serve("TREE", 2, client::tree),
     speak("QUIT", -1, client::quit),
     speak("SHUTDOWN", -1, client::shutdown),
     speak("RESET", 1, reset),
@@ -129,7 +136,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
     replies.integer(i64::from(command.arity));
     replies.array(1);
     replies.simple(match command.run {
-        Run::Client(_) => "loading",
+        Run::Client(_) | Run::Server(_) => "admin",
         Run::Read(_) | Run::Scan(_) => "readonly",
         Run::Write { .. } => "write",
     });
@@ -141,6 +148,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
 /// `RESET`: the connection is as it was when it was new.
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();
+    context.client.queue = None;
     context.client.is_let_in = context.shared.options.password.is_none();
     replies.version = super::replies::Version::Resp2;
     replies.simple("RESET");

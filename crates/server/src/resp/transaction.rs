@@ -1,15 +1,16 @@
 //! The writes of a pipeline: executed one after the other, and given to the tree as one batch.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use tree::WriteBatch;
 use types::MAX_BATCH_BYTES;
 
 use super::failure::Failure;
-use crate::keyspace::{Keyspace, read_count};
+use crate::keyspace::Keyspace;
 use crate::names::{Kind, after_prefix, field_prefix, hash_key, string_key};
 use crate::stripes::Access;
+use crate::view::{View, fields_of, kind_of};
 
 /// Bytes of a batch at which it is given to the tree before the pipeline ends.
 const FULL_BYTES: usize = 4 << 20;
@@ -26,14 +27,14 @@ pub(crate) struct Transaction<'a> {
     batch: WriteBatch,
     batch_bytes: usize,
     /// The written values by their keys, if a request may read them.
-    written: Option<HashMap<Vec<u8>, Option<Vec<u8>>>>,
+    written: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
     /// Hashes that the batch creates, less those that it removes.
     hashes: i64,
 }
 
 impl<'a> Transaction<'a> {
     pub(crate) fn new(keyspace: &'a Keyspace, access: Access) -> Self {
-        let written = (access == Access::Exclusive).then(HashMap::new);
+        let written = (access == Access::Exclusive).then(BTreeMap::new);
         Self { keyspace, batch: WriteBatch::new(), batch_bytes: 0, written, hashes: 0 }
     }
 
@@ -61,10 +62,7 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// If the name is that of a hash.
     pub(crate) fn string(&self, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
-        match self.get(&string_key(name))? {
-            None if self.fields(name)?.is_some() => Err(Failure::WRONG_TYPE),
-            value => Ok(value),
-        }
+        string_of(self, name)
     }
 
     /// The number of fields of a hash. `None` if there is no such name.
@@ -72,23 +70,15 @@ impl<'a> Transaction<'a> {
     /// # Errors
     /// If the name is that of a string.
     pub(crate) fn hash(&self, name: &[u8]) -> Result<Option<u64>, Failure> {
-        match self.fields(name)? {
+        match fields_of(self, name)? {
             None if self.get(&string_key(name))?.is_some() => Err(Failure::WRONG_TYPE),
             fields => Ok(fields),
         }
     }
 
-    /// The kind of a name.
-    pub(crate) fn kind(&self, name: &[u8]) -> Result<Option<Kind>, Failure> {
-        match self.get(&string_key(name))? {
-            Some(_) => Ok(Some(Kind::String)),
-            None => Ok(self.fields(name)?.map(|_| Kind::Hash)),
-        }
-    }
-
     /// Sets a string, in place of any value.
     pub(crate) fn set_string(&mut self, name: &[u8], value: &[u8]) -> Result<(), Failure> {
-        if self.fields(name)?.is_some() {
+        if fields_of(self, name)?.is_some() {
             self.remove_hash(name)?;
         }
         self.put(&string_key(name), value)
@@ -96,7 +86,7 @@ impl<'a> Transaction<'a> {
 
     /// Removes a name with its value. Returns whether there was one.
     pub(crate) fn remove(&mut self, name: &[u8]) -> Result<bool, Failure> {
-        match self.kind(name)? {
+        match kind_of(self, name)? {
             None => return Ok(false),
             Some(Kind::String) => self.delete(&string_key(name))?,
             Some(Kind::Hash) => self.remove_hash(name)?,
@@ -110,14 +100,6 @@ impl<'a> Transaction<'a> {
         match after {
             0 => self.delete(&hash_key(name)),
             _ => self.put(&hash_key(name), &after.to_be_bytes()),
-        }
-    }
-
-    /// The value of a key of the tree.
-    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
-        match self.written.as_ref().and_then(|written| written.get(key)) {
-            Some(value) => Ok(value.clone()),
-            None => Ok(self.keyspace.tree().get(key)?),
         }
     }
 
@@ -141,18 +123,11 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    fn fields(&self, name: &[u8]) -> Result<Option<u64>, Failure> {
-        if self.written.is_none() || !(self.keyspace.may_have_hashes() || self.hashes > 0) {
-            return Ok(None);
-        }
-        Ok(self.get(&hash_key(name))?.map(|count| read_count(&count)))
-    }
-
     /// Removes a hash with all fields. A hash of very many fields loses them in several batches, each of which leaves a
     /// hash with the right number of fields.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
-            let Some(count) = self.fields(name)? else { return Ok(()) };
+            let Some(count) = fields_of(self, name)? else { return Ok(()) };
             let (keys, is_last) = self.field_keys(name)?;
             for key in &keys {
                 self.delete(key)?;
@@ -167,26 +142,55 @@ impl<'a> Transaction<'a> {
     }
 
     /// The keys of the first fields of a hash, those of this batch included, and whether these are all.
-    fn field_keys(&mut self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
-        // The writes of this batch are then in the tree.
+    fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
-        let has_written = self.written.as_ref().is_some_and(|written| {
-            written.iter().any(|(key, value)| value.is_some() && key.starts_with(&low))
-        });
-        if has_written {
-            self.commit()?;
-        }
+        let written = self.written.iter().flat_map(|written| written.range(low.clone()..));
+        let of_hash = written.take_while(|(key, _)| key.starts_with(&low));
+        let mut keys: Vec<Vec<u8>> =
+            of_hash.filter(|(_, value)| value.is_some()).map(|(key, _)| key.clone()).collect();
+        let is_new = |key: &[u8]| self.written.as_ref().is_none_or(|written| !written.contains_key(key));
         let high = after_prefix(low.clone());
         let high = high.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
         let mut range = self.keyspace.tree().range((Bound::Included(&*low), high))?;
-        let (mut keys, mut bytes) = (Vec::new(), 0);
+        let mut bytes = 0;
         while let Some((key, _)) = range.next()? {
-            if keys.len() == DELETED_AT_ONCE || bytes >= MAX_BATCH_BYTES / 2 {
+            if keys.len() >= DELETED_AT_ONCE || bytes >= MAX_BATCH_BYTES / 2 {
                 return Ok((keys, false));
             }
-            bytes += key.len() + OPERATION_BYTES;
-            keys.push(key.to_vec());
+            if is_new(key) {
+                bytes += key.len() + OPERATION_BYTES;
+                keys.push(key.to_vec());
+            }
         }
         Ok((keys, true))
+    }
+}
+
+impl View for Transaction<'_> {
+    fn get(&self, key: &[u8]) -> tree::Result<Option<Vec<u8>>> {
+        match self.written.as_ref().and_then(|written| written.get(key)) {
+            Some(value) => Ok(value.clone()),
+            None => self.keyspace.get(key),
+        }
+    }
+
+    fn get_many(&self, keys: &[&[u8]]) -> tree::Result<Vec<Option<Vec<u8>>>> {
+        keys.iter().map(|key| self.get(key)).collect()
+    }
+
+    /// A batch that only sets names runs where there is none.
+    fn may_have_hashes(&self) -> bool {
+        self.written.is_some() && (self.keyspace.may_have_hashes() || self.hashes > 0)
+    }
+}
+
+/// The value of a string. `None` if there is no such name.
+///
+/// # Errors
+/// If the name is that of a hash.
+pub(crate) fn string_of(view: &dyn View, name: &[u8]) -> Result<Option<Vec<u8>>, Failure> {
+    match view.get(&string_key(name))? {
+        None if fields_of(view, name)?.is_some() => Err(Failure::WRONG_TYPE),
+        value => Ok(value),
     }
 }

@@ -100,15 +100,18 @@ pub(crate) async fn converse(
             let bytes = connection.memory_bytes() + session.memory_bytes();
             if !memory.set(bytes) {
                 shared.counters.disconnected.add(1);
-                session.refuse("the clients of this server take too much memory; try again later", &mut connection.output);
+                session.refuse(
+                    "the clients of this server take too much memory; try again later",
+                    &mut connection.output,
+                );
                 return connection.say_farewell().await;
             }
             let progress = match session.receive(&connection.input) {
                 Received::Incomplete => break,
                 Received::Quick => session.execute(&connection.input, &mut connection.output),
-                Received::MayWait => tokio::task::block_in_place(|| {
-                    session.execute(&connection.input, &mut connection.output)
-                }),
+                Received::MayWait => {
+                    tokio::task::block_in_place(|| session.execute(&connection.input, &mut connection.output))
+                }
             };
             connection.input.advance(progress.consumed);
             memory.set(connection.memory_bytes() + session.memory_bytes());
@@ -207,7 +210,10 @@ impl Connection<'_> {
 }
 
 /// Runs a future until the server ends; `None` if the server ends, even if the future could go on at once.
-pub(crate) async fn until_end<T>(ending: &mut watch::Receiver<bool>, work: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn until_end<T>(
+    ending: &mut watch::Receiver<bool>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
     let mut work = pin!(work);
     let mut end = pin!(async { ending.wait_for(|is_ending| *is_ending).await.is_ok() });
     std::future::poll_fn(|context| match end.as_mut().poll(context) {

@@ -47,7 +47,11 @@ impl ServerCounters {
         [
             ("total_connections_received", "Clients that connected and were accepted", self.accepted.get()),
             ("rejected_connections", "Clients turned away by the limit of connections", self.rejected.get()),
-            ("clients_disconnected", "Clients disconnected by a limit or a protocol error", self.disconnected.get()),
+            (
+                "clients_disconnected",
+                "Clients disconnected by a limit or a protocol error",
+                self.disconnected.get(),
+            ),
             ("total_commands_processed", "Requests that were executed", self.requests.get()),
             ("total_error_replies", "Requests whose reply is an error", self.errors.get()),
             ("total_write_batches", "Batches of writes given to the tree", self.batches.get()),
@@ -58,8 +62,10 @@ impl ServerCounters {
 
     /// Sets all counters to 0.
     pub(crate) fn reset(&self) {
-        let Self { accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes } = self;
-        for count in [accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes] {
+        let Self { accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes } =
+            self;
+        for count in [accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes]
+        {
             count.reset();
         }
     }

@@ -53,7 +53,9 @@ async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
     }
     let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
     let (status, body) = match line.split(|byte| *byte == b' ').collect::<Vec<_>>()[..] {
-        [b"GET", path, _] if path == b"/metrics" || path.starts_with(b"/metrics?") => ("200 OK", text(shared)),
+        [b"GET", path, _] if path == b"/metrics" || path.starts_with(b"/metrics?") => {
+            ("200 OK", text(shared))
+        }
         [b"GET", ..] => ("404 Not Found", "metrics are at /metrics\n".to_owned()),
         _ => ("400 Bad Request", "send GET /metrics\n".to_owned()),
     };

@@ -265,12 +265,14 @@ mod tests {
     fn strings_and_hashes_are_names_and_fields_are_not() {
         let keyspace = mixed();
         let mut names = Vec::new();
-        keyspace.visit_names(b"", |_, kind, name| {
-            names.push((kind.name(), name.to_vec()));
-            true
-        })
-        .unwrap();
-        let expected: [(&str, &[u8]); 4] = [("string", b"\0z"), ("hash", b"h"), ("string", b"a"), ("string", b"b")];
+        keyspace
+            .visit_names(b"", |_, kind, name| {
+                names.push((kind.name(), name.to_vec()));
+                true
+            })
+            .unwrap();
+        let expected: [(&str, &[u8]); 4] =
+            [("string", b"\0z"), ("hash", b"h"), ("string", b"a"), ("string", b"b")];
         assert!(names.iter().map(|(kind, name)| (*kind, &**name)).eq(expected), "{names:?}");
         assert_eq!(keyspace.count_names().unwrap(), 4);
         keyspace.tree().put(b"c", b"6").unwrap();

@@ -52,7 +52,8 @@ impl ServerOptions {
         let listen = self.listen;
         match (listen.ip().is_loopback(), self.protocol, &self.password) {
             (_, Protocol::Dsl, Some(_)) => {
-                Err("--password: the protocol \"dsl\" has no password; use \"resp\", or leave it out".to_owned())
+                Err("--password: the protocol \"dsl\" has no password; use \"resp\", or leave it out"
+                    .to_owned())
             }
             (false, Protocol::Dsl, None) => Err(format!(
                 "--listen {listen}: the protocol \"dsl\" has no password, so it listens on this machine only; use \

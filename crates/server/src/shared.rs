@@ -60,7 +60,11 @@ impl Shared {
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
         [
             ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),
-            ("connected_clients", "Clients that are connected", self.connected.load(Ordering::Relaxed) as u64),
+            (
+                "connected_clients",
+                "Clients that are connected",
+                self.connected.load(Ordering::Relaxed) as u64,
+            ),
             ("client_memory_bytes", "Bytes in the buffers of all clients", self.memory.taken_bytes() as u64),
             (
                 "client_memory_limit_bytes",

@@ -49,7 +49,10 @@ impl Build<dyn Engine> for Resp {
 impl Resp {
     /// The program that is started; `None` where a server is named by its address.
     fn program(&self) -> Option<String> {
-        self.0.address.is_empty().then(|| self.0.command.first().map_or("redis-server", String::as_str).to_owned())
+        self.0
+            .address
+            .is_empty()
+            .then(|| self.0.command.first().map_or("redis-server", String::as_str).to_owned())
     }
 }
 
@@ -75,7 +78,9 @@ impl Engine for Resp {
                 (Log::Sync, true) => log(settings, "appendfsync always"),
                 (Log::Buffered, true) => log(settings, "appendfsync no"),
                 (Log::None, true) => log(settings, "appendonly no, and a snapshot at the end"),
-                (Log::Interval { .. }, true) => unequal(format_args!("log {}: appendfsync everysec", settings.log)),
+                (Log::Interval { .. }, true) => {
+                    unequal(format_args!("log {}: appendfsync everysec", settings.log))
+                }
                 (_, false) => unequal(format_args!("log {}: as the server was started", settings.log)),
             });
             lines.push(unequal("memtable, cache, filters, blocks, compression: as the server was started"));
@@ -123,7 +128,8 @@ fn missing(program: &str, searched: &str) -> Missing {
     Missing::NoLibrary {
         names: program.to_owned(),
         searched: searched.to_owned(),
-        advice: "install it (Debian's package redis-server), or name a server in engine.command or engine.address"
-            .to_owned(),
+        advice:
+            "install it (Debian's package redis-server), or name a server in engine.command or engine.address"
+                .to_owned(),
     }
 }

@@ -31,13 +31,7 @@ pub(super) struct Params {
 
 impl Default for Params {
     fn default() -> Self {
-        Self {
-            address: String::new(),
-            command: Vec::new(),
-            empty: false,
-            scans: true,
-            label: String::new(),
-        }
+        Self { address: String::new(), command: Vec::new(), empty: false, scans: true, label: String::new() }
     }
 }
 
@@ -49,17 +43,22 @@ impl Params {
     pub(super) fn check(&self) -> Result<(), String> {
         let has_port = self.command.iter().any(|word| word.contains(PORT));
         if !self.address.is_empty() && !self.command.is_empty() {
-            return Err("address and command: name a running server, or how to start one, not both".to_owned());
+            return Err(
+                "address and command: name a running server, or how to start one, not both".to_owned()
+            );
         }
         if !self.command.is_empty() && !has_port {
-            return Err("command: no {port} in it; the server must listen on that port of 127.0.0.1".to_owned());
+            return Err(
+                "command: no {port} in it; the server must listen on that port of 127.0.0.1".to_owned()
+            );
         }
         if self.address.is_empty() && self.empty {
             return Err("empty: a server that is started for a store is empty; leave it out".to_owned());
         }
-        let is_address = self.address.rsplit_once(':').is_some_and(|(host, port)| {
-            !host.is_empty() && port.parse::<u16>().is_ok()
-        });
+        let is_address = self
+            .address
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
         match self.address.is_empty() || is_address {
             true => Ok(()),
             false => Err(format!("address: \"{}\" is no HOST:PORT, as 127.0.0.1:6379", self.address)),

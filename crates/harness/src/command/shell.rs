@@ -72,7 +72,8 @@ impl<W: Write> Shell<'_, W> {
             return self.load(file);
         }
         let mut answer = Vec::new();
-        answer_command(self.tree, command, usize::MAX, &mut answer).map_err(|error| Failure::Command(error.to_string()))?;
+        answer_command(self.tree, command, usize::MAX, &mut answer)
+            .map_err(|error| Failure::Command(error.to_string()))?;
         if answer.is_empty() {
             return Ok(());
         }

@@ -117,7 +117,18 @@ fn redis_benchmark_works() {
     let port = server.port();
     for pipeline in ["1", "16"] {
         let arguments = [
-            "-p", &port, "-t", "ping,set,get,incr,hset,mset", "-n", "2000", "-c", "20", "-r", "1000", "-P", pipeline,
+            "-p",
+            &port,
+            "-t",
+            "ping,set,get,incr,hset,mset",
+            "-n",
+            "2000",
+            "-c",
+            "20",
+            "-r",
+            "1000",
+            "-P",
+            pipeline,
             "--csv",
         ];
         let Some(table) = client("redis-benchmark", &arguments) else { return };
@@ -194,7 +205,9 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
                     move || write_until_killed(server, round, number, acknowledged)
                 };
                 let writers: Vec<_> = (0..CLIENTS).map(|number| scope.spawn(writer(number))).collect();
-                wait_for("acknowledged writes", || (acknowledged.load(Ordering::Relaxed) >= wanted).then_some(()));
+                wait_for("acknowledged writes", || {
+                    (acknowledged.load(Ordering::Relaxed) >= wanted).then_some(())
+                });
                 kill_process(Pid::from_child(&server.child), Signal::KILL).unwrap();
                 writers.into_iter().map(|writer| writer.join().unwrap()).collect()
             });
@@ -265,7 +278,20 @@ fn a_store_survives_kill_9_under_redis_benchmark() {
         let bench = Bench::new();
         let server = Server::start(&bench, &["--set", wal, "--set", "memtable.capacity=64KiB"]);
         let load = Command::new("redis-benchmark")
-            .args(["-p", &server.port(), "-t", "set,hset,incr", "-n", "100000000", "-r", "100000", "-c", "10", "-P", "4"])
+            .args([
+                "-p",
+                &server.port(),
+                "-t",
+                "set,hset,incr",
+                "-n",
+                "100000000",
+                "-r",
+                "100000",
+                "-c",
+                "10",
+                "-P",
+                "4",
+            ])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn();
@@ -327,7 +353,10 @@ fn options_that_cannot_be_are_refused() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
     for (options, expected) in [
-        (&["--listen", "0.0.0.0:7000"][..], "--listen 0.0.0.0:7000: other machines can connect; add --password"),
+        (
+            &["--listen", "0.0.0.0:7000"][..],
+            "--listen 0.0.0.0:7000: other machines can connect; add --password",
+        ),
         (&["--listen", "0.0.0.0:7000", "--protocol", "dsl"], "the protocol \"dsl\" has no password"),
         (&["--password", "x", "--protocol", "dsl"], "the protocol \"dsl\" has no password"),
         (&["--password", ""], "the password is empty"),
@@ -338,7 +367,12 @@ fn options_that_cannot_be_are_refused() {
         let error = bench.run(&[&["serve", "db"], options].concat()).refusal();
         assert!(error.contains(expected), "{options:?}: {error}");
     }
-    for options in [&["--listen", "nowhere"][..], &["--protocol", "smtp"], &["--max-clients", "0"], &["--max-reply", "1"]] {
+    for options in [
+        &["--listen", "nowhere"][..],
+        &["--protocol", "smtp"],
+        &["--max-clients", "0"],
+        &["--max-reply", "1"],
+    ] {
         let answer = bench.run(&[&["serve", "db"], options].concat()).expect(2);
         assert!(answer.err.contains("invalid value"), "{}", answer.err);
     }

@@ -50,7 +50,11 @@ fn is_same(given: &[u8], expected: &[u8]) -> bool {
 }
 
 /// `PING [message]`
-pub(crate) fn ping(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
+pub(crate) fn ping(
+    _: &mut Context<'_>,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
     match request.len() {
         1 => replies.simple("PONG"),
         2 => replies.bulk(request.argument(1)),
@@ -60,13 +64,21 @@ pub(crate) fn ping(_: &mut Context<'_>, request: Request<'_>, replies: &mut Repl
 }
 
 /// `ECHO message`
-pub(crate) fn echo(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
+pub(crate) fn echo(
+    _: &mut Context<'_>,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
     replies.bulk(request.argument(1));
     Ok(Next::Read)
 }
 
 /// `SELECT 0`
-pub(crate) fn select(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
+pub(crate) fn select(
+    _: &mut Context<'_>,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
     match integer(request.argument(1)) {
         Ok(0) => replies.ok(),
         Ok(_) => return Err(Failure::error("DB index is out of range; the server has database 0 only")),
@@ -147,9 +159,7 @@ pub(crate) fn hello(
 
 fn set_name(context: &mut Context<'_>, name: &[u8]) -> Result<(), Failure> {
     if !name.iter().all(u8::is_ascii_graphic) {
-        return Err(Failure::error(
-            "Client names cannot contain spaces, newlines or special characters.",
-        ));
+        return Err(Failure::error("Client names cannot contain spaces, newlines or special characters."));
     }
     context.client.name = name.to_vec();
     Ok(())
@@ -184,7 +194,9 @@ pub(crate) fn config(
         (b"GET", 3..) => {
             let parameters = parameters(context.shared);
             let is_wanted = |name: &str| {
-                request.arguments(2).any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
+                request
+                    .arguments(2)
+                    .any(|pattern| glob::matches(&pattern.to_ascii_lowercase(), name.as_bytes()))
             };
             let wanted: Vec<_> = parameters.iter().filter(|(name, _)| is_wanted(name)).collect();
             replies.map(wanted.len());
@@ -292,7 +304,11 @@ pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_
 }
 
 /// `SHUTDOWN [SAVE | NOSAVE]`: ends the server; nothing is lost. It has no reply.
-pub(crate) fn shutdown(context: &mut Context<'_>, _: Request<'_>, _: &mut Replies<'_>) -> Result<Next, Failure> {
+pub(crate) fn shutdown(
+    context: &mut Context<'_>,
+    _: Request<'_>,
+    _: &mut Replies<'_>,
+) -> Result<Next, Failure> {
     context.shared.end();
     Ok(Next::Close)
 }

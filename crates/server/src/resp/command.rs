@@ -31,10 +31,7 @@ pub(crate) enum Run {
     /// Reads very many names, or the fields of a hash.
     Scan(fn(&Keyspace, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>),
     /// Writes names. `access` decides whether the batch excludes others.
-    Write {
-        access: fn(Request<'_>) -> Access,
-        run: Writing,
-    },
+    Write { access: fn(Request<'_>) -> Access, run: Writing },
 }
 
 impl Command {

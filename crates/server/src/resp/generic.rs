@@ -17,7 +17,11 @@ const DEFAULT_COUNT: usize = 10;
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: how many of the names exist.
-pub(crate) fn exists(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn exists(
+    view: &dyn View,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let mut count = 0;
     for name in request.arguments(1) {
         count += i64::from(kind_of(view, name)?.is_some());
@@ -55,7 +59,11 @@ pub(crate) fn del(
 /// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`
 ///
 /// Names come in the order of their keys, each exactly once, except that those written during the scan may be missing.
-pub(crate) fn scan(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn scan(
+    keyspace: &Keyspace,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let options = ScanOptions::read(request)?;
     let cursor = integer(request.argument(1)).map_err(|_| Failure::error("invalid cursor"))?;
     let start = match cursor {

@@ -17,7 +17,11 @@ pub(crate) fn hget(view: &dyn View, request: Request<'_>, replies: &mut Replies<
 }
 
 /// `HEXISTS name field`
-pub(crate) fn hexists(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn hexists(
+    view: &dyn View,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let value = read(view, request.argument(1), request.argument(2))?;
     replies.integer(i64::from(value.is_some()));
     Ok(())
@@ -54,7 +58,11 @@ pub(crate) fn hlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<
 }
 
 /// `HGETALL name`
-pub(crate) fn hgetall(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn hgetall(
+    keyspace: &Keyspace,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let place = replies.open();
     let fields = write_fields(keyspace, request, replies, |replies, field, value| {
         replies.bulk(field);
@@ -65,7 +73,11 @@ pub(crate) fn hgetall(keyspace: &Keyspace, request: Request<'_>, replies: &mut R
 }
 
 /// `HKEYS name`
-pub(crate) fn hkeys(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn hkeys(
+    keyspace: &Keyspace,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let place = replies.open();
     let fields = write_fields(keyspace, request, replies, |replies, field, _| replies.bulk(field))?;
     replies.close_array(place, fields);
@@ -73,7 +85,11 @@ pub(crate) fn hkeys(keyspace: &Keyspace, request: Request<'_>, replies: &mut Rep
 }
 
 /// `HVALS name`
-pub(crate) fn hvals(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn hvals(
+    keyspace: &Keyspace,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let place = replies.open();
     let fields = write_fields(keyspace, request, replies, |replies, _, value| replies.bulk(value))?;
     replies.close_array(place, fields);
@@ -180,9 +196,9 @@ pub(crate) fn hincrby(
     let fields = transaction.hash(name)?;
     let key = field_key(name, field);
     let value = transaction.get(&key)?;
-    let before = value.as_ref().map_or(Ok(0), |value| {
-        integer(value).map_err(|_| Failure::error("hash value is not an integer"))
-    })?;
+    let before = value
+        .as_ref()
+        .map_or(Ok(0), |value| integer(value).map_err(|_| Failure::error("hash value is not an integer")))?;
     let after = before
         .checked_add(increment)
         .ok_or_else(|| Failure::error("increment or decrement would overflow"))?;
@@ -221,7 +237,11 @@ pub(crate) fn hdel(
 }
 
 /// Sets fields, and returns how many of them are new.
-fn put_fields(transaction: &mut Transaction<'_>, request: Request<'_>, command: &str) -> Result<u64, Failure> {
+fn put_fields(
+    transaction: &mut Transaction<'_>,
+    request: Request<'_>,
+    command: &str,
+) -> Result<u64, Failure> {
     if !request.len().is_multiple_of(2) {
         return Err(Failure::arguments(command));
     }

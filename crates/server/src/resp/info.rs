@@ -11,26 +11,33 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
     let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);
     let gauges = shared.gauges();
-    let gauge = |name: &str| gauges.iter().filter(|(gauge, ..)| *gauge == name).map(|(.., value)| *value).sum();
+    let gauge =
+        |name: &str| gauges.iter().filter(|(gauge, ..)| *gauge == name).map(|(.., value)| *value).sum();
     let mut sections: Vec<Section> = Vec::new();
     if is_wanted("server") {
         let tree = shared.keyspace.tree();
-        sections.push(("Server", vec![
-            // The version whose replies clients may expect.
-            line("redis_version", "7.0.0"),
-            line("redis_mode", "standalone"),
-            line("lsmbench_version", env!("CARGO_PKG_VERSION")),
-            line("process_id", std::process::id()),
-            line("tcp_port", shared.port),
-            line::<u64>("uptime_in_seconds", gauge("uptime_in_seconds")),
-            line("store", tree.directory().display()),
-        ]));
+        sections.push((
+            "Server",
+            vec![
+                // The version whose replies clients may expect.
+                line("redis_version", "7.0.0"),
+                line("redis_mode", "standalone"),
+                line("lsmbench_version", env!("CARGO_PKG_VERSION")),
+                line("process_id", std::process::id()),
+                line("tcp_port", shared.port),
+                line::<u64>("uptime_in_seconds", gauge("uptime_in_seconds")),
+                line("store", tree.directory().display()),
+            ],
+        ));
     }
     if is_wanted("clients") {
-        sections.push(("Clients", vec![
-            line::<u64>("connected_clients", gauge("connected_clients")),
-            line("maxclients", shared.options.limits.connections),
-        ]));
+        sections.push((
+            "Clients",
+            vec![
+                line::<u64>("connected_clients", gauge("connected_clients")),
+                line("maxclients", shared.options.limits.connections),
+            ],
+        ));
     }
     if is_wanted("memory") {
         let stats = shared.keyspace.tree().stats();
@@ -55,7 +62,8 @@ pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section
     }
     if has(&["keyspace", "all", "everything"]) {
         let names = shared.keyspace.count_names()?;
-        let lines = if names == 0 { Vec::new() } else { vec![line("db0", format!("keys={names},expires=0"))] };
+        let lines =
+            if names == 0 { Vec::new() } else { vec![line("db0", format!("keys={names},expires=0"))] };
         sections.push(("Keyspace", lines));
     }
     Ok(sections)

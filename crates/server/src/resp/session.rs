@@ -14,6 +14,7 @@ use crate::connection::{Next, Progress, Received, Session};
 use crate::limits::MAX_NAME_BYTES;
 use crate::shared::Shared;
 use crate::stripes::{Access, Held};
+use crate::view::View;
 
 /// Bytes of replies at which execution waits until they are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
@@ -47,7 +48,11 @@ impl<'s> RespSession<'s> {
             return Err(Failure::error(format!(
                 "unknown command '{}', with args beginning with: {}",
                 shown(request.argument(0)),
-                request.arguments(1).take(3).map(|argument| format!("'{}' ", shown(argument))).collect::<String>()
+                request
+                    .arguments(1)
+                    .take(3)
+                    .map(|argument| format!("'{}' ", shown(argument)))
+                    .collect::<String>()
             )));
         };
         command.check(request)?;
@@ -55,9 +60,9 @@ impl<'s> RespSession<'s> {
             return Err(Failure::NO_PASSWORD);
         }
         match command.names.of(request).map(<[u8]>::len).find(|length| *length > MAX_NAME_BYTES) {
-            Some(length) => Err(Failure::error(format!(
-                "the key has {length} bytes; the limit is {MAX_NAME_BYTES}"
-            ))),
+            Some(length) => {
+                Err(Failure::error(format!("the key has {length} bytes; the limit is {MAX_NAME_BYTES}")))
+            }
             None => Ok(command),
         }
     }

@@ -32,7 +32,11 @@ pub(crate) fn get(view: &dyn View, request: Request<'_>, replies: &mut Replies<'
 }
 
 /// `STRLEN name`
-pub(crate) fn strlen(view: &dyn View, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn strlen(
+    view: &dyn View,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let value = string_of(view, request.argument(1))?;
     replies.count(value.map_or(0, |value| value.len()) as u64);
     Ok(())
@@ -57,7 +61,11 @@ pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<
 
 /// `RANGE low high [LIMIT count] [REV]`: the strings with `low <= name < high` and their values. An empty `high` is no
 /// end.
-pub(crate) fn range(keyspace: &Keyspace, request: Request<'_>, replies: &mut Replies<'_>) -> Result<(), Failure> {
+pub(crate) fn range(
+    keyspace: &Keyspace,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
     let (low, high) = (request.argument(1), request.argument(2));
     let (mut limit, mut is_backward) = (usize::MAX, false);
     let mut options = request.arguments(3);

@@ -176,7 +176,8 @@ fn a_scan_meets_every_name_once() {
         loop {
             let mut words = vec!["SCAN".as_bytes(), cursor.as_bytes()];
             words.extend(options.iter().map(|option| option.as_bytes()));
-            let (next, found): (String, Vec<String>) = crate::served::command(&words).query(&mut client).unwrap();
+            let (next, found): (String, Vec<String>) =
+                crate::served::command(&words).query(&mut client).unwrap();
             names.extend(found);
             calls += 1;
             cursor = next;
@@ -189,7 +190,8 @@ fn a_scan_meets_every_name_once() {
     expected.sort();
     assert_eq!(scan(&[]), (expected.clone(), 27));
     assert_eq!(scan(&["COUNT", "1000"]), (expected.clone(), 1));
-    let of = |start: &str| expected.iter().filter(|name| name.starts_with(start)).cloned().collect::<Vec<_>>();
+    let of =
+        |start: &str| expected.iter().filter(|name| name.starts_with(start)).cloned().collect::<Vec<_>>();
     assert_eq!(scan(&["MATCH", "hash:*", "COUNT", "50"]).0, of("hash:"));
     assert_eq!(scan(&["TYPE", "string"]).0, of("key:"));
     assert_eq!(ask(&mut client, &["DBSIZE"]), "270");
@@ -262,13 +264,18 @@ fn a_password_is_asked_for_before_anything_else() {
     assert_eq!(socket.line(), no);
     // The request behind the password may be as long as that of any client.
     let long = "x".repeat(100_000);
-    socket.send(format!("AUTH secret\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\n{long}\r\nSTRLEN a\r\n").as_bytes());
+    socket.send(
+        format!("AUTH secret\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$100000\r\n{long}\r\nSTRLEN a\r\n").as_bytes(),
+    );
     for expected in ["+OK", "+OK", ":100000"] {
         assert_eq!(socket.line(), expected);
     }
     let mut stranger = served.socket();
     stranger.send(b"*2\r\n$3\r\nGET\r\n$100000\r\n");
-    assert_eq!(stranger.rest(), "-ERR Protocol error: invalid bulk length: 100000; the limit is 16384 bytes\r\n");
+    assert_eq!(
+        stranger.rest(),
+        "-ERR Protocol error: invalid bulk length: 100000; the limit is 16384 bytes\r\n"
+    );
     let client = redis::Client::open(format!("redis://:secret@{}", served.address)).unwrap();
     assert_eq!(ask(&mut client.get_connection().unwrap(), &["STRLEN", "a"]), "100000");
 }

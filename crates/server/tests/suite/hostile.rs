@@ -28,9 +28,15 @@ fn what_is_no_request_gets_an_error_and_the_end() {
     let long = vec![b'x'; 1 << 20];
     let mut socket = served.socket();
     let _ = socket.try_send(&long);
-    assert_eq!(socket.line(), "-ERR Protocol error: too big inline request: more than 65536 bytes without a line end");
+    assert_eq!(
+        socket.line(),
+        "-ERR Protocol error: too big inline request: more than 65536 bytes without a line end"
+    );
     // The requests in front of an error are executed.
-    assert_eq!(answer(&served, b"SET a 1\r\nGET a\r\n*x\r\n"), format!("+OK\r\n$1\r\n1\r\n{}", error("invalid multibulk length: x")));
+    assert_eq!(
+        answer(&served, b"SET a 1\r\nGET a\r\n*x\r\n"),
+        format!("+OK\r\n$1\r\n1\r\n{}", error("invalid multibulk length: x"))
+    );
     assert_eq!(ask(&mut served.client(), &["GET", "a"]), "1");
 }
 
@@ -64,12 +70,16 @@ fn names_and_fields_above_the_limit_are_errors() {
     assert_eq!(ask(&mut client, &["SET", &longest, "1"]), "OK");
     assert_eq!(ask(&mut client, &["GET", &longest]), "1");
     let error = "!ERR the key has 65536 bytes; the limit is 65535";
-    for command in [&["SET", &long, "1"][..], &["GET", &long], &["MGET", "a", &long], &["HSET", &long, "f", "1"]] {
+    for command in
+        [&["SET", &long, "1"][..], &["GET", &long], &["MGET", "a", &long], &["HSET", &long, "f", "1"]]
+    {
         assert_eq!(ask(&mut client, command), error);
     }
     let field = "f".repeat(65_530);
     let error = "!ERR the name and the field of a hash have at most 65530 bytes together";
-    for command in [&["HSET", "h", "a", "1", &field, "1"][..], &["HGET", "h", &field], &["HMGET", "h", "a", &field]] {
+    for command in
+        [&["HSET", "h", "a", "1", &field, "1"][..], &["HGET", "h", &field], &["HMGET", "h", "a", &field]]
+    {
         assert_eq!(ask(&mut client, command), error);
     }
     assert_eq!(ask(&mut client, &["HLEN", "h"]), "0", "the error changed nothing");
@@ -77,7 +87,17 @@ fn names_and_fields_above_the_limit_are_errors() {
     // A write that fails does not take its neighbours in the pipeline with it.
     let mut pipeline = redis::pipe();
     pipeline.ignore_errors();
-    pipeline.cmd("SET").arg("a").arg(1).cmd("SET").arg(&long).arg(1).cmd("INCR").arg("h").cmd("INCR").arg("a");
+    pipeline
+        .cmd("SET")
+        .arg("a")
+        .arg(1)
+        .cmd("SET")
+        .arg(&long)
+        .arg(1)
+        .cmd("INCR")
+        .arg("h")
+        .cmd("INCR")
+        .arg("a");
     let values: Vec<redis::Value> = pipeline.query(&mut client).unwrap();
     let values: Vec<String> = values.iter().map(crate::served::shown).collect();
     assert!(values[0] == "OK" && values[3] == "2", "{values:?}");
@@ -89,7 +109,9 @@ fn clients_that_vanish_leave_nothing_behind() {
     let served = Served::new();
     for number in 0..100 {
         let mut socket = served.socket();
-        socket.send(format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n{}\r\nGET a\r\n*2\r\n$", number % 10).as_bytes());
+        socket.send(
+            format!("*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n{}\r\nGET a\r\n*2\r\n$", number % 10).as_bytes(),
+        );
     }
     let mut client = served.client();
     wait_until("the end of all other clients", || crate::served::info(&mut client, "connected_clients") == 1);

@@ -93,7 +93,11 @@ fn a_reply_above_the_limit_is_an_error_in_its_place() {
         ask(&mut client, &["HSET", "h", &format!("f{number}"), &"x".repeat(1000)]);
     }
     let error = "!ERR the reply has more than 10000 bytes; ask for less at a time, with a limit or SCAN";
-    for command in [&["RANGE", "k", "l"][..], &["MGET", "k00", "k01", "k02", "k03", "k04", "k05", "k06", "k07", "k08", "k09"], &["HGETALL", "h"]] {
+    for command in [
+        &["RANGE", "k", "l"][..],
+        &["MGET", "k00", "k01", "k02", "k03", "k04", "k05", "k06", "k07", "k08", "k09"],
+        &["HGETALL", "h"],
+    ] {
         assert_eq!(ask(&mut client, command), error);
     }
     assert_eq!(ask(&mut client, &["RANGE", "k", "l", "LIMIT", "3"]).len(), 3 * 1004 + 2 * 1 + 4);
@@ -105,7 +109,10 @@ fn requests_above_the_limit_end_their_client() {
     let mut client = served.client();
     let mut socket = served.socket();
     let _ = socket.try_send(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$200000\r\n");
-    assert_eq!(socket.rest(), "-ERR Protocol error: invalid bulk length: 200000; the limit is 100000 bytes\r\n");
+    assert_eq!(
+        socket.rest(),
+        "-ERR Protocol error: invalid bulk length: 200000; the limit is 100000 bytes\r\n"
+    );
     let mut socket = served.socket();
     let part = format!("$30000\r\n{}\r\n", "x".repeat(30_000));
     let _ = socket.try_send(format!("*9\r\n$4\r\nMSET\r\n{}", part.repeat(4)).as_bytes());
@@ -158,9 +165,15 @@ fn metrics_are_prometheus_text() {
     assert!(value("lsmbench_tree_puts_total") == 10);
     for line in body.lines().filter(|line| !line.starts_with('#')) {
         let (name, number) = line.split_once(' ').unwrap();
-        assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'), "{line}");
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_'),
+            "{line}"
+        );
         assert!(number.parse::<u64>().is_ok(), "{line}");
-        assert!(body.contains(&format!("# TYPE {name} ")) && body.contains(&format!("# HELP {name} ")), "{name}");
+        assert!(
+            body.contains(&format!("# TYPE {name} ")) && body.contains(&format!("# HELP {name} ")),
+            "{name}"
+        );
     }
     assert!(get("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 Not Found\r\n"));
     assert!(get("POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 Bad Request\r\n"));

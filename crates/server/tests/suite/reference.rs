@@ -85,7 +85,8 @@ fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
 
 /// Sends a pipeline, and returns its replies as text. The fields of a hash are sorted.
 fn ask(connection: &mut Connection, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
-    let words = |command: &[Vec<u8>]| command.iter().map(Vec::as_slice).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let words =
+        |command: &[Vec<u8>]| command.iter().map(Vec::as_slice).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let mut bytes = Vec::new();
     for words in commands.iter().map(|command| words(command)) {
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
@@ -124,7 +125,8 @@ fn without_texts(reply: &str) -> String {
 fn replies_are_those_of_redis_server() {
     let Some(redis) = Redis::start() else {
         // Its place is Debian's package redis-server.
-        let _ = writeln!(std::io::stderr(), "NOT CHECKED: replies against redis-server, which is not installed");
+        let _ =
+            writeln!(std::io::stderr(), "NOT CHECKED: replies against redis-server, which is not installed");
         return;
     };
     let served = Served::new();

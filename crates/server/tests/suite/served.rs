@@ -90,7 +90,10 @@ impl Drop for Served {
         self.tell_to_stop();
         if let Some(thread) = self.thread.take() {
             let ended = thread.join();
-            assert!(std::thread::panicking() || matches!(ended, Ok(Ok(()))), "the server ended with an error");
+            assert!(
+                std::thread::panicking() || matches!(ended, Ok(Ok(()))),
+                "the server ended with an error"
+            );
         }
     }
 }
@@ -131,7 +134,14 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::SimpleString(text) => text.clone(),
         Value::Array(values) => list(values),
         Value::Map(pairs) => {
-            format!("{{{}}}", pairs.iter().map(|(key, value)| format!("{}:{}", shown(key), shown(value))).collect::<Vec<_>>().join(" "))
+            format!(
+                "{{{}}}",
+                pairs
+                    .iter()
+                    .map(|(key, value)| format!("{}:{}", shown(key), shown(value)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            )
         }
         Value::ServerError(error) => format!("!{} {}", error.code(), error.details().unwrap_or_default()),
         other => format!("{other:?}"),

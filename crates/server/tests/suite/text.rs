@@ -16,7 +16,9 @@ fn served() -> Served {
 fn commands_answer_as_in_the_shell() {
     let served = served();
     let mut socket = served.socket();
-    socket.send(b"# a comment\n\np b 2\np a 1\np \"c d\" \"two words\"\ng a\ng nothing\nd b\ng b\nr a z\nr z a\n");
+    socket.send(
+        b"# a comment\n\np b 2\np a 1\np \"c d\" \"two words\"\ng a\ng nothing\nd b\ng b\nr a z\nr z a\n",
+    );
     socket.finish();
     assert_eq!(socket.rest(), "1\n\n\na:1 c d:two words\n\n");
     let mut socket = served.socket();
@@ -48,7 +50,10 @@ fn answers_above_the_limit_are_errors() {
         socket.send(format!("p k{number:02} {}\n", "x".repeat(1000)).as_bytes());
     }
     socket.send(b"r k l\nr k00 k01\n");
-    assert_eq!(socket.line(), "error: line 21: the answer has more than 10000 bytes; ask for a shorter range");
+    assert_eq!(
+        socket.line(),
+        "error: line 21: the answer has more than 10000 bytes; ask for a shorter range"
+    );
     assert_eq!(socket.line().len(), 1004);
 }
 

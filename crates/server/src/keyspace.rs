@@ -15,6 +15,15 @@ use crate::view::{View, read_count};
 /// Keys that are deleted in one batch where a whole keyspace is deleted.
 const DELETED_AT_ONCE: usize = 10_000;
 
+/// Keys that are looked up together before the size of their values is known.
+const FIRST_GROUP: usize = 8;
+
+/// Keys that are looked up together at most.
+const LARGEST_GROUP: usize = 256;
+
+/// Bytes of the values that are looked up together, if those before were typical.
+const GROUP_BYTES: usize = 1 << 20;
+
 /// The strings and hashes of one tree.
 pub struct Keyspace {
     tree: Tree,
@@ -187,8 +196,23 @@ impl View for Keyspace {
         self.tree.get(key)
     }
 
-    fn get_many(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>> {
-        self.tree.multi_get(keys)
+    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()> {
+        let snapshot = self.tree.snapshot();
+        let (mut rest, mut count) = (keys, FIRST_GROUP);
+        while !rest.is_empty() {
+            let (group, after) = rest.split_at(count.min(rest.len()));
+            let mut bytes = 0;
+            for value in snapshot.multi_get(group)? {
+                bytes += value.as_ref().map_or(0, Vec::len);
+                if !visit(value.as_deref()) {
+                    return Ok(());
+                }
+            }
+            // The values of a group are in memory at the same time.
+            count = (GROUP_BYTES * group.len() / bytes.max(1)).clamp(1, LARGEST_GROUP);
+            rest = after;
+        }
+        Ok(())
     }
 
     /// A batch that holds the lock of a name sees every hash of that name.

@@ -26,6 +26,7 @@ mod replay;
 mod report;
 mod resume;
 mod serve;
+mod served;
 mod shell;
 mod subjects;
 mod sweeps;

@@ -35,15 +35,20 @@ pub(crate) fn hmget(view: &dyn View, request: Request<'_>, replies: &mut Replies
     if keys.len() < request.len() - 2 {
         return Err(field_too_long());
     }
-    let values = match view.may_have_hashes() {
-        true => view.get_many(&keys)?,
-        false => vec![None; keys.len()],
-    };
-    if values.iter().all(Option::is_none) {
+    replies.array(keys.len());
+    let mut found = 0;
+    if view.may_have_hashes() {
+        view.get_many(&keys, &mut |value| {
+            found += usize::from(value.is_some());
+            replies.value(value);
+            replies.has_room()
+        })?;
+    } else {
+        keys.iter().for_each(|_| replies.null());
+    }
+    if found == 0 {
         refuse_string(view, name)?;
     }
-    replies.array(values.len());
-    values.iter().for_each(|value| replies.value(value.as_deref()));
     Ok(())
 }
 

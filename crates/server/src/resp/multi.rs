@@ -95,6 +95,9 @@ pub(crate) fn exec(
             Work::Read(run) => run(&transaction, request, replies),
             Work::Write(run) => run(&mut transaction, request, replies),
         });
+        if !replies.has_room() {
+            return Err(replies.too_long());
+        }
     }
     context.shared.counters.batches.add(1);
     transaction.commit()?;

@@ -47,15 +47,10 @@ pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<
     let keys: Vec<_> = request.arguments(1).map(string_key).collect();
     let keys: Vec<&[u8]> = keys.iter().map(|key| &**key).collect();
     replies.array(keys.len());
-    // The values of one group are in memory next to the reply.
-    for group in keys.chunks(256) {
-        for value in view.get_many(group)? {
-            replies.value(value.as_deref());
-        }
-        if !replies.has_room() {
-            return Err(replies.too_long());
-        }
-    }
+    view.get_many(&keys, &mut |value| {
+        replies.value(value);
+        replies.has_room()
+    })?;
     Ok(())
 }
 

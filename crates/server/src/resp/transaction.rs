@@ -174,8 +174,13 @@ impl View for Transaction<'_> {
         }
     }
 
-    fn get_many(&self, keys: &[&[u8]]) -> tree::Result<Vec<Option<Vec<u8>>>> {
-        keys.iter().map(|key| self.get(key)).collect()
+    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> tree::Result<()> {
+        for key in keys {
+            if !visit(self.get(key)?.as_deref()) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// A batch that only sets names runs where there is none.

@@ -98,12 +98,14 @@ pub(crate) async fn converse(
     while connection.read().await? {
         loop {
             let bytes = connection.memory_bytes() + session.memory_bytes();
-            if !memory.set(bytes) {
+            // A client with little memory is not the one that takes too much.
+            if !memory.set(bytes) && bytes > KEPT_BYTES {
                 shared.counters.disconnected.add(1);
-                session.refuse(
-                    "the clients of this server take too much memory; try again later",
-                    &mut connection.output,
-                );
+                connection.input = BytesMut::new();
+                connection.output = Vec::new();
+                memory.set(0);
+                let reason = "the clients of this server take too much memory; try again later";
+                session.refuse(reason, &mut connection.output);
                 return connection.say_farewell().await;
             }
             let progress = match session.receive(&connection.input) {
@@ -174,24 +176,8 @@ impl Connection<'_> {
     }
 
     /// Sends the last replies, for a while, and closes the connection.
-    async fn say_farewell(mut self) -> io::Result<()> {
-        let output = std::mem::take(&mut self.output);
-        let farewell = async {
-            self.stream.write_all(&output).await?;
-            self.stream.shutdown().await?;
-            // A socket that is closed with unread input loses what was sent last. Its client has time to read it.
-            let mut scrap = [0; 4096];
-            loop {
-                self.stream.readable().await?;
-                match self.stream.try_read(&mut scrap) {
-                    Ok(0) => return Ok(()),
-                    Ok(_) => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                    Err(error) => return Err(error),
-                }
-            }
-        };
-        timeout(FAREWELL, farewell).await.unwrap_or(Ok(()))
+    async fn say_farewell(self) -> io::Result<()> {
+        farewell(self.stream, &self.output, FAREWELL).await
     }
 
     fn memory_bytes(&self) -> usize {
@@ -207,6 +193,26 @@ impl Connection<'_> {
             self.output = Vec::new();
         }
     }
+}
+
+/// Sends the last bytes to a client, and closes the connection once the client has done so, or after a while.
+pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
+    let closing = async {
+        stream.write_all(last).await?;
+        stream.shutdown().await?;
+        // A socket that is closed with unread input loses what was sent last. Its client has time to read it.
+        let mut scrap = [0; 1024];
+        loop {
+            stream.readable().await?;
+            match stream.try_read(&mut scrap) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
 /// Runs a future until the server ends; `None` if the server ends, even if the future could go on at once.

@@ -7,14 +7,13 @@ use std::time::Duration;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
-use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tree::Tree;
 
-use crate::connection::{Presence, Session, converse, until_end};
+use crate::connection::{Presence, Session, converse, farewell, until_end};
 use crate::exposition;
 use crate::keyspace::Keyspace;
 use crate::options::{Protocol, ServerOptions};
@@ -27,6 +26,9 @@ const STOP_PERIOD: Duration = Duration::from_millis(50);
 
 /// The time until a server that cannot accept a client, as it has no file descriptor, tries again.
 const RETRY_PERIOD: Duration = Duration::from_millis(50);
+
+/// The time that a client which is turned away has for reading why.
+const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// File descriptors that a server needs next to those of its clients.
 const OTHER_FILES: u64 = 1000;
@@ -158,12 +160,12 @@ async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaph
 }
 
 /// Tells a client that there is no place for it.
-async fn turn_away(mut stream: TcpStream, protocol: Protocol) {
+async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let message = match protocol {
         Protocol::Resp => "-ERR max number of clients reached\r\n",
         Protocol::Dsl => "error: max number of clients reached\n",
     };
-    let _ = timeout(RETRY_PERIOD, stream.write_all(message.as_bytes())).await;
+    let _ = farewell(stream, message.as_bytes(), TURN_AWAY_PATIENCE).await;
 }
 
 /// Lets the process open as many files as its clients need, as far as the system permits.

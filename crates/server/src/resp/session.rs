@@ -45,15 +45,8 @@ impl<'s> RespSession<'s> {
     /// The command of a request that may be executed.
     fn command(&self, request: Request<'_>) -> Result<&'static Command, Failure> {
         let Some(command) = table::find(request.argument(0)) else {
-            return Err(Failure::error(format!(
-                "unknown command '{}', with args beginning with: {}",
-                shown(request.argument(0)),
-                request
-                    .arguments(1)
-                    .take(3)
-                    .map(|argument| format!("'{}' ", shown(argument)))
-                    .collect::<String>()
-            )));
+            let name = shown(request.argument(0));
+            return Err(Failure::error(format!("unknown command '{name}'; COMMAND LIST has all commands")));
         };
         command.check(request)?;
         if !self.client.is_let_in && !matches!(command.name, "AUTH" | "HELLO" | "QUIT" | "RESET") {

@@ -1,6 +1,6 @@
 //! The same pipelines for a server of this crate and for `redis-server`: the same replies.
 
-use std::io::Write;
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
@@ -85,12 +85,10 @@ fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
 
 /// Sends a pipeline, and returns its replies as text. The fields of a hash are sorted.
 fn ask(connection: &mut Connection, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
-    let words =
-        |command: &[Vec<u8>]| command.iter().map(Vec::as_slice).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let mut bytes = Vec::new();
-    for words in commands.iter().map(|command| words(command)) {
+    for words in commands {
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        bytes.write_all(&command(&words).get_packed_command()).unwrap();
+        bytes.extend(command(&words).get_packed_command());
     }
     connection.send_packed_command(&bytes).unwrap();
     let mut reply = |command: &Vec<Vec<u8>>| match connection.recv_response() {

@@ -130,7 +130,10 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
 
 /// Writes the description of a command: name, arity, flags, and the places of names.
 fn describe(command: &Command, replies: &mut Replies<'_>) {
-    let Names { first, last, step } = command.names;
+    let (first, last, step) = match command.names {
+        names if names.is_none() => (0, 0, 0),
+        Names { first, last, step } => (first, last.map_or(-1, |last| last as i64), step),
+    };
     replies.array(6);
     replies.bulk(command.name.to_ascii_lowercase().as_bytes());
     replies.integer(i64::from(command.arity));
@@ -141,7 +144,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
         Run::Write { .. } => "write",
     });
     replies.count(first as u64);
-    replies.integer(last.map_or(-1, |last| last as i64));
+    replies.integer(last);
     replies.count(step as u64);
 }
 
@@ -166,7 +169,7 @@ mod tests {
             assert!(std::ptr::eq(found, command), "{} is twice in the table", command.name);
             assert_eq!(command.name, command.name.to_ascii_uppercase());
             let writes = matches!(command.run, Run::Write { .. });
-            assert!(!writes || command.names.step > 0, "{} locks no name", command.name);
+            assert!(!writes || !command.names.is_none(), "{} locks no name", command.name);
         }
         assert!(find(b"GETS").is_none() && find(b"").is_none());
     }

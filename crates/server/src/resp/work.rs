@@ -21,15 +21,19 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) const NONE: Self = Self { first: 0, last: Some(0), step: 0 };
+    pub(crate) const NONE: Self = Self { first: 1, last: Some(0), step: 1 };
     pub(crate) const ONE: Self = Self { first: 1, last: Some(1), step: 1 };
     pub(crate) const ALL: Self = Self { first: 1, last: None, step: 1 };
     pub(crate) const PAIRS: Self = Self { first: 1, last: None, step: 2 };
 
+    /// Whether a request has no name.
+    pub(crate) fn is_none(self) -> bool {
+        self.last == Some(0)
+    }
+
     /// The names in a request.
     pub(crate) fn of<'a>(self, request: Request<'a>) -> impl Iterator<Item = &'a [u8]> {
-        let last = self.last.unwrap_or(usize::MAX).min(request.len().saturating_sub(1));
-        let places = if self.step == 0 { 1..=0 } else { self.first..=last };
-        places.step_by(self.step.max(1)).map(move |place| request.argument(place))
+        let last = self.last.unwrap_or(usize::MAX).min(request.len() - 1);
+        (self.first..=last).step_by(self.step).map(move |place| request.argument(place))
     }
 }

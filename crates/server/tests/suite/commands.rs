@@ -286,7 +286,7 @@ fn a_server_that_ends_loses_nothing() {
     for wal in ["none", "buffered", "group"] {
         let folder = tempfile::tempdir().unwrap();
         let design = format!("wal = \"{wal}\"");
-        let start = || Served::of(folder.path(), &design, |_| {});
+        let start = || Served::of(folder.path(), &design);
         let served = start();
         let mut client = served.client();
         assert_eq!(ask(&mut client, &["SET", "a", "1"]), "OK");

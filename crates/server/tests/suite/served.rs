@@ -34,23 +34,31 @@ impl Served {
     /// Serves a new store, with changed options.
     pub(crate) fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut served = Self::of(folder.path(), "memtable.capacity = \"256KiB\"", change);
-        served._folder = Some(folder);
-        served
+        let path = folder.path().to_owned();
+        Self::start(&path, Some(folder), "memtable.capacity = \"256KiB\"", change)
     }
 
     /// Serves the store in a folder.
-    pub(crate) fn of(folder: &Path, design: &str, change: impl FnOnce(&mut ServerOptions)) -> Self {
+    pub(crate) fn of(folder: &Path, design: &str) -> Self {
+        Self::start(folder, None, design, |_| {})
+    }
+
+    fn start(
+        path: &Path,
+        folder: Option<TempDir>,
+        design: &str,
+        change: impl FnOnce(&mut ServerOptions),
+    ) -> Self {
         let mut options = ServerOptions::new("127.0.0.1:0".parse().unwrap(), Protocol::Resp);
         change(&mut options);
         let design = Design::default().with(&design.parse().unwrap()).unwrap();
         let server = Server::bind(options).unwrap();
         let (address, metrics) = (server.address(), server.metrics_address());
-        let tree = OpenOptions::new(design).open(folder).unwrap();
+        let tree = OpenOptions::new(design).open(path).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let is_stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || server.run(tree, || is_stopped.load(Ordering::Relaxed)));
-        Self { address, metrics, stop, thread: Some(thread), _folder: None }
+        Self { address, metrics, stop, thread: Some(thread), _folder: folder }
     }
 
     /// A client with the Redis protocol.

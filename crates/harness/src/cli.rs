@@ -1,5 +1,6 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
+mod serve;
 mod torture;
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 use verdict::{FailOn, Format, Tolerance};
 
+pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -65,6 +67,7 @@ Check the machine
 
 Work with a store
   shell        Open a store and execute commands from standard input
+  serve        Serve a store to many clients over a socket
   verify       Check all files of a store; change nothing
   torture      Test crashes, I/O errors, corruption, threads and kills
 
@@ -119,7 +122,9 @@ pub(crate) enum Command {
     /// Measure the false-positive rate and power of verdicts
     Calibrate(CalibrateArguments),
     /// Open a store and execute commands from standard input
-    Shell(ShellArguments),
+    Shell(StoreArguments),
+    /// Serve a store to many clients over a socket
+    Serve(ServeArguments),
     /// Check all files of a store; change nothing
     Verify(VerifyArguments),
     /// Test crashes, I/O errors, corruption, threads and kills
@@ -554,22 +559,6 @@ pub(crate) struct WorkloadArguments {
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShellArguments {
-    /// Directory of the store; created if it does not exist
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-    /// Design file [default: the default design]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) design: Option<PathBuf>,
-    /// Set a value of the design, as `bloom.bits_per_key=12`; repeatable
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Move corrupt files to quarantine/ in the store and go on
-    #[arg(long)]
-    pub(crate) quarantine: bool,
 }
 
 #[derive(Debug, Args)]

@@ -30,6 +30,8 @@ mod replay;
 mod report;
 mod resume;
 mod seeds;
+mod serve;
+mod served;
 mod shell;
 mod subjects;
 mod steps;

@@ -28,7 +28,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
     let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run", "study", "page"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "server", "experiment", "trial", "run", "study", "page"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -44,6 +44,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("verdict", &["results", "plot", "measure", "types"]),
         ("page", &["results", "plot", "measure", "verdict", "types"]),
         ("tree", &below_tree),
+        ("server", &["tree", "workload", "types"]),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("study", &["bloom", "cache", "tree", "types", "catalog"]),

@@ -10,13 +10,16 @@ mod descent;
 mod external;
 mod fifo;
 mod fluid;
+mod gathered;
 mod golden;
+mod horizontal;
 mod job;
 mod l0_tiered;
 mod lazy_leveled;
 mod leveled;
 mod leveled_partial;
 mod merge_all;
+mod moose;
 mod none;
 mod one_leveling;
 mod partial;
@@ -31,6 +34,7 @@ mod tables;
 mod testing;
 mod tiered;
 mod time_window;
+mod unified;
 mod universal;
 mod whole;
 
@@ -55,10 +59,13 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         tiered::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
+        moose::VARIANT,
+        unified::VARIANT,
         l0_tiered::VARIANT,
         one_leveling::VARIANT,
         universal::VARIANT,
         binary_counter::VARIANT,
+        horizontal::VARIANT,
         merge_all::VARIANT,
         partial::VARIANT,
         golden::VARIANT,

@@ -5,6 +5,7 @@
 use catalog::Choice;
 
 use crate::fluid::Fluid;
+use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
 pub(crate) fn picks_tables(policy: &Choice) -> bool {
@@ -28,6 +29,15 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
         "one-leveling" => leveled(flushes, ratio?, whole?, ratio? * ratio?).0,
         "tiered" => rounded_down(flushes, whole?),
         "binary-counter" => rounded_down(flushes, 2),
+        "horizontal" => {
+            let runs = count(policy, "runs")?;
+            match count(policy, "flushes") {
+                None => binomial_writes(flushes, runs),
+                // The schedule is optimal at its end; before and after it no form is known.
+                Some(known) if known == flushes => least_writes(flushes, runs)? - flushes,
+                Some(_) => return None,
+            }
+        }
         "lazy-leveled" => {
             let ratio = whole?;
             powers(ratio, flushes).map(|level| lazy_leveled(flushes, ratio, level)).sum()
@@ -61,6 +71,9 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
         }
         "tiered" => of_digits(flushes, whole?),
         "binary-counter" => of_digits(flushes, 2),
+        "horizontal" if count(policy, "flushes").is_none() => {
+            (u64::from(flushes > 0), binomial_runs(flushes, count(policy, "runs")?))
+        }
         "lazy-leveled" => {
             let ratio = whole?;
             let largest = powers(ratio, flushes).last();

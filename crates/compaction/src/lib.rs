@@ -20,6 +20,7 @@ mod leveled;
 mod leveled_partial;
 mod merge_all;
 mod moose;
+mod multi_level;
 mod none;
 mod one_leveling;
 mod partial;
@@ -29,6 +30,7 @@ mod seek;
 mod shape;
 mod simulate;
 mod size_ratio;
+mod spooky;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -56,6 +58,8 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         none::VARIANT,
         leveled::VARIANT,
         leveled_partial::VARIANT,
+        spooky::VARIANT,
+        multi_level::VARIANT,
         tiered::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,

@@ -31,6 +31,7 @@ enum Policy {
     BinaryCounter,
     Horizontal { runs: u64 },
     MergeAll { runs: u64 },
+    MultiLevel { size_ratio: f64, level0_runs: u64 },
     Partial { run_threshold: u64, max_runs: u64 },
     Golden { growth: f64 },
     TimeWindow { window: u64, min_runs: u64 },
@@ -39,10 +40,10 @@ enum Policy {
 
 use Policy::{
     BinaryCounter, Fifo, Fluid, Golden, Horizontal, L0Tiered, LazyLeveled, Leveled, LeveledPartial, MergeAll,
-    OneLeveling, Partial, Tiered, TimeWindow,
+    MultiLevel, OneLeveling, Partial, Tiered, TimeWindow,
 };
 
-const POLICIES: [Policy; 38] = [
+const POLICIES: [Policy; 42] = [
     Policy::None,
     Leveled { size_ratio: 4.0, level0_runs: 1 },
     Leveled { size_ratio: 10.0, level0_runs: 1 },
@@ -76,6 +77,10 @@ const POLICIES: [Policy; 38] = [
     Horizontal { runs: 4 },
     Horizontal { runs: 9 },
     MergeAll { runs: 4 },
+    MultiLevel { size_ratio: 4.0, level0_runs: 1 },
+    MultiLevel { size_ratio: 10.0, level0_runs: 1 },
+    MultiLevel { size_ratio: 1.618, level0_runs: 1 },
+    MultiLevel { size_ratio: 2.5, level0_runs: 3 },
     Partial { run_threshold: 4, max_runs: 3 },
     Partial { run_threshold: 10, max_runs: 4 },
     Golden { growth: 1.618 },
@@ -106,6 +111,9 @@ impl Policy {
             Horizontal { runs } => format!("horizontal(runs={runs})"),
             Fifo => "fifo(capacity=1MiB)".to_owned(),
             MergeAll { runs } => format!("merge-all(runs={runs})"),
+            MultiLevel { size_ratio, level0_runs } => {
+                format!("multi-level(size_ratio={size_ratio:?}, level0_runs={level0_runs})")
+            }
             Partial { run_threshold, max_runs } => {
                 format!("partial(run_threshold={run_threshold}, max_runs={max_runs})")
             }

@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Labels of every policy, by default and with small parameters, so that small trees have several levels.
-const LABELS: [&str; 52] = [
+const LABELS: [&str; 57] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -51,6 +51,11 @@ const LABELS: [&str; 52] = [
     "leveled-partial(size_ratio=2, level0_runs=3, picker=most-tombstones, tombstone_share=0.3)",
     "leveled-partial(size_ratio=3, level0_runs=4, picker=tombstone-ttl, tombstone_ttl=0)",
     "leveled-partial(size_ratio=2, level0_runs=2, picker=tombstone-ttl, tombstone_ttl=20)",
+    "spooky",
+    "spooky(size_ratio=2)",
+    "spooky(size_ratio=1.5, level0_runs=3)",
+    "multi-level(size_ratio=2)",
+    "multi-level(size_ratio=1.5, level0_runs=3)",
     "tiered",
     "tiered(size_ratio=2)",
     "lazy-leveled",
@@ -105,6 +110,10 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "leveled(size_ratio=-2)",
         "leveled(size_ratio=nan)",
         "leveled(level0_runs=0)",
+        "spooky(size_ratio=1)",
+        "spooky(level0_runs=0)",
+        "multi-level(size_ratio=1)",
+        "multi-level(level0_runs=0)",
         "tiered(size_ratio=1)",
         "tiered(size_ratio=0)",
         "lazy-leveled(size_ratio=1)",
@@ -247,7 +256,7 @@ fn promise(label: &str) -> Promise {
     let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
     let factor = |name: &str| choice.params()[name].as_float().unwrap();
     match choice.kind() {
-        "leveled" | "leveled-partial" => {
+        "leveled" | "leveled-partial" | "spooky" | "multi-level" => {
             Promise::leveled(factor("size_ratio"), whole("level0_runs"), factor("size_ratio"))
         }
         "l0-tiered" => {

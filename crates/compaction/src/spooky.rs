@@ -178,7 +178,7 @@ mod tests {
         fn pick(&self, shape: &Shape) -> Option<Job> {
             let job = self.0.pick(shape)?;
             let inputs = shape.levels.tables().filter(|(_, table)| job.inputs.contains(&table.id));
-            let bytes = inputs.map(|(_, table)| table.bytes).sum();
+            let bytes: u64 = inputs.map(|(_, table)| table.bytes).sum();
             if job.action == Action::Merge {
                 let mut most = self.1.lock().unwrap();
                 *most = bytes.max(*most);

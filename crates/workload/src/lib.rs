@@ -30,6 +30,7 @@ mod format;
 mod keys;
 mod length;
 mod mix;
+pub mod model_check;
 mod operation;
 mod order;
 mod pairs;
@@ -43,7 +44,9 @@ mod random;
 mod range;
 mod rate;
 pub mod reference;
-pub mod replay;
+mod replay;
+mod replay_spec;
+mod request;
 mod shadow;
 mod spelling;
 mod stream;
@@ -72,12 +75,17 @@ pub use profile::{Profile, Recorder};
 pub use random::{Concern, Random, sub_seed};
 pub use range::{LENGTHS, RangeSpec};
 pub use rate::Rate;
-pub use replay::Replay;
+pub use replay::{Due, Replay, ReplayPlan};
+pub use replay_spec::{Miss, ReplaySpec};
+pub use request::Request;
 pub use shadow::{Shadow, StoreVerdict};
 pub use stream::Stream;
 pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
-pub use trace::{Accesses, Endian, Recording, TRACES, TraceError, TraceFile, TraceReader};
+pub use trace::{
+    Accesses, CSV_HEADER, Endian, RecordError, Recording, TRACES, TraceError, TraceFile, TraceHead, TraceInput,
+    TraceOperation, TraceReader, TraceRecord, TraceRecords, TraceStream,
+};
 pub use value::{SIZES, ValueSpec};
 pub use values::Values;
 pub use workload::Workload;

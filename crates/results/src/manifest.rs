@@ -68,6 +68,9 @@ pub struct Manifest {
     pub started: String,
     /// When it ended, RFC 3339; nothing while it runs or if it was killed.
     pub ended: Option<String>,
+    /// What the replays of traces assume, because traces do not record it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     /// What a reader of the numbers should know: noise, overrides, refusals.
     pub warnings: Vec<String>,
     /// What is known of `runs.csv`; nothing of what earlier versions wrote.

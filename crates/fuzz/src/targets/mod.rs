@@ -30,6 +30,7 @@ pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
         workload::DSL,
         workload::TRACE,
         workload::COMPRESSED_TRACE,
+        workload::TRACE_FORMATS,
         results::ROWS,
         results::MANIFEST,
         results::LATENCIES,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::{Axis as _, Choice, ChoiceError};
+use catalog::{Choice, ChoiceError};
 use toml::{Table, Value};
 
 use super::TRACES;

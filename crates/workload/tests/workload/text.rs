@@ -3,7 +3,7 @@
 use std::io::BufReader;
 
 use super::workload::{
-    Batch, Command, CommandReader, Extent, Model, Performer, Scan, Target, write_operations,
+    Batch, Command, CommandReader, Extent, Model, Performer, Request, Scan, Target, write_operations,
 };
 use super::{loaded, plan, plan_in};
 
@@ -41,7 +41,8 @@ fn printed_operations_replay() {
         let mut ranges = 0;
         for command in CommandReader::new(BufReader::new(&text[..])) {
             let command = command.unwrap();
-            let outcome = performer.command(&command, true).unwrap();
+            let request = Request::of_command(command.clone()).unwrap();
+            let outcome = performer.request(&request, true).unwrap();
             if let Command::Range { low, high } = &command {
                 assert!(low < high, "{command}");
                 assert!(outcome.entries <= 5, "{command}: {outcome:?}");
@@ -76,10 +77,12 @@ fn a_text_phase_names_its_file() {
     assert_eq!((phase.operations(), phase.streams(Extent::default()).len()), (None, 0));
     let model = Model::default();
     let mut performer = Performer::new(&model);
-    let file = BufReader::new(std::fs::File::open(phase.text().unwrap()).unwrap());
-    let outcomes: Vec<_> = CommandReader::new(file)
-        .map(|command| performer.command(&command.unwrap(), false).unwrap())
-        .collect();
-    assert_eq!((outcomes.len(), outcomes[1].found), (2, 1));
-    assert_eq!(performer.value(), Some(&b"1"[..]));
+    let mut replay = phase.replay().unwrap().open().unwrap();
+    let mut found = Vec::new();
+    while let Some(due) = replay.next().unwrap() {
+        let outcome = performer.request(&due.request, false).unwrap();
+        replay.answer(outcome);
+        found.push(outcome.found);
+    }
+    assert_eq!((found, performer.value()), (vec![0, 1], Some(&b"1"[..])));
 }

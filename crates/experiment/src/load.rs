@@ -409,10 +409,12 @@ impl<'a> Loader<'a> {
             if checked.insert(workload.to_toml().to_string()) {
                 let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
                     .map_err(|error| self.plan_problem(&error, workload))?;
-                for (phase, replay) in plan.phases().iter().filter_map(|phase| Some((phase, phase.replay()?))) {
+                for (phase, replay) in plan.phases().iter().filter_map(|phase| Some((phase, phase.replay()?)))
+                {
                     let of_phase = |assumed| format!("phase {}: {assumed}", phase.phase().name);
                     let new: Vec<String> = replay.check()?.into_iter().map(of_phase).collect();
-                    assumptions.extend(new.into_iter().filter(|one| !assumptions.contains(one)).collect::<Vec<_>>());
+                    assumptions
+                        .extend(new.into_iter().filter(|one| !assumptions.contains(one)).collect::<Vec<_>>());
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The command line, from which help, completions and the manual page are made.
 
 mod torture;
+mod trace;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,10 @@ use verdict::Format;
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
+};
+pub(crate) use trace::{
+    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
+    TraceStatArguments,
 };
 
 /// The default folder of golden files.
@@ -47,6 +52,7 @@ Run experiments
   describe     Print the resolved experiment with estimated time and disk
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
+  trace        Summarize, convert, sample and fit recorded operations
 
 Analyze results
   plot         Redraw charts from results
@@ -97,6 +103,11 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print the operations of a workload, one per line
     Workload(WorkloadArguments),
+    /// Summarize, convert, sample and fit recorded operations
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// Redraw charts from results
     Plot(PlotArguments),
     /// Compare two folders of results

@@ -75,6 +75,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }
+        Command::Trace { command } => command::trace(&command).map(|()| 0),
         Command::Shell(arguments) => command::shell(&arguments).map(|()| ended(true)),
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })

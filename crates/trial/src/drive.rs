@@ -368,7 +368,9 @@ impl<'a> Worker<'a> {
         act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
     ) -> Result<(), TargetError> {
         let due = match self.shared.drive.rate {
-            _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => self.wait_for_recorded(),
+            _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => {
+                self.wait_for_recorded()
+            }
             Rate::Closed | Rate::Sustained(_) => None,
             rate @ Rate::Open { .. } => self.wait_for_turn(rate),
         };

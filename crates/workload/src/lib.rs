@@ -83,8 +83,8 @@ pub use stream::Stream;
 pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
 pub use trace::{
-    Accesses, CSV_HEADER, Endian, RecordError, Recording, TRACES, TraceError, TraceFile, TraceHead, TraceInput,
-    TraceOperation, TraceReader, TraceRecord, TraceRecords, TraceStream,
+    Accesses, CSV_HEADER, Endian, RecordError, Recording, TRACES, TraceError, TraceFile, TraceHead,
+    TraceInput, TraceOperation, TraceReader, TraceRecord, TraceRecords, TraceStream,
 };
 pub use value::{SIZES, ValueSpec};
 pub use values::Values;

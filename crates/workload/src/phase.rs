@@ -268,9 +268,7 @@ impl Mixed {
         table.insert("mix".to_owned(), self.mix.to_toml());
         match &self.keys {
             KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
-            KeySource::Recorded(trace) => {
-                table.insert("replay".to_owned(), Value::Table(trace.to_toml()))
-            }
+            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
         };
         if self.asks_for_absent() {
             table.insert("absent".to_owned(), self.absent.into());
@@ -311,7 +309,9 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
-        (None, Some(replay)) => read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error)),
+        (None, Some(replay)) => {
+            read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
+        }
         (None, None) => Ok(PhaseWork::Mixed),
     }
 }
@@ -334,7 +334,8 @@ fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
         return Ok(PhaseWork::Replay(Box::new(replay)));
     }
     if let Some(own) = own {
-        let message = format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
+        let message =
+            format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
         return Err(ChoiceError::at(own, message));
     }
     let kind = replay.trace.kind().unwrap_or_default();

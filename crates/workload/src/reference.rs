@@ -298,7 +298,7 @@ mod tests {
             ("phase.mix", vec!["operations = 1\nmix = { unknown_key = 1 }".to_owned()]),
             ("phase.rate", vec![phases("rate = { p99 = \"1ms\", unknown_key = 1 }")]),
             ("phase.warm_up", vec![phases("warm_up = { until = \"steady\", unknown_key = 1 }")]),
-            ("phase.replay", vec!["replay = { kind = \"text\", file = \"x\", unknown_key = 1 }".to_owned()]),
+            ("phase.replay", vec!["replay = { file = \"x\", unknown_key = 1 }".to_owned()]),
         ] {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let table = TABLES.iter().find(|table| table.name == path).unwrap();

@@ -55,8 +55,7 @@ impl ReplaySpec {
             }
         };
         let file: Option<PathBuf> = spelling.read("file")?;
-        let file =
-            file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
+        let file = file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
         let miss: Option<Miss> = spelling.read("miss")?;
         let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
         let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
@@ -93,8 +92,7 @@ impl ReplaySpec {
 
 fn choose(kind: &str, mut table: Table) -> Result<catalog::Choice, ChoiceError> {
     if !TRACES.kinds().any(|known| known == kind) {
-        let (hint, kinds) =
-            (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
+        let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
         let message = format!("no kind of replay is called \"{kind}\"; {hint}there are {kinds}");
         return Err(ChoiceError::at("kind", message));
     }

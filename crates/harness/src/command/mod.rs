@@ -16,6 +16,7 @@ mod plot;
 mod report;
 mod shell;
 mod torture;
+mod trace;
 mod verify;
 mod workload;
 
@@ -35,5 +36,6 @@ pub(crate) use plot::plot;
 pub(crate) use report::report;
 pub(crate) use shell::shell;
 pub(crate) use torture::{torture, write_until_killed};
+pub(crate) use trace::trace;
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

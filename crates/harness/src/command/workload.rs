@@ -59,7 +59,8 @@ fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Re
         && let Some(Due { request, .. }) = replay.next().map_err(io::Error::other)?
     {
         let commands = request.commands().ok_or_else(|| {
-            let message = "the text has no range deletes and no scans of a number of entries; use trace convert";
+            let message =
+                "the text has no range deletes and no scans of a number of entries; use trace convert";
             io::Error::other(format!("operation {} of the replay: {message}", written + 1))
         })?;
         for command in commands {

@@ -30,6 +30,8 @@ mod subjects;
 mod sweeps;
 mod timed;
 mod torture;
+mod trace_tools;
+mod traces;
 mod values;
 mod verdicts;
 mod verify;

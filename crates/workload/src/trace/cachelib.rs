@@ -51,7 +51,8 @@ impl Columns {
     fn of(header: &[u8]) -> Result<Self, String> {
         let place = |name: &str| split(header).position(|column| column == name.as_bytes());
         let required = |name: &str| {
-            place(name).ok_or_else(|| format!("the header has no column \"{name}\"; a trace has key, op and size"))
+            place(name)
+                .ok_or_else(|| format!("the header has no column \"{name}\"; a trace has key, op and size"))
         };
         Ok(Self {
             key: required("key")?,
@@ -72,15 +73,17 @@ impl LineFormat for Rows {
         };
         let fields: Vec<&[u8]> = split(line).collect();
         let get = |at: usize| {
-            fields.get(at).copied().ok_or_else(|| format!("the row has {} columns, fewer than the header", fields.len()))
+            fields
+                .get(at)
+                .copied()
+                .ok_or_else(|| format!("the row has {} columns, fewer than the header", fields.len()))
         };
         let number = |name: &str, at: Option<usize>| match at {
             Some(at) => field::<u64>(name, get(at)?).map(Some),
             None => Ok(None),
         };
         let op = get(columns.op)?;
-        let operation =
-            operation(op).ok_or_else(|| format!("no operation is called \"{}\"", quoted(op)))?;
+        let operation = operation(op).ok_or_else(|| format!("no operation is called \"{}\"", quoted(op)))?;
         let key_bytes = number("key_size", columns.key_size)?.unwrap_or(0);
         let key = padded(get(columns.key)?, usize::try_from(key_bytes).unwrap_or(usize::MAX));
         let bytes: u32 = field("size", get(columns.size)?)?;

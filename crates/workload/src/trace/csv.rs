@@ -180,7 +180,8 @@ impl LineFormat for Rows {
             Some(name) => self.csv.operation(name)?,
             None => TraceOperation::Get,
         };
-        let time_ns = get("time", params.time)?.map(|time| nanoseconds(time, params.time_unit)).transpose()?;
+        let time_ns =
+            get("time", params.time)?.map(|time| nanoseconds(time, params.time_unit)).transpose()?;
         let key = get("key", params.key)?.ok_or("the row has no key")?;
         let mut prefix = Vec::new();
         for column in &params.namespace {
@@ -194,10 +195,12 @@ impl LineFormat for Rows {
         let size = size.map(|size| size.saturating_mul(params.unit.0));
         let mut record = TraceRecord::new(operation, [prefix.as_slice(), &self.csv.unescaped(key)].concat());
         record.time_ns = time_ns;
-        record.end = get("end", params.end)?.map(|end| [prefix.as_slice(), &self.csv.unescaped(end)].concat());
+        record.end =
+            get("end", params.end)?.map(|end| [prefix.as_slice(), &self.csv.unescaped(end)].concat());
         record.count = get("count", params.count)?.map(|count| field("count", count)).transpose()?;
-        record.value_bytes =
-            size.map(|size| u32::try_from(size).map_err(|_| format!("a size of {size} bytes"))).transpose()?;
+        record.value_bytes = size
+            .map(|size| u32::try_from(size).map_err(|_| format!("a size of {size} bytes")))
+            .transpose()?;
         if record.key.len() > MAX_KEY_BYTES {
             return Err(format!("a key of {} bytes; at most {MAX_KEY_BYTES}", record.key.len()));
         }
@@ -226,10 +229,18 @@ impl Csv {
             return Ok(TraceOperation::Delete);
         }
         let others = [TraceOperation::DeleteRange, TraceOperation::Scan, TraceOperation::ReadModifyWrite];
-        others.into_iter().find(|operation| operation.name().as_bytes().eq_ignore_ascii_case(name)).ok_or_else(|| {
-            let valid: Vec<&str> = [read, write, delete].into_iter().flatten().map(String::as_str).collect();
-            format!("no operation is called \"{}\"; set read, write and delete. Valid: {}", quoted(name), valid.join(", "))
-        })
+        others
+            .into_iter()
+            .find(|operation| operation.name().as_bytes().eq_ignore_ascii_case(name))
+            .ok_or_else(|| {
+                let valid: Vec<&str> =
+                    [read, write, delete].into_iter().flatten().map(String::as_str).collect();
+                format!(
+                    "no operation is called \"{}\"; set read, write and delete. Valid: {}",
+                    quoted(name),
+                    valid.join(", ")
+                )
+            })
     }
 
     /// Appends one operation per block of a request of `length` units from an offset on.

@@ -117,7 +117,9 @@ impl TraceFile {
                 Some(start) if key.len() == width => padded[start..].copy_from_slice(&key),
                 _ => {
                     let bytes = key.len();
-                    return Err(malformed(format!("its reader gives a key of {bytes} bytes, not of {width}")));
+                    return Err(malformed(format!(
+                        "its reader gives a key of {bytes} bytes, not of {width}"
+                    )));
                 }
             }
             Ok(u64::from_be_bytes(padded))

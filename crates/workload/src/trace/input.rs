@@ -198,7 +198,8 @@ impl TraceInput {
     }
 
     fn truncated(&self, read: u64, wanted: u64) -> RecordError {
-        let message = format!("the file ends after {read} of {wanted} bytes; it is truncated or of another format");
+        let message =
+            format!("the file ends after {read} of {wanted} bytes; it is truncated or of another format");
         RecordError::Byte { offset: self.offset, message }
     }
 }

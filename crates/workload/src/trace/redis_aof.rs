@@ -10,7 +10,9 @@ use super::record::TraceRecord;
 use super::redis::Commands;
 
 pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain("redis-aof", "append-only files of Redis, without a preamble in RDB format", || Box::new(Aof));
+    Variant::plain("redis-aof", "append-only files of Redis, without a preamble in RDB format", || {
+        Box::new(Aof)
+    });
 
 /// The maximum number of arguments of a command.
 const MOST_ARGUMENTS: usize = 1 << 20;
@@ -88,7 +90,9 @@ impl File {
         let offset = self.input.offset();
         let wrong = |message| RecordError::Byte { offset, message };
         if !self.input.read_line(&mut self.line)? {
-            return Err(wrong("the file ends inside of a command; redis-check-aof --fix cuts it off".to_owned()));
+            return Err(wrong(
+                "the file ends inside of a command; redis-check-aof --fix cuts it off".to_owned(),
+            ));
         }
         let length = self.line.strip_prefix(b"$").and_then(number::<u64>);
         let length = length.ok_or_else(|| wrong(self.unexpected("$LENGTH")))?;

@@ -221,7 +221,11 @@ fn read_header(input: &mut TraceInput) -> Result<Option<Header>, RecordError> {
     }
     let (time, rest) = bytes.split_first_chunk().expect("a header has 13 bytes");
     let (length, _) = rest[1..].split_first_chunk().expect("a header has 13 bytes");
-    Ok(Some(Header { time_us: u64::from_le_bytes(*time), kind: rest[0], length: u32::from_le_bytes(*length) }))
+    Ok(Some(Header {
+        time_us: u64::from_le_bytes(*time),
+        kind: rest[0],
+        length: u32::from_le_bytes(*length),
+    }))
 }
 
 /// Returns the version in the payload of the first record: `…\tTrace Version: 0.2\t…`.

@@ -47,7 +47,10 @@ impl TraceReader for RocksDbText {
     }
 
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError> {
-        Ok(Box::new(LineRecords::new(input, Lines { seeks: Seeks::new(&self.0), begun: None, unfinished: 0 })))
+        Ok(Box::new(LineRecords::new(
+            input,
+            Lines { seeks: Seeks::new(&self.0), begun: None, unfinished: 0 },
+        )))
     }
 }
 
@@ -61,7 +64,8 @@ impl LineFormat for Lines {
             _ => return Err("a line is HEX_KEY TYPE FAMILY VALUE_SIZE TIME".to_owned()),
         };
         let hex = |key: &[u8]| {
-            bytes_of(key).ok_or_else(|| format!("the key is \"{}\"; expected hexadecimal digits", quoted(key)))
+            bytes_of(key)
+                .ok_or_else(|| format!("the key is \"{}\"; expected hexadecimal digits", quoted(key)))
         };
         let operation =
             operation(kind).ok_or_else(|| format!("no operation has the type \"{}\"", quoted(kind)))?;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 /// The parameters with their defaults, as TOML.
-pub(super) const REFERENCE: &str = "# The number of entries that an iterator reads from a seek on, which traces do not record.
+pub(super) const REFERENCE: &str =
+    "# The number of entries that an iterator reads from a seek on, which traces do not record.
 entries = 1
 ";
 
@@ -41,6 +42,7 @@ impl Seeks {
     /// Returns what was assumed, if there was a seek.
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
-        (*count > 0).then(|| format!("{count} seeks read entries = {entries} each, because traces do not record it"))
+        (*count > 0)
+            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record it"))
     }
 }

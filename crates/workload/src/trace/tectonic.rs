@@ -51,7 +51,8 @@ fn parse(line: &[u8]) -> Result<Option<TraceRecord>, String> {
         b"R" => TraceOperation::DeleteRange,
         b"FS" | b"FE" => return Ok(None),
         _ => {
-            let message = format!("no operation is called \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
+            let message =
+                format!("no operation is called \"{}\". Valid: I, U, M, P, D, S, SC, R", quoted(name));
             return Err(message);
         }
     };

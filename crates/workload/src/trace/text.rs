@@ -72,9 +72,7 @@ impl Commands {
 /// Returns the record of a command; `None` for one that is no operation on keys.
 fn record(command: Command) -> Option<TraceRecord> {
     match command {
-        Command::Put { key, value } => {
-            Some(TraceRecord::new(TraceOperation::Put, key).with_value(value))
-        }
+        Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),
         Command::Get { key } => Some(TraceRecord::new(TraceOperation::Get, key)),
         Command::Delete { key } => Some(TraceRecord::new(TraceOperation::Delete, key)),
         Command::Range { low, high } => Some(TraceRecord::new(TraceOperation::Scan, low).until(high)),

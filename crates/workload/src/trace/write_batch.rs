@@ -42,7 +42,11 @@ pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result
 /// Parses the write with this tag; `None` for one that changes nothing.
 fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String> {
     let family = match tag {
-        FAMILY_DELETION | FAMILY_VALUE | FAMILY_MERGE | FAMILY_SINGLE_DELETION | FAMILY_RANGE_DELETION
+        FAMILY_DELETION
+        | FAMILY_VALUE
+        | FAMILY_MERGE
+        | FAMILY_SINGLE_DELETION
+        | FAMILY_RANGE_DELETION
         | FAMILY_ENTITY => batch.varint("the column family of a write")?,
         _ => 0,
     };

@@ -79,7 +79,9 @@ fn bytes_of_fields(list: &[u8]) -> u32 {
     let list = list.strip_suffix(b"]").unwrap_or(list);
     let mut bytes = list.len();
     let mut at = 0;
-    while let Some(name) = list[at..].windows(6).position(|window| window == b" field").map(|found| at + found) {
+    while let Some(name) =
+        list[at..].windows(6).position(|window| window == b" field").map(|found| at + found)
+    {
         let digits = list[name + 6..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let end = name + 6 + digits;
         if digits > 0 && list.get(end) == Some(&b'=') {

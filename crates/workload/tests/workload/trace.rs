@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::plan_in;
 use super::workload::{
-    AnswerDigests, Batch, Endian, Extent, Model, Performer, Profile, Recording, Shadow, TRACES, TraceError, TraceFile,
-    check,
+    AnswerDigests, Batch, Endian, Extent, Model, Performer, Profile, Recording, Shadow, TRACES, TraceError,
+    TraceFile, check,
 };
 
 /// Returns the folder of real data next to the repository, if it exists.

@@ -14,8 +14,7 @@ fn plan(text: &str, replay: &str, others: &str) -> (tempfile::TempDir, Plan) {
     (folder, plan)
 }
 
-const TWITTER: &str =
-    "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n2,a,1,30,1,get,0\n4,b,1,50,1,get,0\n5,b,1,0,1,delete,0\n6,b,1,0,1,get,0\n";
+const TWITTER: &str = "1,a,1,30,1,get,0\n2,b,1,50,1,set,0\n2,a,1,30,1,get,0\n4,b,1,50,1,get,0\n5,b,1,0,1,delete,0\n6,b,1,0,1,get,0\n";
 
 /// Executes a replay; returns the kinds, the sizes of the written values, and the model.
 fn run(plan: &Plan) -> (Vec<Kind>, Vec<usize>, Model, AnswerDigests) {
@@ -87,11 +86,19 @@ fn what_a_replay_cannot_do_names_its_key() {
         ("replay = { file = \"t\", width = 4 }", "replay.width", "a replay without a kind has no \"width\""),
         ("replay = { file = \"t\", speed = 0 }", "replay.speed", "it is above 0"),
         ("replay = { file = \"t\", miss = \"hit\" }", "replay.miss", "fill"),
-        ("replay = { file = \"t\" }\nthreads = 2", "threads", "a replay keeps its order, so it runs on 1 thread"),
+        (
+            "replay = { file = \"t\" }\nthreads = 2",
+            "threads",
+            "a replay keeps its order, so it runs on 1 thread",
+        ),
         ("replay = { file = \"t\", speed = 1.0 }\nrate = 100", "rate", "remove rate or replay.speed"),
         ("replay = { file = \"t\" }\nrange = 4", "range", "the operations of a trace say it all"),
         ("replay = { file = \"t\", miss = \"fill\" }\nmix = \"get\"", "replay.miss", "remove mix"),
-        ("replay = { kind = \"twitter\", file = \"t\" }\nmix = \"get\"", "replay.kind", "do not go with a mix"),
+        (
+            "replay = { kind = \"twitter\", file = \"t\" }\nmix = \"get\"",
+            "replay.kind",
+            "do not go with a mix",
+        ),
         ("replay = { kind = \"lirz\", file = \"t\" }", "replay.kind", "did you mean \"lirs\""),
     ] {
         let table = format!("[[phase]]\nname = \"x\"\n{phase}").parse().unwrap();

@@ -58,20 +58,20 @@ mod tests {
 
     fn records() -> Vec<TraceRecord> {
         use TraceOperation::{Delete, DeleteRange, Get, Put, ReadModifyWrite, Scan};
-        let record = TraceRecord::new;
+        let record = |operation, key: &[u8]| TraceRecord::new(operation, key);
         let records = [
-            record(Put, 5u64.to_be_bytes()).with_value(b"seven".to_vec()),
-            record(Get, 5u64.to_be_bytes()),
-            record(Put, "other key, \"quoted\"").with_value(vec![7; 300]),
-            record(Get, 5u64.to_be_bytes()),
-            record(Delete, 5u64.to_be_bytes()),
-            record(ReadModifyWrite, "merged").with_value(b"+1".to_vec()),
-            record(Scan, "a").until("z").entries(1),
-            record(DeleteRange, "a").until("m"),
-            record(Put, "far").with_value(b"v".to_vec()).in_family(300),
-            record(Get, "far").in_family(300),
-            record(DeleteRange, "a").until("m").in_family(300),
-            TraceRecord { backward: true, ..record(Scan, "s").entries(1) },
+            record(Put, &5u64.to_be_bytes()).with_value(b"seven".to_vec()),
+            record(Get, &5u64.to_be_bytes()),
+            record(Put, b"other key, \"quoted\"").with_value(vec![7; 300]),
+            record(Get, &5u64.to_be_bytes()),
+            record(Delete, &5u64.to_be_bytes()),
+            record(ReadModifyWrite, b"merged").with_value(b"+1".to_vec()),
+            record(Scan, b"a").until("z").entries(1),
+            record(DeleteRange, b"a").until("m"),
+            record(Put, b"far").with_value(b"v".to_vec()).in_family(300),
+            record(Get, b"far").in_family(300),
+            record(DeleteRange, b"a").until("m").in_family(300),
+            TraceRecord { backward: true, ..record(Scan, b"s").entries(1) },
         ];
         (0..).zip(records).map(|(at, record)| record.at(1_000_000 + at * 1000)).collect()
     }

@@ -91,12 +91,12 @@ mod tests {
         }
         let summary = windows.summary();
         assert!((32..=64).contains(&summary.len()), "{}", summary.len());
-        let mut seen = HashSet::new();
+        let mut seen: HashSet<u64> = HashSet::new();
         for window in &summary {
             let keys = &keys[window.first as usize..][..window.accesses as usize];
-            let distinct: HashSet<&u64> = keys.iter().collect();
+            let distinct: HashSet<u64> = keys.iter().copied().collect();
             let before = seen.len();
-            seen.extend(distinct.iter().copied());
+            seen.extend(&distinct);
             assert_eq!(window.keys, distinct.len() as u64);
             assert_eq!((window.new_keys, window.keys_so_far), ((seen.len() - before) as u64, seen.len() as u64));
         }

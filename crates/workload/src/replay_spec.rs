@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catalog::{ChoiceError, Count, suggestion};
+use catalog::{Choice, ChoiceError, Count, suggestion};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -54,13 +54,14 @@ impl ReplaySpec {
                 return Err(ChoiceError::at("kind", message));
             }
         };
+        kind.as_deref().map_or(Ok(()), check_kind)?;
         let file: Option<PathBuf> = spelling.read("file")?;
         let file = file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
         let miss: Option<Miss> = spelling.read("miss")?;
         let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
         let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
         let format = match kind {
-            Some(kind) => Some(choose(&kind, table)?),
+            Some(_) => Some(choose(table)?),
             None => {
                 spelling.finish("a replay without a kind")?;
                 None

@@ -59,7 +59,8 @@ struct Line<'a> {
 impl<'a> Line<'a> {
     fn of(line: &'a [u8]) -> Option<Self> {
         let open = line.iter().position(|byte| *byte == b'[')?;
-        let close = open + line[open..].iter().position(|byte| *byte == b']')?;
+        // An address of version 6 has brackets of its own.
+        let close = open + line[open..].windows(3).position(|bytes| bytes == b"] \"")?;
         let time = line[..open].trim_ascii();
         let (seconds, micros) = time.split_at_checked(time.iter().position(|byte| *byte == b'.')?)?;
         let (seconds, micros): (u64, u64) = (number(seconds)?, number(&micros[1..])?);

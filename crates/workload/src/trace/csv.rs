@@ -38,8 +38,10 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      escapes = true\n\
      # The size of a block. The key is then an offset and the size a length, and a row is one operation per block.\n\
      block = \"0B\"\n\
-     # The unit of offset and length, such as the size of a sector.\n\
+     # The unit of an offset, such as the size of a sector.\n\
      unit = \"1B\"\n\
+     # The unit of a size or length.\n\
+     size_unit = \"1B\"\n\
      # The names of operations that read, that write and that delete, in any case.\n\
      read = [\"get\", \"read\", \"r\"]\n\
      write = [\"put\", \"write\", \"w\"]\n\
@@ -91,6 +93,7 @@ struct Params {
     escapes: bool,
     block: ByteSize,
     unit: ByteSize,
+    size_unit: ByteSize,
     read: Vec<String>,
     write: Vec<String>,
     delete: Vec<String>,
@@ -113,6 +116,7 @@ impl Default for Params {
             escapes: true,
             block: ByteSize(0),
             unit: ByteSize(1),
+            size_unit: ByteSize(1),
             read: names(&["get", "read", "r"]),
             write: names(&["put", "write", "w"]),
             delete: names(&["delete", "d"]),
@@ -142,8 +146,8 @@ impl Build<dyn TraceReader> for Csv {
         if params.key == 0 || params.namespace.contains(&0) {
             return Err("key and namespace are columns from 1".to_owned());
         }
-        if params.unit.0 == 0 {
-            return Err("unit is 0B; it is the size of 1 in the columns key and size".to_owned());
+        if params.unit.0 == 0 || params.size_unit.0 == 0 {
+            return Err("unit and size_unit are sizes from 1B".to_owned());
         }
         if params.block.0 > 0 && params.size == 0 {
             return Err("block needs the column of the length: size = …".to_owned());
@@ -189,10 +193,10 @@ impl LineFormat for Rows {
             prefix.push(b':');
         }
         let size = get("size", params.size)?.map(|size| field::<u64>("size", size)).transpose()?;
+        let size = size.map(|size| size.saturating_mul(params.size_unit.0));
         if params.block.0 > 0 {
             return self.csv.push_blocks(operation, time_ns, &prefix, (key, size.unwrap_or(0)), records);
         }
-        let size = size.map(|size| size.saturating_mul(params.unit.0));
         let mut record = TraceRecord::new(operation, [prefix.as_slice(), &self.csv.unescaped(key)].concat());
         record.time_ns = time_ns;
         record.end =
@@ -243,7 +247,7 @@ impl Csv {
             })
     }
 
-    /// Appends one operation per block of a request of `length` units from an offset on.
+    /// Appends one operation per block of a request of `length` bytes from an offset on.
     fn push_blocks(
         &self,
         operation: TraceOperation,
@@ -254,7 +258,7 @@ impl Csv {
     ) -> Result<(), String> {
         let (block, unit) = (self.params.block.0, self.params.unit.0);
         let offset = field::<u64>("offset", offset)?.saturating_mul(unit);
-        let length = length.saturating_mul(unit).max(1);
+        let length = length.max(1);
         let (first, last) = (offset / block, offset.saturating_add(length - 1) / block);
         if last - first >= MOST_BLOCKS {
             return Err(format!("a request of {length} bytes has more than {MOST_BLOCKS} blocks"));

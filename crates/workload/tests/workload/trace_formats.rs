@@ -281,7 +281,7 @@ fn csv_with_a_map_of_its_columns() {
     );
     // Tencent: seconds, offset and size in sectors, 0 reads and 1 writes, volume. UMass has fractions of seconds.
     let columns = "header = false, time = 1, time_unit = \"s\", key = 2, size = 3, operation = 4, namespace = [5], \
-                   end = 0, count = 0, unit = \"512B\", block = \"4KiB\", read = [\"0\"], write = [\"1\"]";
+                   end = 0, count = 0, unit = \"512B\", size_unit = \"512B\", block = \"4KiB\", read = [\"0\"], write = [\"1\"]";
     let records = csv("1.5,16,8,1,283\n", columns).unwrap();
     let key = [b"283:", &2u64.to_be_bytes()[..]].concat();
     assert_eq!(records, [record(Put, &key).at(1_500_000_000).sized(4096)]);

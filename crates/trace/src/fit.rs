@@ -50,8 +50,10 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     if trace.reuse.distinct() == 0 {
         return Err(Problem::new("the trace has no operation on a single key, so there is nothing to fit"));
     }
-    let values = best(&SIZES, &trace.value_sizes, ("bytes", "B"))
-        .unwrap_or_else(|| Law { toml: "{ kind = \"fixed\", bytes = \"100B\" }".to_owned(), histogram: Histogram::default() });
+    let values = best(&SIZES, &trace.value_sizes, ("bytes", "B")).unwrap_or_else(|| Law {
+        toml: "{ kind = \"fixed\", bytes = \"100B\" }".to_owned(),
+        histogram: Histogram::default(),
+    });
     let scans = best(&LENGTHS, &trace.scan_entries, ("entries", ""));
     let wanted = trace.ranking().theta();
     let mut theta = wanted;
@@ -194,13 +196,16 @@ fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
         let shape = (upper / half).log2();
         let k = if shape.abs() < 0.01 { 0.01 } else { shape };
         let sigma = k * half / (k.exp2() - 1.0);
-        candidates.push(table("pareto", &[
-            ("theta", Value::Float(low as f64)),
-            ("sigma", Value::Float((sigma * 1e3).round() / 1e3)),
-            ("k", Value::Float((k * 1e4).round() / 1e4)),
-            ("min", size(low)),
-            ("max", size(high.max(low + 1))),
-        ]));
+        candidates.push(table(
+            "pareto",
+            &[
+                ("theta", Value::Float(low as f64)),
+                ("sigma", Value::Float((sigma * 1e3).round() / 1e3)),
+                ("k", Value::Float((k * 1e4).round() / 1e4)),
+                ("min", size(low)),
+                ("max", size(high.max(low + 1))),
+            ],
+        ));
     }
     candidates
 }
@@ -227,7 +232,8 @@ mod tests {
                     keys = { kind = \"zipfian\", theta = 0.8 }\nvalue = { kind = \"pareto\", min = \"1B\" }\n\
                     range = { kind = \"uniform\", min = 1, max = 30 }\n";
         let fit = fit(&trace(toml), "t").unwrap();
-        let Distances { mix, key_sizes, value_sizes, scan_entries, popularity, lru, theta, twin_theta } = fit.distances;
+        let Distances { mix, key_sizes, value_sizes, scan_entries, popularity, lru, theta, twin_theta } =
+            fit.distances;
         assert!(mix < 0.01 && key_sizes < 1e-9, "{:?}", fit.distances);
         assert!(value_sizes.unwrap() < 0.1 && scan_entries.unwrap() < 0.06, "{:?}", fit.distances);
         assert!(popularity < 0.02 && lru < 0.02, "{:?}", fit.distances);

@@ -61,7 +61,8 @@ impl Histogram {
         for size in sizes {
             here += self.counts.get(&size).copied().unwrap_or_default();
             there += other.counts.get(&size).copied().unwrap_or_default();
-            largest = largest.max((here as f64 / self.total as f64 - there as f64 / other.total as f64).abs());
+            largest =
+                largest.max((here as f64 / self.total as f64 - there as f64 / other.total as f64).abs());
         }
         largest
     }

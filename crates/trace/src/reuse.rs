@@ -284,12 +284,10 @@ mod tests {
     #[test]
     fn the_last_access_is_known() {
         let mut reuse = Reuse::new(usize::MAX);
-        assert_eq!([5, 6, 5, 5].map(|key| reuse.access(key)), [
-            Seen::First,
-            Seen::First,
-            Seen::Last(0),
-            Seen::Last(2)
-        ]);
+        assert_eq!(
+            [5, 6, 5, 5].map(|key| reuse.access(key)),
+            [Seen::First, Seen::First, Seen::Last(0), Seen::Last(2)]
+        );
         assert_eq!((reuse.distinct(), reuse.median_distance()), (2, Some(0.0)));
     }
 }

@@ -136,7 +136,8 @@ impl Curve {
 
     /// Returns the rows of all curves: the miss ratio by capacity, and the working set by position.
     pub fn rows(summary: &Summary) -> Vec<String> {
-        let lru = summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));
+        let lru =
+            summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));
         let windows = summary.working_set.iter().flat_map(|window| {
             let end = window.first + window.accesses;
             [

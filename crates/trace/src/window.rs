@@ -98,7 +98,10 @@ mod tests {
             let before = seen.len();
             seen.extend(&distinct);
             assert_eq!(window.keys, distinct.len() as u64);
-            assert_eq!((window.new_keys, window.keys_so_far), ((seen.len() - before) as u64, seen.len() as u64));
+            assert_eq!(
+                (window.new_keys, window.keys_so_far),
+                ((seen.len() - before) as u64, seen.len() as u64)
+            );
         }
         assert_eq!(summary.iter().map(|window| window.accesses).sum::<u64>(), 5000);
     }

@@ -49,7 +49,8 @@ impl<W: Write> TraceWriter for TextWriter<W> {
                     writeln!(self.out, "{}", Command::Range { low: key, high: end.clone() })
                 }
                 _ => {
-                    self.losses.add("scans of a number of entries are left out, because text has only ranges");
+                    self.losses
+                        .add("scans of a number of entries are left out, because text has only ranges");
                     Ok(())
                 }
             },

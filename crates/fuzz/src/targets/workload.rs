@@ -142,13 +142,15 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
 
 /// Traces that the readers accept, in the order of the catalog; the first byte is the place of the reader.
 fn format_seeds() -> Vec<Vec<u8>> {
-    let header = b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
+    let header =
+        b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
     let rocksdb = |kind: u8, payload: &[u8]| {
         let length = (payload.len() as u32).to_le_bytes();
         [&7u64.to_le_bytes()[..], &[kind], &length, payload].concat()
     };
     let get = [&12u64.to_le_bytes()[..], &[0, 0, 0, 0, 2, b'k', b'1']].concat();
-    let put = [&2u64.to_le_bytes()[..], &[17], &[0; 8], &1u32.to_le_bytes(), &[1, 1, b'k', 2, b'v', b'v']].concat();
+    let put =
+        [&2u64.to_le_bytes()[..], &[17], &[0; 8], &1u32.to_le_bytes(), &[1, 1, b'k', 2, b'v', b'v']].concat();
     let request = |time: u32, object: u64, next: i64| {
         [&time.to_le_bytes()[..], &object.to_le_bytes(), &100u32.to_le_bytes(), &next.to_le_bytes()].concat()
     };

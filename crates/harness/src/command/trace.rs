@@ -64,7 +64,9 @@ fn sample(arguments: &TraceSampleArguments) -> Outcome<()> {
         is_taken
     })?;
     if ranges > 0 {
-        output::line(&format!("note: {ranges} operations on ranges begin at a sampled key and span all keys"));
+        output::line(&format!(
+            "note: {ranges} operations on ranges begin at a sampled key and span all keys"
+        ));
     }
     Ok(())
 }
@@ -109,7 +111,11 @@ fn copy(
         Ok(())
     })?;
     writer.finish().map_err(failed)?;
-    output::line(&format!("{written} of {read} records of kind \"{}\" as {}", stream.format().kind(), to.name()));
+    output::line(&format!(
+        "{written} of {read} records of kind \"{}\" as {}",
+        stream.format().kind(),
+        to.name()
+    ));
     for note in writer.losses().iter().chain(&stream.notes()) {
         output::line(&format!("note: {note}"));
     }

@@ -59,17 +59,23 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
     let done = ["Gets:", "Puts:", "Seek:"].map(|word| said(&text, word));
     assert_eq!(found["format"], "rocksdb");
     assert_eq!(["get", "put", "scan"].map(|kind| count(&found, kind)), done, "{text}");
-    for (benchmark, kind) in [("deleterandom", "delete"), ("multireadrandom", "get"), ("seekrandom", "scan")] {
+    for (benchmark, kind) in [("deleterandom", "delete"), ("multireadrandom", "get"), ("seekrandom", "scan")]
+    {
         let file = format!("{benchmark}.trace");
         let benchmark = format!("--benchmarks={benchmark}");
-        run(&folder, "db_bench", &[&store[..], &[&benchmark, "--deletes=3000", &format!("--trace_file={file}")]].concat());
+        run(
+            &folder,
+            "db_bench",
+            &[&store[..], &[&benchmark, "--deletes=3000", &format!("--trace_file={file}")]].concat(),
+        );
         assert!(count(&statistics(&bench, &file), kind) >= 3000, "{file}");
     }
 
     // What was read and written again is the same trace, and RocksDB replays it.
     bench.ok(&["trace", "convert", "mix.trace", "--to", "rocksdb", "--out", "ours.trace"]);
     assert_eq!(statistics(&bench, "ours.trace")["popularity"], found["popularity"]);
-    let replayed = run(&folder, "db_bench", &[&store[..], &["--benchmarks=replay", "--trace_file=ours.trace"]].concat());
+    let replayed =
+        run(&folder, "db_bench", &[&store[..], &["--benchmarks=replay", "--trace_file=ours.trace"]].concat());
     let operations: u64 = done.iter().sum();
     assert!(replayed.contains(&format!("{operations} operations")), "{replayed}");
 
@@ -97,7 +103,8 @@ impl Drop for Server {
 /// Starts a server in a folder and returns it with its port.
 fn redis(folder: &Path) -> (Server, u16) {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let settings = ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--aof-use-rdb-preamble", "no"];
+    let settings =
+        ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--aof-use-rdb-preamble", "no"];
     let mut command = Command::new("redis-server");
     command.args(["--port", &port.to_string(), "--dir", "."]).args(settings).current_dir(folder);
     let server = Server(command.stdout(Stdio::null()).spawn().unwrap());
@@ -130,7 +137,9 @@ fn a_redis_server_writes_what_we_read() {
     for key in 0..50 {
         commands.push_str(&format!("SET key{key} \"{}\\x00\"\r\nGET key{}\r\n", "v".repeat(key), key / 2));
     }
-    commands.push_str("MGET key1 key2\r\nDEL key3 key4\r\nINCR n\r\nHSET h f 1 g 2\r\nHGETALL h\r\nPING\r\nQUIT\r\n");
+    commands.push_str(
+        "MGET key1 key2\r\nDEL key3 key4\r\nINCR n\r\nHSET h f 1 g 2\r\nHGETALL h\r\nPING\r\nQUIT\r\n",
+    );
     client.write_all(commands.as_bytes()).unwrap();
     std::io::copy(&mut client, &mut std::io::sink()).unwrap();
     let mut lines = String::new();
@@ -144,7 +153,8 @@ fn a_redis_server_writes_what_we_read() {
 
     bench.write("monitor.log", &lines);
     let found = statistics(&bench, "monitor.log");
-    let counts = |found: &serde_json::Value| ["get", "put", "delete", "scan", "rmw"].map(|kind| count(found, kind));
+    let counts =
+        |found: &serde_json::Value| ["get", "put", "delete", "scan", "rmw"].map(|kind| count(found, kind));
     assert_eq!((found["format"].as_str(), counts(&found)), (Some("redis-monitor"), [52, 52, 2, 1, 1]));
     assert_eq!(found["value_sizes"]["max_bytes"], 50);
     assert!(found["notes"][0].as_str().unwrap().contains("PING"), "{found}");

@@ -91,12 +91,19 @@ fn statistics_are_printed_as_text_json_and_curves() {
     let bench = Bench::new();
     bench.write("cache.csv", twitter(5000));
     let text = bench.ok(&["trace", "stat", "cache.csv", "--curves", "curves.csv"]);
-    for line in ["format                twitter", "operations            5000", "  get ", "Zipf theta", "LRU cache of keys"] {
+    for line in [
+        "format                twitter",
+        "operations            5000",
+        "  get ",
+        "Zipf theta",
+        "LRU cache of keys",
+    ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
     let curves = bench.read("curves.csv");
     assert!(curves.starts_with("curve,x,y\nlru_miss_ratio,1,"), "{curves}");
-    let last = curves.lines().rfind(|line| line.starts_with("keys_so_far")).unwrap().rsplit(',').next().unwrap();
+    let last =
+        curves.lines().rfind(|line| line.starts_with("keys_so_far")).unwrap().rsplit(',').next().unwrap();
     let json: serde_json::Value =
         serde_json::from_str(&bench.ok(&["trace", "stat", "cache.csv", "--json"])).unwrap();
     assert_eq!(json["keys"].to_string(), last);
@@ -113,7 +120,9 @@ fn converted_and_sampled_traces_keep_their_statistics() {
         serde_json::from_str(&bench.ok(&["trace", "stat", file, "--json"])).unwrap()
     };
     let whole = json("cache.csv");
-    for (format, kind) in [("csv", "csv"), ("rocksdb", "rocksdb"), ("oracle-general", "oracle-general"), ("dsl", "text")] {
+    for (format, kind) in
+        [("csv", "csv"), ("rocksdb", "rocksdb"), ("oracle-general", "oracle-general"), ("dsl", "text")]
+    {
         let said = bench.run(&["trace", "convert", "cache.csv", "--to", format, "--out", kind]).expect(0).err;
         assert!(said.contains("5000 of 5000 records of kind \"twitter\""), "{said}");
         let again = json(kind);
@@ -126,7 +135,8 @@ fn converted_and_sampled_traces_keep_their_statistics() {
             }
         }
     }
-    let said = bench.run(&["trace", "sample", "cache.csv", "--rate", "0.3", "--out", "part.csv"]).expect(0).err;
+    let said =
+        bench.run(&["trace", "sample", "cache.csv", "--rate", "0.3", "--out", "part.csv"]).expect(0).err;
     assert!(said.contains(" of 5000 records"), "{said}");
     let part = json("part.csv");
     let share = part["keys"].as_f64().unwrap() / whole["keys"].as_f64().unwrap();
@@ -169,14 +179,23 @@ fn wrong_traces_are_one_error() {
         (&["trace", "stat", "words", "--kind", "lirs"], "words:1: block is \"hello world\""),
         (&["trace", "stat", "broken.csv", "--kind", "twitter"], "broken.csv:4: a line is TIME,KEY,KEY_SIZE"),
         (&["trace", "stat", "cache.csv", "--kind", "twiter"], "--kind: "),
-        (&["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"], "--rate is 0; it is a share above 0"),
-        (&["trace", "convert", "cache.csv", "--to", "dsl", "--out", "taken"], "cannot write taken: File exists"),
+        (
+            &["trace", "sample", "cache.csv", "--rate", "0", "--out", "x"],
+            "--rate is 0; it is a share above 0",
+        ),
+        (
+            &["trace", "convert", "cache.csv", "--to", "dsl", "--out", "taken"],
+            "cannot write taken: File exists",
+        ),
     ] {
         let error = bench.run(arguments).refusal();
         assert!(error.contains(message), "{arguments:?}: {error}");
     }
     assert_eq!(bench.read("taken"), "kept");
-    bench.write("x.toml", "question = \"?\"\n[[phase]]\nname = \"r\"\nreplay = { file = \"broken.csv\", kind = \"twitter\" }\n");
+    bench.write(
+        "x.toml",
+        "question = \"?\"\n[[phase]]\nname = \"r\"\nreplay = { file = \"broken.csv\", kind = \"twitter\" }\n",
+    );
     let error = bench.run(&["run", "x.toml"]).refusal();
     assert!(error.starts_with("broken.csv:4: "), "{error}");
 }

@@ -28,7 +28,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
     let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "trace", "run", "study"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "trace", "run", "study"]]
+        .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),

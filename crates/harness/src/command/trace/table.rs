@@ -71,7 +71,8 @@ fn of_sizes(sizes: &Sizes, unit: &str) -> String {
 }
 
 fn of_popularity(popularity: &Popularity) -> [(&'static str, String); 5] {
-    let Popularity { hottest_key, hottest_1_percent, hottest_10_percent, once, theta, theta_distance } = popularity;
+    let Popularity { hottest_key, hottest_1_percent, hottest_10_percent, once, theta, theta_distance } =
+        popularity;
     [
         ("hottest key", format!("{} of accesses", percent(*hottest_key))),
         ("hottest 1 % of keys", format!("{} of accesses", percent(*hottest_1_percent))),

@@ -36,6 +36,16 @@ pub enum Miss {
     Fill,
 }
 
+impl Miss {
+    /// Returns the name in TOML.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Fill => "fill",
+        }
+    }
+}
+
 impl ReplaySpec {
     /// Reads the value of `replay`. Returns also the key that only a replay of recorded operations has, if there is one.
     ///
@@ -74,8 +84,9 @@ impl ReplaySpec {
     /// Returns the value of `replay`.
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = self.trace.to_toml();
-        if self.miss == Miss::Fill {
-            table.insert("miss".to_owned(), "fill".into());
+        // Without it, a trace that has only keys would be read as the keys of gets over a loaded store.
+        if self.miss == Miss::Fill || self.trace.reader().is_some_and(|reader| reader.has_only_keys()) {
+            table.insert("miss".to_owned(), self.miss.name().into());
         }
         table.extend(self.speed.map(|speed| ("speed".to_owned(), speed.into())));
         Value::Table(table)
@@ -91,12 +102,18 @@ impl ReplaySpec {
     }
 }
 
-fn choose(kind: &str, mut table: Table) -> Result<catalog::Choice, ChoiceError> {
-    if !TRACES.kinds().any(|known| known == kind) {
-        let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
-        let message = format!("no kind of replay is called \"{kind}\"; {hint}there are {kinds}");
-        return Err(ChoiceError::at("kind", message));
+/// Checks that a reader has this name.
+fn check_kind(kind: &str) -> Result<(), ChoiceError> {
+    if TRACES.kinds().any(|known| known == kind) {
+        return Ok(());
     }
+    let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
+    let message = format!("no kind of replay is called \"{kind}\"; {hint}there are {kinds}");
+    Err(ChoiceError::at("kind", message))
+}
+
+/// Returns the reader of a table that may have the other keys of a replay.
+fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
     for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
         table.remove(*key);
     }

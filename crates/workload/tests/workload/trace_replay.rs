@@ -116,6 +116,7 @@ fn replays_read_back() {
         "replay = { kind = \"text\", file = \"t\" }",
         "replay = { kind = \"lirs\", file = \"t\" }",
         "replay = { kind = \"lirs\", file = \"t\", miss = \"fill\" }",
+        "replay = { kind = \"lirs\", file = \"t\", miss = \"absent\" }",
         "replay = { kind = \"csv\", file = \"t\", size = 0, speed = 2.5 }\noperations = 9",
         "replay = { kind = \"oracle-general\", file = \"t\" }\nmix = { get = 1, put = 1 }",
     ] {

@@ -153,7 +153,7 @@ impl PhaseWork {
                 Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
             }
             Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
-            Work::Text(_) => Self::default(),
+            Work::Replay(_) => Self::default(),
         }
     }
 

@@ -229,7 +229,7 @@ fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
-        Work::Text(_) => false,
+        Work::Replay(_) => false,
     }
 }
 
@@ -238,7 +238,7 @@ fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
         Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
-        Work::Text(_) => false,
+        Work::Replay(_) => false,
     }
 }
 

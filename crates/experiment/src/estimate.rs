@@ -154,7 +154,7 @@ impl PhaseWork {
             }
             Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
             Work::Step(StoreStep::Sleep(ns)) => Self { seconds: *ns as f64 / 1e9, ..Self::default() },
-            Work::Text(_) | Work::Step(_) => Self::default(),
+            Work::Replay(_) | Work::Step(_) => Self::default(),
         }
     }
 

@@ -32,11 +32,11 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
             "\"{last}\" is the last phase, so no phase would be measured; name an earlier one"
         ));
     }
-    let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Text(_)));
+    let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Replay(_)));
     if let Some(phase) = replay {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" replays a text file, so its final state is not known in advance"
+            "phase \"{name}\" replays recorded operations, so its final state is not known in advance"
         ));
     }
     let is_lost = |phase: &&Phase| phase.step().is_some_and(|step| !step.is_kept_in_files());

@@ -14,7 +14,7 @@ use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
 use verdict::{GateRule, judged_phase};
-use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
+use workload::{Phase, Plan, PlanError, TraceError, Workload};
 
 use super::cell::Cell;
 use super::deprecations::{deprecations, new_name};
@@ -124,6 +124,7 @@ impl<'a> Loader<'a> {
             cells,
             left_out,
             warnings: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            assumptions: Vec::new(),
             trials,
             verdict: VerdictSpec::default(),
             gate: self.gate()?,
@@ -132,7 +133,7 @@ impl<'a> Loader<'a> {
             sheet: answers::read_sheet(&self.file)?,
         };
         self.present(&mut experiment)?;
-        self.check_plans(&experiment)?;
+        experiment.assumptions = self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
     }
@@ -452,17 +453,25 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported.
-    fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
+    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns what
+    /// the replays of traces assume, one sentence each.
+    fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
+        let mut assumptions = Vec::new();
         for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
             if checked.insert(workload.to_toml().to_string()) {
                 let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
                     .map_err(|error| self.plan_problem(&error, workload))?;
-                plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
+                for (phase, replay) in plan.phases().iter().filter_map(|phase| Some((phase, phase.replay()?)))
+                {
+                    let of_phase = |assumed| format!("phase {}: {assumed}", phase.phase().name);
+                    let new: Vec<String> = replay.check()?.into_iter().map(of_phase).collect();
+                    assumptions
+                        .extend(new.into_iter().filter(|one| !assumptions.contains(one)).collect::<Vec<_>>());
+                }
             }
         }
-        Ok(())
+        Ok(assumptions)
     }
 
     /// Checks that the files of components exist, once each.

@@ -47,6 +47,8 @@ pub struct Experiment {
     pub left_out: Vec<LeftOut>,
     /// The warnings of a run, a sentence each: deprecated names in its design, and metrics that its mode leaves out.
     pub warnings: Vec<String>,
+    /// Assumptions of the replays of traces, because traces do not record them; one sentence each. A manifest lists them.
+    pub assumptions: Vec<String>,
     /// The number of trials, and their seed.
     pub trials: Trials,
     /// The deciding metric.

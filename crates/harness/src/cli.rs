@@ -2,6 +2,7 @@
 
 mod serve;
 mod torture;
+mod trace;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,10 @@ pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
+};
+pub(crate) use trace::{
+    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
+    TraceStatArguments,
 };
 
 /// The default folder of golden files.
@@ -49,6 +54,7 @@ Run experiments
   describe     Print the resolved experiment with estimated time and disk
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
+  trace        Summarize, convert, sample and fit recorded operations
 
 Analyze results
   plot         Redraw charts from results
@@ -102,6 +108,11 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print the operations of a workload, one per line
     Workload(WorkloadArguments),
+    /// Summarize, convert, sample and fit recorded operations
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// Redraw charts from results
     Plot(PlotArguments),
     /// Write one HTML page to explore results

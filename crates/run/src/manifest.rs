@@ -70,6 +70,7 @@ pub(super) fn begin(
         },
         seams: seam_costs(experiment.cells.iter().map(|cell| &cell.design)),
         started,
+        assumptions: experiment.assumptions.clone(),
         warnings,
         ..Manifest::default()
     };

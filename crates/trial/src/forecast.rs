@@ -230,7 +230,7 @@ fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
-        Work::Text(_) | Work::Step(_) => false,
+        Work::Replay(_) | Work::Step(_) => false,
     }
 }
 
@@ -239,7 +239,7 @@ fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
         Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
-        Work::Text(_) => false,
+        Work::Replay(_) => false,
         // A step adds no keys.
         Work::Step(_) => true,
     }

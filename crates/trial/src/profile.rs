@@ -6,9 +6,9 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// The realised work of a phase. Only the mix is known of a text replay.
+/// The realised work of a phase. Only the mix is known of a replay of recorded operations.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
-    if phase.text().is_none() {
+    if phase.replay().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
         return Profile::realised(phase, from, Some(&performed));
     }

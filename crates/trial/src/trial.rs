@@ -12,7 +12,6 @@ use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
 use tree::{Design, Mode};
-use workload::replay::{Replay, count_lines};
 use workload::{
     AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work, Workload,
 };
@@ -446,8 +445,8 @@ impl Trial {
     ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
-        let total = match phase.text() {
-            Some(file) => Some(count_lines(file)?),
+        let total = match phase.replay() {
+            Some(replay) => replay.expected_requests()?,
             None => phase.operations(),
         };
         let way = Way { number, total, time_limit_ns: time_limit_ns(phase) };
@@ -467,8 +466,9 @@ impl Trial {
             if let Some(warming_up) = &warming_up {
                 scope.spawn(|| warming_up.supervise(&over));
             }
-            let driven = match phase.text() {
-                Some(file) => Replay::open(file)
+            let driven = match phase.replay() {
+                Some(replay) => replay
+                    .open()
                     .map_err(Into::into)
                     .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
                 None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),

@@ -1,8 +1,6 @@
 //! A phase of a workload as written in an experiment file.
 
-use std::path::PathBuf;
-
-use catalog::{Choice, ChoiceError, Count, Time, suggestion};
+use catalog::{Choice, ChoiceError, Count, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
@@ -12,9 +10,10 @@ use crate::mix::Mix;
 use crate::operation::Kind;
 use crate::range::RangeSpec;
 use crate::rate::Rate;
+use crate::replay_spec::ReplaySpec;
 use crate::spelling::{self, Spelling, inside};
 use crate::step::StoreStep;
-use crate::trace::{TRACES, TraceFile};
+use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
 
 /// Maximum number of operations in one batch or multi-get.
@@ -25,9 +24,6 @@ const MOST_THREADS: u64 = 1024;
 
 /// Default number of members of a batch or multi-get.
 const DEFAULT_MEMBERS: u32 = 100;
-
-/// The kind of a replay of commands as text, which is no trace.
-const TEXT: &str = "text";
 
 /// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,8 +51,8 @@ pub enum Work {
     Load(Load),
     /// Executes operations of a mix, on drawn or recorded keys.
     Mixed(Box<Mixed>),
-    /// Executes the commands of a text file in the DSL.
-    Text(PathBuf),
+    /// Executes the recorded operations of a trace.
+    Replay(Box<ReplaySpec>),
     /// Takes a step on the store, and executes no operations.
     Step(StoreStep),
 }
@@ -118,8 +114,9 @@ pub enum KeySource {
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
+    /// A mix on the keys of a trace.
     Trace(TraceFile),
-    Text(PathBuf),
+    Replay(Box<ReplaySpec>),
 }
 
 impl Phase {
@@ -143,15 +140,7 @@ impl Phase {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
             PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
             PhaseWork::Trace(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
-            PhaseWork::Text(file) => {
-                let reason = "the commands of a text replay say it all";
-                for key in
-                    ["operations", "order", "seconds", "mix", "keys", "absent", "value", "range", "batch"]
-                {
-                    spelling.forbid(key, reason)?;
-                }
-                Work::Text(file)
-            }
+            PhaseWork::Replay(replay) => Work::Replay(read_operations(&mut spelling, replay)?),
         };
         let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
         let value = match spelling.take("value") {
@@ -182,11 +171,11 @@ impl Phase {
         match &self.work {
             Work::Load(load) => load.write(&mut table),
             Work::Mixed(mixed) => mixed.write(&mut table),
-            Work::Text(file) => {
-                let mut replay = Table::new();
-                replay.insert("kind".to_owned(), TEXT.into());
-                replay.insert("file".to_owned(), file.to_string_lossy().into_owned().into());
-                table.insert("replay".to_owned(), Value::Table(replay));
+            Work::Replay(replay) => {
+                table.insert("replay".to_owned(), replay.to_toml());
+                if let Some(operations) = replay.operations {
+                    table.insert("operations".to_owned(), operations.cast_signed().into());
+                }
             }
             Work::Step(step) => {
                 table.insert("step".to_owned(), step.name().into());
@@ -195,7 +184,7 @@ impl Phase {
                 }
             }
         }
-        if !matches!(self.work, Work::Text(_) | Work::Step(_)) {
+        if !is_text(&self.work) && self.step().is_none() {
             table.insert("value".to_owned(), self.value.to_toml());
         }
         if self.step().is_none() {
@@ -219,13 +208,13 @@ impl Phase {
     /// Returns whether any operation of the phase may change the store.
     pub fn may_write(&self) -> bool {
         match &self.work {
-            Work::Load(_) | Work::Text(_) => true,
+            Work::Load(_) | Work::Replay(_) => true,
             Work::Mixed(mixed) => mixed.mix.writes(),
             Work::Step(_) => false,
         }
     }
 
-    /// Returns the trace that the phase replays, if any.
+    /// Returns the trace whose keys the phase replays, if any.
     pub fn trace(&self) -> Option<&TraceFile> {
         match &self.work {
             Work::Mixed(mixed) => match &mixed.keys {
@@ -236,8 +225,20 @@ impl Phase {
         }
     }
 
+    /// Returns the replay of recorded operations, if the phase is one.
+    pub fn replay(&self) -> Option<&ReplaySpec> {
+        match &self.work {
+            Work::Replay(replay) => Some(replay),
+            _ => None,
+        }
+    }
+
     /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
+        if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
+            let message = "rate: the times of the trace are the rate; remove rate or replay.speed";
+            return Err(ChoiceError::at("rate", message));
+        }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
         if !self.settle && matches!(self.rate, Rate::Sustained(_)) {
             let message = "settle: a search for a rate begins each rate after compaction has finished; leave settle out";
@@ -254,7 +255,7 @@ impl Phase {
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
         let reason = match &self.work {
-            Work::Text(_) => "a text replay keeps its order, so it runs on 1 thread",
+            Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
             _ if writes && self.trace().is_some() => {
                 "a trace that writes keeps its order, so it runs on 1 thread"
             }
@@ -319,7 +320,7 @@ impl Mixed {
         table.insert("mix".to_owned(), self.mix.to_toml());
         match &self.keys {
             KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
-            KeySource::Recorded(trace) => table.insert("replay".to_owned(), trace.to_toml()),
+            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
         };
         if self.asks_for_absent() {
             table.insert("absent".to_owned(), self.absent.into());
@@ -337,7 +338,7 @@ impl Mixed {
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
-        Work::Text(_) => Some("the commands of a text replay say it all"),
+        Work::Replay(_) => Some("a trace is measured from its first access on"),
         Work::Mixed(mixed) => match &mixed.keys {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
@@ -361,7 +362,9 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
-        (None, Some(replay)) => read_replay(replay).map_err(|error| inside("replay", error)),
+        (None, Some(replay)) => {
+            read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
+        }
         (None, None) => Ok(PhaseWork::Mixed),
     }
 }
@@ -377,35 +380,51 @@ fn read_insert(insert: &Value) -> Result<Option<u64>, ChoiceError> {
     Ok(Some(keys))
 }
 
-fn read_replay(replay: Value) -> Result<PhaseWork, ChoiceError> {
-    let Value::Table(table) = replay else {
-        let message =
-            "replay is a table: { kind = \"raw\", file = \"…\" } or { kind = \"text\", file = \"…\" }";
-        return Err(ChoiceError::whole(message));
-    };
-    let kinds = || TRACES.kinds().chain([TEXT]).collect::<Vec<_>>();
-    match table.get("kind").map(Value::as_str) {
-        Some(Some(TEXT)) => {
-            let mut spelling = Spelling::new(table);
-            spelling.take("kind");
-            let file = spelling.read("file")?;
-            spelling.finish("a text replay")?;
-            let missing = || ChoiceError::at("file", "a replay names its file: file = \"…\"");
-            Ok(PhaseWork::Text(file.ok_or_else(missing)?))
-        }
-        Some(Some(kind)) if TRACES.kinds().any(|known| known == kind) => {
-            Ok(PhaseWork::Trace(TraceFile::from_toml(table)?))
-        }
-        Some(Some(other)) => {
-            let (hint, kinds) = (suggestion(other, kinds().into_iter()), kinds().join(", "));
-            let message = format!("unknown kind of replay \"{other}\"; {hint}Valid: {kinds}");
-            Err(ChoiceError::at("kind", message))
-        }
-        Some(None) | None => {
-            let message = format!("the replay has no kind. Valid: {}", kinds().join(", "));
-            Err(ChoiceError::at("kind", message))
-        }
+fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
+    let (replay, own) = ReplaySpec::from_toml(replay)?;
+    let reader = replay.trace.reader();
+    if !has_mix && (own.is_some() || !reader.as_ref().is_some_and(|reader| reader.has_only_keys())) {
+        return Ok(PhaseWork::Replay(Box::new(replay)));
     }
+    if let Some(own) = own {
+        let message =
+            format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
+        return Err(ChoiceError::at(own, message));
+    }
+    let kind = replay.trace.kind().unwrap_or_default();
+    if reader.is_some_and(|reader| reader.width().is_none()) {
+        let message = format!(
+            "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+        );
+        return Err(ChoiceError::at("kind", message));
+    }
+    Ok(PhaseWork::Trace(replay.trace))
+}
+
+/// Reads the settings of a replay of recorded operations.
+fn read_operations(
+    spelling: &mut Spelling,
+    mut replay: Box<ReplaySpec>,
+) -> Result<Box<ReplaySpec>, ChoiceError> {
+    let is_text = replay.trace.kind() == Some(TEXT);
+    let reason = if is_text {
+        "the commands of a text replay say it all"
+    } else {
+        "the operations of a trace say it all"
+    };
+    for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch"] {
+        spelling.forbid(key, reason)?;
+    }
+    if is_text {
+        spelling.forbid("value", reason)?;
+    }
+    replay.read_operations(spelling)?;
+    Ok(replay)
+}
+
+/// Returns whether the work is a replay of commands as text, which has all values.
+fn is_text(work: &Work) -> bool {
+    matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {

@@ -195,10 +195,27 @@ const RATE: &[KeyEntry] = &[
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
-        "name of a trace reader, or `\"text\"`",
-        "Format of the file. `\"text\"` is a file of commands, one a line, as `lsmbench workload` prints them.",
+        "name of a trace reader",
+        "Format of the file. Without it, the format is recognized by the content of the file.",
     ),
-    KeyEntry::new("file", "path, relative to the file that names it", "File to replay."),
+    KeyEntry::new(
+        "file",
+        "path, relative to the file that names it",
+        "File to replay. Compression by gzip, xz or zstd is recognized.",
+    ),
+    KeyEntry::new(
+        "miss",
+        "`\"absent\"`, `\"fill\"`",
+        "Effect of a get that finds nothing: none, or a put of the key at the recorded size, as a cache is filled. With \
+         `miss`, a trace that has only keys is replayed as gets without a load.",
+    )
+    .or("\"absent\""),
+    KeyEntry::new(
+        "speed",
+        "number above 0",
+        "Speed at which the recorded times pass: 1 is as recorded, 10 is ten times as fast. An operation then starts at \
+         its time, or when the last one is answered, if that is later. Without `speed`, the loop is closed.",
+    ),
 ];
 
 /// The keys of the table `phase.warm_up`.
@@ -296,7 +313,7 @@ mod tests {
             ("phase.mix", vec!["operations = 1\nmix = { unknown_key = 1 }".to_owned()]),
             ("phase.rate", vec![phases("rate = { p99 = \"1ms\", unknown_key = 1 }")]),
             ("phase.warm_up", vec![phases("warm_up = { until = \"steady\", unknown_key = 1 }")]),
-            ("phase.replay", vec!["replay = { kind = \"text\", file = \"x\", unknown_key = 1 }".to_owned()]),
+            ("phase.replay", vec!["replay = { file = \"x\", unknown_key = 1 }".to_owned()]),
         ] {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let table = TABLES.iter().find(|table| table.name == path).unwrap();

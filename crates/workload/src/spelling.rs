@@ -27,6 +27,11 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
+    /// Returns whether `key` is present; it is not listed as a valid key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
     /// Rejects `key` if present, because of `reason`; it is not listed as a valid key.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {

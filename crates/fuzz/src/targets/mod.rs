@@ -32,6 +32,7 @@ pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
         workload::TRACE,
         workload::COMPRESSED_TRACE,
         server::RESP,
+        workload::TRACE_FORMATS,
         results::ROWS,
         results::MANIFEST,
         results::LATENCIES,

@@ -20,6 +20,7 @@ mod serve;
 mod shell;
 mod store;
 mod torture;
+mod trace;
 mod verify;
 mod workload;
 
@@ -42,5 +43,6 @@ pub(crate) use report::report;
 pub(crate) use serve::serve;
 pub(crate) use shell::shell;
 pub(crate) use torture::{torture, write_until_killed};
+pub(crate) use trace::trace;
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

@@ -38,6 +38,8 @@ mod steps;
 mod sweeps;
 mod timed;
 mod torture;
+mod trace_tools;
+mod traces;
 mod values;
 mod verdicts;
 mod verify;

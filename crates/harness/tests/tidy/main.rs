@@ -28,7 +28,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
     let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "server", "experiment", "trial", "run", "study", "page"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "server", "trace", "experiment", "trial", "run", "study", "page"]].concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -39,6 +39,7 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("workload", ground),
         ("measure", &["results", "types"]),
         ("theory", &["compaction", "types", "catalog"]),
+        ("trace", &["types", "catalog", "workload"]),
         ("plot", &["results", "types", "catalog"]),
         ("report", &["results", "plot", "measure", "theory"]),
         ("verdict", &["results", "plot", "measure", "types"]),

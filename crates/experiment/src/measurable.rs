@@ -112,7 +112,7 @@ fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
         Work::Load(_) => false,
         Work::Mixed(mixed) => has_any(mixed, kinds),
         // The commands of a text file are not known in advance.
-        Work::Text(_) => true,
+        Work::Replay(_) => true,
     }
 }
 
@@ -122,7 +122,7 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
 
 fn writes(phase: &Phase) -> bool {
     match &phase.work {
-        Work::Load(_) | Work::Text(_) => true,
+        Work::Load(_) | Work::Replay(_) => true,
         Work::Mixed(mixed) => mixed.mix.writes(),
     }
 }

@@ -14,7 +14,8 @@ use subject::Task;
 use tree::{Design, Mode};
 use workload::replay::{Replay, count_lines};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work, Workload,
+    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work,
+    Workload,
 };
 
 use super::drive::{Drive, Driven};

@@ -47,7 +47,8 @@ fn missing_call(cell: &Cell) -> Option<String> {
         StoreStep::Checkpoint => !engine.makes_checkpoints(),
         _ => false,
     };
-    let step = |phase: &Phase| phase.step().filter(|step| lacks(*step)).map(|step| (step, phase.name.clone()));
+    let step =
+        |phase: &Phase| phase.step().filter(|step| lacks(*step)).map(|step| (step, phase.name.clone()));
     let (step, phase) = cell.task.workload()?.phases.iter().find_map(step)?;
     let (name, step) = (engine_label(&cell.engine), step.name());
     Some(format!("engine \"{name}\" has no call for step = \"{step}\" of phase \"{phase}\""))

@@ -13,7 +13,8 @@ use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
 use tree::{Design, Mode};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work, Workload,
+    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work,
+    Workload,
 };
 
 use super::drive::{Drive, Driven};

@@ -89,7 +89,10 @@ impl StoreStep {
             other => {
                 let hint = suggestion(other, Self::NAMES.into_iter());
                 let names = Self::NAMES.join(", ");
-                return Err(ChoiceError::at("step", format!("no step is called \"{other}\"; {hint}there are {names}")));
+                return Err(ChoiceError::at(
+                    "step",
+                    format!("no step is called \"{other}\"; {hint}there are {names}"),
+                ));
             }
         };
         spelling.forbid("seconds", "only a sleep has a length; every other step lasts until it is done")?;
@@ -115,7 +118,10 @@ mod tests {
             assert_eq!(step.name(), name);
             assert_eq!(Phase::from_toml(&phase.to_toml()).unwrap(), phase, "{}", phase.to_toml());
         }
-        assert_eq!(read("step = \"sleep\"\nseconds = 0.5").unwrap().work, Work::Step(StoreStep::Sleep(500_000_000)));
+        assert_eq!(
+            read("step = \"sleep\"\nseconds = 0.5").unwrap().work,
+            Work::Step(StoreStep::Sleep(500_000_000))
+        );
     }
 
     #[test]

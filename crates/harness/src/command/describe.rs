@@ -58,6 +58,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
+    experiment.assumptions.iter().for_each(|assumed| _ = writeln!(text, "#   {assumed}"));
     let _ = writeln!(
         text,
         "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",

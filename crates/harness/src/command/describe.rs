@@ -129,7 +129,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures.extend(profile.value_bytes.map(|bytes| format!("values of {bytes:.0} bytes")));
     figures.extend(profile.range_entries.map(|entries| format!("scans of {entries:.0} entries")));
     if figures.is_empty() {
-        figures.push("operations of a text file".to_owned());
+        figures.push("recorded operations".to_owned());
     }
     figures
 }

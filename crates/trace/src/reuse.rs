@@ -122,11 +122,6 @@ impl Reuse {
         self.keys.values().map(|key| key.count).collect()
     }
 
-    /// Returns the number of accesses.
-    pub(crate) fn accesses(&self) -> u64 {
-        self.accesses
-    }
-
     /// Returns the median reuse distance in keys, over accesses that are not the first of their key.
     pub(crate) fn median_distance(&self) -> Option<f64> {
         let total: f64 = self.distances.iter().sum();

@@ -62,6 +62,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
+    experiment.assumptions.iter().for_each(|assumed| _ = writeln!(text, "#   {assumed}"));
     text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
@@ -137,7 +138,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures.extend(profile.value_bytes.map(|bytes| format!("values of {bytes:.0} bytes")));
     figures.extend(profile.range_entries.map(|entries| format!("scans of {entries:.0} entries")));
     if figures.is_empty() {
-        figures.push("operations of a text file".to_owned());
+        figures.push("recorded operations".to_owned());
     }
     figures
 }

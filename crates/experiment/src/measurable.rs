@@ -113,6 +113,7 @@ fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
         Work::Mixed(mixed) => has_any(mixed, kinds),
         // The commands of a text file are not known in advance.
         Work::Replay(_) => true,
+        Work::Step(_) => false,
     }
 }
 
@@ -124,6 +125,7 @@ fn writes(phase: &Phase) -> bool {
     match &phase.work {
         Work::Load(_) | Work::Replay(_) => true,
         Work::Mixed(mixed) => mixed.mix.writes(),
+        Work::Step(_) => false,
     }
 }
 

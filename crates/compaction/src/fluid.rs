@@ -70,7 +70,9 @@ impl Build<dyn CompactionPolicy> for Fluid {
         size_ratio::runs(size_ratio)?;
         for (name, runs) in [("upper_runs", upper_runs), ("largest_runs", largest_runs)] {
             if runs == 0 {
-                return Err(format!("{name} is 0; it must be at least 1, because a level stores its data in runs"));
+                return Err(format!(
+                    "{name} is 0; it must be at least 1, because a level stores its data in runs"
+                ));
             }
         }
         Ok(Box::new(Gathered(Self { size_ratio, upper_runs, largest_runs })))

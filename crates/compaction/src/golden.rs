@@ -53,7 +53,9 @@ impl Build<dyn CompactionPolicy> for Golden {
 
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         if params.tables_per_job == 0 {
-            return Err("tables_per_job is 0; it must be at least 1, because a job needs input tables".to_owned());
+            return Err(
+                "tables_per_job is 0; it must be at least 1, because a job needs input tables".to_owned()
+            );
         }
         Ok(Box::new(LeveledPartial {
             size_ratio: size_ratio::factor("growth", params.growth)?,

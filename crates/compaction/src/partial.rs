@@ -74,12 +74,12 @@ impl Build<dyn CompactionPolicy> for Partial {
     fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
         let Params { run_threshold, max_runs, selection } = params;
         if !(2..=1_000_000).contains(&run_threshold) {
-            return Err(format!(
-                "run_threshold is {run_threshold}; it must be from 2 to 1000000 runs"
-            ));
+            return Err(format!("run_threshold is {run_threshold}; it must be from 2 to 1000000 runs"));
         }
         if max_runs < 2 {
-            return Err(format!("max_runs is {max_runs}; it must be at least 2, because a compaction needs two runs"));
+            return Err(format!(
+                "max_runs is {max_runs}; it must be at least 2, because a compaction needs two runs"
+            ));
         }
         let max_runs = max_runs.min(run_threshold) as usize;
         Ok(Box::new(Self { run_threshold: run_threshold as usize, max_runs, selection }))

@@ -64,7 +64,9 @@ impl Build<dyn CompactionPolicy> for TimeWindow {
             return Err("window is 0; it must be at least 1, because a flush writes one buffer".to_owned());
         }
         if min_runs < 2 {
-            return Err(format!("min_runs is {min_runs}; it must be at least 2, because a compaction needs two runs"));
+            return Err(format!(
+                "min_runs is {min_runs}; it must be at least 2, because a compaction needs two runs"
+            ));
         }
         Ok(Box::new(Self { window, min_runs: usize::try_from(min_runs).unwrap_or(usize::MAX) }))
     }

@@ -90,7 +90,10 @@ impl CorruptBlock {
 
     /// The error of the codec of one table that is called to decompress: its blocks refer to a dictionary.
     pub(crate) fn of_learner() -> Self {
-        Self("data compressed with a dictionary must be decompressed with the dictionaries of its table".to_owned())
+        Self(
+            "data compressed with a dictionary must be decompressed with the dictionaries of its table"
+                .to_owned(),
+        )
     }
 
     /// The error for bytes that `codec` cannot have written.

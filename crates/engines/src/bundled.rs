@@ -81,8 +81,9 @@ pub(crate) fn without_maps(settings: &EngineOptions, name: &str) -> Option<Strin
 
 /// The mapping line of a codec that the engine lacks.
 pub(crate) fn without_codec(settings: &EngineOptions, name: &str) -> Option<String> {
-    let runs_without =
-        || unequal(format_args!("compression {}: {name} has none, and runs without compression", settings.codec));
+    let runs_without = || {
+        unequal(format_args!("compression {}: {name} has none, and runs without compression", settings.codec))
+    };
     (settings.codec != Codec::None).then(runs_without)
 }
 

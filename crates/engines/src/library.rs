@@ -113,9 +113,8 @@ impl Wanted {
             && file.architecture() == Architecture::X86_64
             && data_of(".text").is_some_and(|code| !has_checksum_instruction(code));
         if is_slow {
-            doubts.push(
-                "the library computes checksums without the CPU's instruction; build it for this CPU",
-            );
+            doubts
+                .push("the library computes checksums without the CPU's instruction; build it for this CPU");
         }
         doubts
     }

@@ -14,12 +14,11 @@ use crate::options::{EngineOptions, Log, Reads};
 use crate::store::Store;
 use terms::{compaction_threads, false_positives};
 
-pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
-    "tidesdb",
-    "TidesDB, an LSM-tree of B-trees in C with a value log",
-    || Box::new(TidesDb),
-)
-.limited(&[Limit::NotDeterministic]);
+pub(crate) const VARIANT: Variant<dyn Engine> =
+    Variant::<dyn Engine>::plain("tidesdb", "TidesDB, an LSM-tree of B-trees in C with a value log", || {
+        Box::new(TidesDb)
+    })
+    .limited(&[Limit::NotDeterministic]);
 
 struct TidesDb;
 
@@ -49,7 +48,10 @@ impl Engine for TidesDb {
             format!("blocks {} bytes: btree_klog_block_size", settings.block_bytes),
             match settings.filter_bits_per_key {
                 bits if bits > 0.0 => {
-                    format!("filters {bits} bits: bloom_fpr {:.4}, the equivalent rate", false_positives(bits))
+                    format!(
+                        "filters {bits} bits: bloom_fpr {:.4}, the equivalent rate",
+                        false_positives(bits)
+                    )
                 }
                 _ => "filters 0 bits: enable_bloom_filter off".to_owned(),
             },

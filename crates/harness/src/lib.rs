@@ -117,8 +117,17 @@ fn run_command(command: Command) -> Outcome<u8> {
 /// Runs experiments and returns the exit code.
 fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
-    let RunArguments { configs, out, plots, resume, no_page, allow_debug, verbose, markdown, overrides: changes } =
-        arguments;
+    let RunArguments {
+        configs,
+        out,
+        plots,
+        resume,
+        no_page,
+        allow_debug,
+        verbose,
+        markdown,
+        overrides: changes,
+    } = arguments;
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
@@ -126,8 +135,18 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     let (overrides, build) = (overrides(changes), build_info());
     let has_page = !no_page;
     let console = CONSOLE;
-    let options =
-        RunOptions { out, plots, has_page, resume, allow_debug, verbose, markdown, overrides, console, build };
+    let options = RunOptions {
+        out,
+        plots,
+        has_page,
+        resume,
+        allow_debug,
+        verbose,
+        markdown,
+        overrides,
+        console,
+        build,
+    };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
         Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,

@@ -20,11 +20,10 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
-    "avl",
-    "a textbook balanced binary tree with one lock: a cache miss per step",
-    || Box::new(Policy { pool: Arc::default() }),
-);
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
+    Variant::plain("avl", "a textbook balanced binary tree with one lock: a cache miss per step", || {
+        Box::new(Policy { pool: Arc::default() })
+    });
 
 /// Creates [`Avl`] trees that recycle their memory.
 struct Policy {

@@ -249,11 +249,13 @@ impl Plan {
         let schema = table.schema().clone();
         let timeline = spec.form() == Form::Timeline;
         let x = spec.x.as_deref().or(timeline.then_some("second"));
-        let x =
-            x.ok_or_else(|| PlotError::spec("x", "the column of the x axis is missing; write x = \"COLUMN\""))?;
+        let x = x.ok_or_else(|| {
+            PlotError::spec("x", "the column of the x axis is missing; write x = \"COLUMN\"")
+        })?;
         let y = spec.y.as_deref();
-        let y =
-            y.ok_or_else(|| PlotError::spec("y", "the column of the y axis is missing; write y = \"COLUMN\""))?;
+        let y = y.ok_or_else(|| {
+            PlotError::spec("y", "the column of the y axis is missing; write y = \"COLUMN\"")
+        })?;
         let (x_at, y_at) = (schema.find(x)?, schema.find(y)?);
         let is_text = |at: usize| matches!(schema.columns()[at], Column::Fixed(m) if m.kind == Kind::Text);
         if is_text(y_at) {

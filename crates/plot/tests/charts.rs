@@ -355,9 +355,7 @@ fn refusals_say_what_to_write_instead() {
     assert!(error(&sample, |spec| spec.y = None).starts_with("y: "));
     assert!(error(&sample, |spec| spec.x = None).starts_with("x: "));
     assert!(error(&sample, |spec| spec.y = some("label")).contains("holds names"));
-    assert!(
-        error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\"")
-    );
+    assert!(error(&sample, |spec| spec.y = some("p99_ns")).contains("theory: no theory for y = \"p99_ns\""));
     let filter = |column: &str, value: &str| {
         let choice = Choice::One(Scalar::Text(value.to_owned()));
         BTreeMap::from([(column.to_owned(), choice)])
@@ -392,7 +390,8 @@ fn latencies_that_are_missing_or_damaged_are_named() {
     let log = |cell: u64, trial: u64| sample.folder.histogram(Group { cell, trial }, "lookup");
     assert!(error(&sample, |spec| spec.x = Some("response".to_owned())).contains("only an open loop"));
     assert!(
-        error(&sample, |spec| spec.x = Some("p99".to_owned())).contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
+        error(&sample, |spec| spec.x = Some("p99".to_owned()))
+            .contains("unknown latency \"p99\". Valid: \"service\", \"response\"")
     );
     assert!(error(&sample, |spec| spec.y = Some("p99_ns".to_owned())).contains("leave out \"p99_ns\""));
     std::fs::remove_file(log(1, 2)).unwrap();

@@ -168,7 +168,9 @@ mod tests {
         assert!(sample().write(&folder.path().join("x"), Duration::ZERO).is_ok());
         let mut bad = sample();
         bad.push("a b", Histogram::new(3).unwrap());
-        assert!(bad.write(&path, Duration::ZERO).unwrap_err().to_string().contains("\"a b\" is not a valid tag"));
+        assert!(
+            bad.write(&path, Duration::ZERO).unwrap_err().to_string().contains("\"a b\" is not a valid tag")
+        );
     }
 
     #[test]

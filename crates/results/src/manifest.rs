@@ -350,7 +350,8 @@ impl Manifest {
 
     fn decode(path: &Path, bytes: &[u8]) -> Result<Self, ResultsError> {
         let wrong = |message: String| ResultsError::Manifest { path: path.to_owned(), message };
-        let text = str::from_utf8(bytes).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
+        let text =
+            str::from_utf8(bytes).map_err(|error| wrong(format!("this is not a manifest: {error}")))?;
         let text = unseal(text).map_err(|message| wrong(message.to_owned()))?;
         // The version is read first, because a newer layout would only give confusing errors about its fields.
         let Version { version } =

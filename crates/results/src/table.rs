@@ -46,8 +46,7 @@ impl Table {
         let (mut rows, mut seen) = (Vec::new(), HashSet::new());
         for (line, row) in numbered {
             if !seen.insert(identity(&row)) {
-                let message =
-                    "duplicate row: an earlier one has the same cell, trial, phase and operation";
+                let message = "duplicate row: an earlier one has the same cell, trial, phase and operation";
                 return Err(ResultsError::Row { path: path.to_owned(), line, message: message.to_owned() });
             }
             rows.push(row);

@@ -101,7 +101,8 @@ fn explain(error: io::Error) -> io::Error {
     if !is_refusal(&error) {
         return error;
     }
-    let advice = "this file system does not support O_DIRECT; use storage = \"pread\", or a directory on a disk";
+    let advice =
+        "this file system does not support O_DIRECT; use storage = \"pread\", or a directory on a disk";
     io::Error::new(io::ErrorKind::Unsupported, advice)
 }
 

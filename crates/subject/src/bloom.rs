@@ -334,9 +334,7 @@ impl Probes {
                     // One answer per hash, single or in a batch; a key that is present by chance does no harm.
                     false => *given == tested.may_contain(*hash),
                 };
-                slice
-                    .answers
-                    .expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));
+                slice.answers.expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));
             }
             Ok(())
         })?;

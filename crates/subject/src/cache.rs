@@ -262,7 +262,8 @@ impl Hits {
             let Some(block) = cache.get(&id(*name)) else { continue };
             let start = start_of(*name);
             let right = &BYTES[start..start + self.0.block.0 as usize];
-            answers.expect(*block == *right, || format!("block {name} returned the content of another block"));
+            answers
+                .expect(*block == *right, || format!("block {name} returned the content of another block"));
         }
     }
 }

@@ -198,7 +198,9 @@ impl Blocks {
             });
             for (block, made) in blocks.iter().zip(&made) {
                 let is_intact = codec.is_intact(block, made);
-                slice.answers.expect(is_intact, || "a decompressed block differs from the original".to_owned());
+                slice
+                    .answers
+                    .expect(is_intact, || "a decompressed block differs from the original".to_owned());
             }
             made.iter_mut().for_each(|made| made.bytes.shrink_to_fit());
             stored.append(&mut made);
@@ -240,7 +242,9 @@ impl Blocks {
                 return Err(error.into());
             }
             for (block, out) in blocks.iter().zip(&outs) {
-                slice.answers.expect(block == out, || "a decompressed block differs from the original".to_owned());
+                slice
+                    .answers
+                    .expect(block == out, || "a decompressed block differs from the original".to_owned());
             }
             done += count;
             Ok(())

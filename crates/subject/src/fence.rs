@@ -226,9 +226,9 @@ impl Searches {
             }
             slice.idle(|| idle_all(way, &keys[WARM_UP..], batch, nothing));
             for (at, block) in probes.blocks.iter().zip(&blocks) {
-                slice
-                    .answers
-                    .expect(at == block, || format!("the search returned block {block} for a key of block {at}"));
+                slice.answers.expect(at == block, || {
+                    format!("the search returned block {block} for a key of block {at}")
+                });
             }
             Ok(())
         })

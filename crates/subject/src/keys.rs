@@ -37,7 +37,9 @@ impl SortedKeys {
         let room = format.capacity().min(1 << 62);
         let needed = count as u64 * if spread == Spread::Random { 2 } else { 1 };
         if room < needed {
-            return Err(format!("keys are too short: only {room} distinct keys exist, and {needed} are needed"));
+            return Err(format!(
+                "keys are too short: only {room} distinct keys exist, and {needed} are needed"
+            ));
         }
         if count as u64 * format.max_bytes() as u64 > MOST_BYTES {
             return Err(format!("{count} keys of {} bytes are above 4 GiB", format.max_bytes()));

@@ -38,9 +38,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
             "Zipf-distributed requests, mixed with scans of blocks that are requested once",
             "# The Zipf exponent.\ntheta = 0.99\n# The share of requests for blocks that are requested once.\nonce = 0.5\n",
         ),
-        Variant::plain("loop", "blocks in sequence, repeated from the first", || {
-            Box::new(Loop)
-        }),
+        Variant::plain("loop", "blocks in sequence, repeated from the first", || Box::new(Loop)),
         Variant::new::<Trace>(
             "trace",
             "a raw trace: a file of fixed-width integers, a request each",
@@ -113,7 +111,14 @@ struct Law(Choice);
 impl Requests for Law {
     fn names(&self, blocks: u64, count: usize, random: &mut Random, _: &Path) -> Result<Vec<u64>, String> {
         let law = KEYS.build(&self.0).map_err(|error| error.to_string())?;
-        let scope = Scope { keys: blocks, planned: blocks, inserts: 0, popularity: random.bits(), thread: 0, threads: 1 };
+        let scope = Scope {
+            keys: blocks,
+            planned: blocks,
+            inserts: 0,
+            popularity: random.bits(),
+            thread: 0,
+            threads: 1,
+        };
         let mut names = vec![0; count];
         law.sampler(&scope).fill(random, blocks, &mut names);
         Ok(names)

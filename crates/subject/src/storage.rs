@@ -195,9 +195,9 @@ impl Files {
             for (offset, block) in offsets.iter().zip(&blocks) {
                 let start = (offset % content.len() as u64) as usize;
                 let right = content[start..].iter().chain(content.iter().cycle()).take(length);
-                slice
-                    .answers
-                    .expect(right.eq(block.iter()), || format!("the block at {offset} reads back with other content"));
+                slice.answers.expect(right.eq(block.iter()), || {
+                    format!("the block at {offset} reads back with other content")
+                });
             }
             Ok(())
         })?;

@@ -80,7 +80,9 @@ impl FromStr for CrashPoint {
             Ok(&[seed, cut, state, second, second_state]) => {
                 Ok(Self { recovery: Some((second as usize, second_state)), ..place(seed, cut, state) })
             }
-            _ => Err(format!("\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE")),
+            _ => Err(format!(
+                "\"{text}\" is not a valid place; write SEED:CUT:STATE, or SEED:CUT:STATE:CUT:STATE"
+            )),
         }
     }
 }

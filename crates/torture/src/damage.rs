@@ -76,7 +76,9 @@ impl FromStr for CorruptionPoint {
             Some(Self { seed: seed.parse().ok()?, ending: ending.parse().ok()?, image: image.parse().ok()? })
         };
         let place = if let [seed, ending, image] = parts[..] { place(seed, ending, image) } else { None };
-        place.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:STORE:IMAGE, such as 7:stopped:12"))
+        place.ok_or_else(|| {
+            format!("\"{text}\" is not a valid place; write SEED:STORE:IMAGE, such as 7:stopped:12")
+        })
     }
 }
 

@@ -53,7 +53,8 @@ impl FromStr for FaultPoint {
     fn from_str(text: &str) -> Result<Self, String> {
         let numbers =
             text.split_once(':').and_then(|(seed, fault)| Some((seed.parse().ok()?, fault.parse().ok()?)));
-        let (seed, fault) = numbers.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:FAULT"))?;
+        let (seed, fault) =
+            numbers.ok_or_else(|| format!("\"{text}\" is not a valid place; write SEED:FAULT"))?;
         Ok(Self { seed, fault })
     }
 }
@@ -239,8 +240,11 @@ impl Trial<'_> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
             Some(call) => {
-                let what =
-                    format!("{:?} of {} failed, and no caller received the error", call.operation, call.path.display());
+                let what = format!(
+                    "{:?} of {} failed, and no caller received the error",
+                    call.operation,
+                    call.path.display()
+                );
                 Err(Violation::new(Check::Report, what))
             }
             None => Ok(()),
@@ -291,9 +295,10 @@ impl Trial<'_> {
                 Err(Violation::new(Check::GoesOn, format!("a failed read stops the writes: {error}")))
             }
             Err(error) if error.to_string().contains("open it again") => Ok(false),
-            Err(error) => {
-                Err(Violation::new(Check::Report, format!("the error does not ask to open the store again: {error}")))
-            }
+            Err(error) => Err(Violation::new(
+                Check::Report,
+                format!("the error does not ask to open the store again: {error}"),
+            )),
         }
     }
 

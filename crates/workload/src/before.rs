@@ -155,10 +155,7 @@ impl Before {
                 let found = CacheState::ALL.into_iter().find(|state| state.name() == name);
                 found.ok_or_else(|| {
                     let names = CacheState::ALL.map(CacheState::name).join(", ");
-                    ChoiceError::at(
-                        "cache",
-                        format!("unknown state of caches \"{name}\". Valid: {names}"),
-                    )
+                    ChoiceError::at("cache", format!("unknown state of caches \"{name}\". Valid: {names}"))
                 })?
             }
         };

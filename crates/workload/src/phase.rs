@@ -445,8 +445,7 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     let time_limit_ns = spelling::seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
         spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
-        let message =
-            "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or step = …";
+        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or step = …";
         return Err(ChoiceError::at("operations", message));
     }
     let mix = match (spelling.take("mix"), &trace) {

@@ -191,10 +191,8 @@ impl Builder<'_> {
         if path.is_file() {
             return Ok(());
         }
-        let message = format!(
-            "there is no file {}; relative paths start at the file that names them",
-            path.display()
-        );
+        let message =
+            format!("there is no file {}; relative paths start at the file that names them", path.display());
         Err(ChoiceError::at("replay.file", message))
     }
 }
@@ -297,7 +295,10 @@ impl PhasePlan {
             Ok(versions) => Ok(versions),
             Err(_) => Err(ChoiceError::at(
                 key,
-                format!("a thread may write at most {} times in a run; split the work over more threads", u32::MAX),
+                format!(
+                    "a thread may write at most {} times in a run; split the work over more threads",
+                    u32::MAX
+                ),
             )),
         }
     }
@@ -315,7 +316,8 @@ impl PhasePlan {
         }
         let threads = self.phase.threads;
         if mixed.spec.mix.writes() && from.keys < u64::from(threads) {
-            let message = format!("threads is {threads}, but only {} keys exist to divide among them", from.keys);
+            let message =
+                format!("threads is {threads}, but only {} keys exist to divide among them", from.keys);
             return Err(ChoiceError::at("threads", message));
         }
         Ok(())

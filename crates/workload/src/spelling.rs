@@ -139,7 +139,10 @@ mod tests {
         assert_eq!(spelling.read::<f64>("theta"), Ok(None));
         let error = spelling.finish("the distribution").unwrap_err();
         assert_eq!(error.key.as_deref(), Some("tehta"));
-        assert_eq!(error.message, "the distribution has no \"tehta\"; did you mean \"theta\"? Valid: share, theta");
+        assert_eq!(
+            error.message,
+            "the distribution has no \"tehta\"; did you mean \"theta\"? Valid: share, theta"
+        );
     }
 
     #[test]

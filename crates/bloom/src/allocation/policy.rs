@@ -49,8 +49,8 @@ const MAX_BITS: u64 = 1 << 40;
 pub(super) fn bits_param(bits: u64) -> Result<f64, String> {
     match (1..=MAX_BITS).contains(&bits) {
         true => Ok(bits as f64),
-        false => {
-            Err(format!("bits is {bits}; it must be from 1 to {MAX_BITS}, or use bloom = \"none\" for no filter"))
-        }
+        false => Err(format!(
+            "bits is {bits}; it must be from 1 to {MAX_BITS}, or use bloom = \"none\" for no filter"
+        )),
     }
 }

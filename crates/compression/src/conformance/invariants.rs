@@ -98,7 +98,8 @@ pub(crate) fn check_at(
 ) -> Result<(), String> {
     let mut stored = b"before".to_vec();
     let tag = codec.compress(level, block, &mut stored);
-    let appended = stored.strip_prefix(b"before").ok_or("invariant 1: earlier bytes of the buffer are gone")?;
+    let appended =
+        stored.strip_prefix(b"before").ok_or("invariant 1: earlier bytes of the buffer are gone")?;
     if tag == RAW && appended != block {
         return Err("invariant 2: a raw block is not the block".to_owned());
     }

@@ -65,7 +65,11 @@ pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Member<RocksDb>>(
 pub(crate) const SPEEDB: Variant<dyn Engine> = Variant::new::<Member<SpeedB>>(
     "speedb",
     "SpeedB, a fork of RocksDB 8.1, loaded by path or built in",
-    reference!("speedb", "LSMBENCH_SPEEDB", "the one built in with --features speedb, or the system's libspeedb.so"),
+    reference!(
+        "speedb",
+        "LSMBENCH_SPEEDB",
+        "the one built in with --features speedb, or the system's libspeedb.so"
+    ),
 )
 .limited(&[Limit::NotDeterministic]);
 

@@ -39,7 +39,9 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
         lines.push(format!("also: {}", further.join(" ")));
     }
     if let Codec::Other(name) = &settings.codec {
-        lines.push(format!("{UNEQUAL}compression {name}: RocksDB does not have it, and runs without compression"));
+        lines.push(format!(
+            "{UNEQUAL}compression {name}: RocksDB does not have it, and runs without compression"
+        ));
     }
     lines.push(format!(
         "{UNEQUAL}RocksDB counts the arena of a memtable, lsmbench keys and values, so RocksDB's has fewer entries"

@@ -126,7 +126,11 @@ pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
         return Err(format!("invariant 2: {} versions are counted, {} exist", table.len(), all.len()));
     }
     table.freeze();
-    if drain(&*table) == all { Ok(()) } else { Err("invariant 5: the drain differs from the inserts".to_owned()) }
+    if drain(&*table) == all {
+        Ok(())
+    } else {
+        Err("invariant 5: the drain differs from the inserts".to_owned())
+    }
 }
 
 fn versions() -> Vec<(Vec<u8>, Vec<SequenceNumber>)> {
@@ -237,7 +241,11 @@ impl Run<'_> {
             if direction == Direction::Backward {
                 expected.reverse();
             }
-            if seen == expected { Ok(()) } else { Err(format!("invariant 3: a scan at {snapshot} {direction:?}")) }
+            if seen == expected {
+                Ok(())
+            } else {
+                Err(format!("invariant 3: a scan at {snapshot} {direction:?}"))
+            }
         })
     }
 }

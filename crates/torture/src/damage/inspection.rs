@@ -80,7 +80,9 @@ impl<'a> Inspection<'a> {
         let damage = self.verify(disk)?;
         self.open(disk, !damage.is_empty())?;
         if damage.is_empty() {
-            return Ok(Outcome::Harmless(self.rule.passes.expect("corruption that must be reported was reported")));
+            return Ok(Outcome::Harmless(
+                self.rule.passes.expect("corruption that must be reported was reported"),
+            ));
         }
         self.quarantine(disk)?;
         Ok(Outcome::Told)
@@ -151,7 +153,9 @@ impl<'a> Inspection<'a> {
         let (store, report) = match self.subject.maker.open_quarantined(&storage, Path::new(DIRECTORY)) {
             Ok(opened) => opened,
             Err(error) if manifest => return is_allowed(&error, true),
-            Err(error) => return wrong(format!("the store does not open without the corrupt files: {error}")),
+            Err(error) => {
+                return wrong(format!("the store does not open without the corrupt files: {error}"));
+            }
         };
         let lost = self.lost();
         let lost: Lost<'_> = if report.is_empty() { &|_| false } else { &lost };

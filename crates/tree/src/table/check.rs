@@ -91,7 +91,9 @@ impl Table {
             value_bytes: properties.value_bytes,
         };
         if stated != seen {
-            report(self.damage_in_block(0, format!("the properties are {stated:?}, the blocks have {seen:?}")));
+            report(
+                self.damage_in_block(0, format!("the properties are {stated:?}, the blocks have {seen:?}")),
+            );
         }
         if last_key != Some(&*properties.largest) {
             report(self.damage_in_block(

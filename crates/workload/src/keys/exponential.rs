@@ -48,7 +48,8 @@ impl Build<dyn KeyDistribution> for Exponential {
         // Above this, nearly every draw would be an age that no key has.
         if mean > 100.0 {
             return Err(
-                "frac is so large for this percentile that the distribution is uniform; use \"uniform\"".to_owned()
+                "frac is so large for this percentile that the distribution is uniform; use \"uniform\""
+                    .to_owned(),
             );
         }
         Ok(Box::new(Self { mean }))

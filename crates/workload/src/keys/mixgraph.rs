@@ -83,7 +83,10 @@ impl Build<dyn KeyDistribution> for Mixgraph {
             return Err(format!("ranges is {}; it must be between 1 and 1000000", params.ranges));
         }
         if !(params.key_a > 0.0 && params.key_b > 0.0) {
-            return Err("key_a and key_b must be above 0, because the power function has no inverse otherwise".to_owned());
+            return Err(
+                "key_a and key_b must be above 0, because the power function has no inverse otherwise"
+                    .to_owned(),
+            );
         }
         let hotness = params.hotness();
         if hotness.iter().any(|heat| !heat.is_finite() || *heat < 0.0) || hotness.iter().sum::<f64>() <= 0.0 {

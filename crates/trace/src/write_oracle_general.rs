@@ -84,12 +84,11 @@ impl TraceWriter for OracleGeneralWriter {
             Ok(time_s) => time_s,
             Err(_) => u32::try_from(time_ns.saturating_sub(first_ns) / SECOND_NS).unwrap_or(u32::MAX),
         };
-        let object = match (record.family, <[u8; 8]>::try_from(&record.key[..])) {
-            (0, Ok(number)) => u64::from_be_bytes(number),
-            _ => {
-                self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
-                xxh3_64(&record.key) ^ u64::from(record.family)
-            }
+        let object = if let (0, Ok(number)) = (record.family, <[u8; 8]>::try_from(&record.key[..])) {
+            u64::from_be_bytes(number)
+        } else {
+            self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
+            xxh3_64(&record.key) ^ u64::from(record.family)
         };
         let bytes = record.value_bytes.unwrap_or_else(|| {
             self.losses.add("sizes were not recorded and are 1");

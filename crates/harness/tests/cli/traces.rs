@@ -39,7 +39,10 @@ fn a_cache_trace_is_replayed_and_misses_are_filled() {
         "#,
     );
     let described = bench.ok(&["describe", "x.toml"]);
-    assert!(described.contains("#   phase absent: cache.csv is recognised as a trace of kind \"twitter\""), "{described}");
+    assert!(
+        described.contains("#   phase absent: cache.csv is recognised as a trace of kind \"twitter\""),
+        "{described}"
+    );
     bench.ok(&["run", "x.toml"]);
     let rows = bench.rows("x");
     let count = |phase: &str, kind: &str, column| number(of(&rows, phase, kind)[0], column) as u64;

@@ -71,13 +71,18 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
         assert!(count(&statistics(&bench, &file), kind) >= 3000, "{file}");
     }
 
-    // What was read and written again is the same trace, and RocksDB replays it.
+    // What was read and written again is the same trace: RocksDB replays both to the same store.
     bench.ok(&["trace", "convert", "mix.trace", "--to", "rocksdb", "--out", "ours.trace"]);
     assert_eq!(statistics(&bench, "ours.trace")["popularity"], found["popularity"]);
-    let replayed =
-        run(&folder, "db_bench", &[&store[..], &["--benchmarks=replay", "--trace_file=ours.trace"]].concat());
-    let operations: u64 = done.iter().sum();
-    assert!(replayed.contains(&format!("{operations} operations")), "{replayed}");
+    let stores = ["mix.trace", "ours.trace"].map(|file| {
+        let (store, trace) = (format!("--db={file}.db"), format!("--trace_file={file}"));
+        // Without a second column family, this version of db_bench has no handle of the first one.
+        let said = run(&folder, "db_bench", &[&store, "--benchmarks=replay", "--num_column_families=2", &trace]);
+        assert!(said.contains("Replay completed"), "{said}");
+        run(&folder, "ldb", &[&store, "scan", "--hex"])
+    });
+    assert_eq!(stores[0], stores[1]);
+    assert!(stores[0].lines().count() > 100, "{}", stores[0]);
 
     // A design of ours replays it with checked answers.
     bench.write(

@@ -79,10 +79,11 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
         // Without a second column family, this version of db_bench has no handle of the first one.
         let said = run(&folder, "db_bench", &[&store, "--benchmarks=replay", "--num_column_families=2", &trace]);
         assert!(said.contains("Replay completed"), "{said}");
-        run(&folder, "ldb", &[&store, "scan", "--hex"])
+        let entries = run(&folder, "ldb", &[&store, "scan", "--hex"]);
+        entries.lines().filter(|line| line.starts_with("0x")).map(str::to_owned).collect::<Vec<_>>()
     });
     assert_eq!(stores[0], stores[1]);
-    assert!(stores[0].lines().count() > 100, "{}", stores[0]);
+    assert!(stores[0].len() > 100, "{} entries", stores[0].len());
 
     // A design of ours replays it with checked answers.
     bench.write(

@@ -170,3 +170,39 @@ fn a_redis_server_writes_what_we_read() {
     let found = statistics(&bench, file.to_str().unwrap());
     assert_eq!((found["format"].as_str(), counts(&found)), (Some("redis-aof"), [0, 52, 2, 0, 1]));
 }
+
+/// Prints the miss ratio of libCacheSim's LRU over a trace, at the capacities in objects that are given.
+const LIBCACHESIM: &str = "\
+import sys, libcachesim as l
+for capacity in sys.argv[2:]:
+    reader = l.TraceReader(trace=sys.argv[1], trace_type=l.TraceType.ORACLE_GENERAL_TRACE,
+                           reader_init_params=l.ReaderInitParam(ignore_obj_size=True))
+    print(l.LRU(int(capacity)).process_trace(reader)[0])
+";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn libcachesim_misses_as_often_as_our_curve_says() {
+    let found = Command::new("python3").args(["-c", "import libcachesim"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        eprintln!("NOT CHECKED: python3 has no module libcachesim; install the package libcachesim from PyPI");
+        return;
+    }
+    let bench = Bench::new();
+    let key = |at: u64| (at * at * 2_654_435_761 % 1_000_003) % (1 + at * 40_503 % 700);
+    let lines: String = (0..20_000).map(|at| format!("{}\n", key(at))).collect();
+    bench.write("blocks.lirs", lines);
+    bench.ok(&["trace", "convert", "blocks.lirs", "--to", "oracle-general", "--out", "blocks.bin"]);
+    let statistics = statistics(&bench, "blocks.lirs");
+    let points = statistics["lru"].as_array().unwrap();
+    let points = points.iter().filter(|point| point["keys"].as_u64().unwrap() >= 8);
+    let capacities: Vec<String> = points.clone().map(|point| point["keys"].to_string()).collect();
+    let arguments = ["-c", LIBCACHESIM, "blocks.bin"].into_iter().chain(capacities.iter().map(String::as_str));
+    let printed = run(&bench.path(""), "python3", &arguments.collect::<Vec<_>>());
+    let ratios: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(ratios.len(), capacities.len(), "{printed}");
+    for (point, ratio) in points.zip(ratios) {
+        let ours = point["miss_ratio"].as_f64().unwrap();
+        assert!((ours - ratio).abs() < 1e-6, "{point}: {ratio}");
+    }
+}

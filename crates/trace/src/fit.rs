@@ -56,25 +56,28 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     });
     let scans = best(&LENGTHS, &trace.scan_entries, ("entries", ""));
     let wanted = trace.ranking().theta();
-    let mut theta = wanted;
-    let mut found: Option<(String, Distances)> = None;
-    // The most likely exponent of counts is above that of the law that drew them, because ranks are sorted by counts.
-    for _ in 0..ROUNDS {
+    let empty = Histogram::default();
+    let entries = scans.as_ref().map_or(&empty, |law| &law.histogram);
+    let try_theta = |theta: f64| {
         let toml = written(trace, theta, &values, scans.as_ref());
         let twin = twin::measure(&toml)?;
-        let empty = Histogram::default();
-        let entries = scans.as_ref().map_or(&empty, |law| &law.histogram);
-        let distances = Distances::of(trace, &twin, &values.histogram, entries);
-        let error = distances.twin_theta - wanted;
-        if found.as_ref().is_none_or(|(_, best)| distances.popularity < best.popularity) {
-            found = Some((toml, distances));
-        }
+        Ok::<_, Problem>((toml, Distances::of(trace, &twin, &values.histogram, entries)))
+    };
+    let mut theta = wanted;
+    let (mut toml, mut distances) = try_theta(theta)?;
+    let mut error = distances.twin_theta - wanted;
+    // The most likely exponent of counts is above that of the law that drew them, because ranks are sorted by counts.
+    for _ in 1..ROUNDS {
         if error.abs() < 0.005 {
             break;
         }
         theta = (theta - error).max(0.0);
+        let (other_toml, other) = try_theta(theta)?;
+        error = other.twin_theta - wanted;
+        if other.popularity < distances.popularity {
+            (toml, distances) = (other_toml, other);
+        }
     }
-    let (toml, distances) = found.expect("there is a round");
     let notes = notes(trace);
     let mut head = format!("# A synthetic twin of {name}. Distances to the trace, from 0 (equal) to 1:\n");
     for sentence in distances.sentences().iter().chain(&notes) {

@@ -81,24 +81,21 @@ impl Reuse {
         }
         let position = self.next;
         self.next += 1;
-        let seen = match self.keys.get_mut(&hash) {
-            Some(key) => {
-                let old = std::mem::replace(&mut key.position, position);
-                let last = std::mem::replace(&mut key.last, now);
-                key.count += 1;
-                let distance = self.keys.len() - self.up_to(old);
-                if self.distances.len() <= distance {
-                    self.distances.resize(distance + 1, 0.0);
-                }
-                self.distances[distance] += 1.0;
-                self.change(old, u32::MAX);
-                Seen::Last(last)
+        let seen = if let Some(key) = self.keys.get_mut(&hash) {
+            let old = std::mem::replace(&mut key.position, position);
+            let last = std::mem::replace(&mut key.last, now);
+            key.count += 1;
+            let distance = self.keys.len() - self.up_to(old);
+            if self.distances.len() <= distance {
+                self.distances.resize(distance + 1, 0.0);
             }
-            None => {
-                self.keys.insert(hash, Key { position, count: 1, last: now });
-                self.cold += 1.0;
-                Seen::First
-            }
+            self.distances[distance] += 1.0;
+            self.change(old, u32::MAX);
+            Seen::Last(last)
+        } else {
+            self.keys.insert(hash, Key { position, count: 1, last: now });
+            self.cold += 1.0;
+            Seen::First
         };
         self.change(position, 1);
         if self.keys.len() > self.most_keys {
@@ -224,14 +221,11 @@ mod tests {
         let mut list: Vec<u64> = Vec::new();
         let mut misses = 0;
         for access in accesses {
-            match list.iter().position(|key| key == access) {
-                Some(place) => {
-                    list.remove(place);
-                }
-                None => {
-                    misses += 1;
-                    list.truncate(capacity - 1);
-                }
+            if let Some(place) = list.iter().position(|key| key == access) {
+                list.remove(place);
+            } else {
+                misses += 1;
+                list.truncate(capacity - 1);
             }
             list.insert(0, *access);
         }

@@ -135,7 +135,7 @@ impl Statistics {
 
 /// Returns capacities in keys up to `keys`, evenly spaced in their logarithm.
 pub(crate) fn capacities(keys: u64) -> Vec<u64> {
-    let mut capacities: Vec<u64> = (0..)
+    let mut capacities: Vec<u64> = (0..u64::BITS * POINTS_PER_DOUBLING)
         .map(|point| f64::from(point) / f64::from(POINTS_PER_DOUBLING))
         .map(|power| power.exp2().round() as u64)
         .take_while(|capacity| *capacity < keys)

@@ -1,5 +1,6 @@
 //! Writer of CSV, in the columns that the reader `csv` expects by default.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use workload::{CSV_HEADER, TraceRecord};
@@ -55,9 +56,10 @@ fn escaped(key: &[u8]) -> String {
     let mut text = String::new();
     for byte in key {
         match byte {
-            b',' | b'"' | b'\\' => text.push_str(&format!("\\x{byte:02x}")),
-            b'!'..=b'~' => text.push(char::from(*byte)),
-            _ => text.push_str(&format!("\\x{byte:02x}")),
+            b'!'..=b'~' if !b",\"\\".contains(byte) => text.push(char::from(*byte)),
+            _ => {
+                let _ = write!(text, "\\x{byte:02x}");
+            }
         }
     }
     text

@@ -80,22 +80,20 @@ impl TraceWriter for OracleGeneralWriter {
         let time_ns = record.time_ns.unwrap_or_default();
         let first_ns = *self.first_ns.get_or_insert(time_ns);
         // Times since 1970 do not fit beyond 2106, and those since 1601 never.
-        let time_s = match u32::try_from(time_ns / SECOND_NS) {
-            Ok(time_s) => time_s,
-            Err(_) => u32::try_from(time_ns.saturating_sub(first_ns) / SECOND_NS).unwrap_or(u32::MAX),
-        };
-        let object = match (record.family, <[u8; 8]>::try_from(&record.key[..])) {
-            (0, Ok(number)) => u64::from_be_bytes(number),
-            _ => {
-                self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
-                xxh3_64(&record.key) ^ u64::from(record.family)
-            }
+        let since_first = time_ns.saturating_sub(first_ns);
+        let seconds = u32::try_from(time_ns / SECOND_NS)
+            .unwrap_or_else(|_| u32::try_from(since_first / SECOND_NS).unwrap_or(u32::MAX));
+        let object = if let (0, Ok(number)) = (record.family, <[u8; 8]>::try_from(&record.key[..])) {
+            u64::from_be_bytes(number)
+        } else {
+            self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
+            xxh3_64(&record.key) ^ u64::from(record.family)
         };
         let bytes = record.value_bytes.unwrap_or_else(|| {
             self.losses.add("sizes were not recorded and are 1");
             1
         });
-        self.out.write_all(&time_s.to_le_bytes())?;
+        self.out.write_all(&seconds.to_le_bytes())?;
         self.out.write_all(&object.to_le_bytes())?;
         self.out.write_all(&bytes.to_le_bytes())?;
         self.out.write_all(&(-1i64).to_le_bytes())?;

@@ -75,13 +75,11 @@ impl<W: Write> RocksDbWriter<W> {
         match record.operation {
             TraceOperation::Delete => {}
             TraceOperation::DeleteRange => push(record.end.as_deref().unwrap_or_default(), &mut batch),
-            _ => match &record.value {
-                Some(value) => push(value, &mut batch),
-                None => {
-                    self.losses.add("values were not recorded and are filled with zeros");
-                    push(&vec![0; record.value_bytes.unwrap_or_default() as usize], &mut batch);
-                }
-            },
+            _ if record.value.is_none() => {
+                self.losses.add("values were not recorded and are filled with zeros");
+                push(&vec![0; record.value_bytes.unwrap_or_default() as usize], &mut batch);
+            }
+            _ => push(record.value.as_deref().unwrap_or_default(), &mut batch),
         }
         let mut payload = WRITE_FIELDS.to_le_bytes().to_vec();
         push(&batch, &mut payload);

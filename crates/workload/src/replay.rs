@@ -239,15 +239,12 @@ impl Replay<'_> {
         if let Some(value) = recorded {
             return value;
         }
-        let bytes = match bytes {
-            Some(bytes) => {
-                self.assumed.contents += 1;
-                bytes
-            }
-            None => {
-                self.assumed.sizes += 1;
-                self.plan.values.bytes(self.writes, 1)
-            }
+        let bytes = if let Some(bytes) = bytes {
+            self.assumed.contents += 1;
+            bytes
+        } else {
+            self.assumed.sizes += 1;
+            self.plan.values.bytes(self.writes, 1)
         };
         let mut value = Vec::with_capacity(bytes as usize);
         self.plan.values.append_sized(self.writes, bytes, &mut value);

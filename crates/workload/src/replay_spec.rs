@@ -70,12 +70,11 @@ impl ReplaySpec {
         let miss: Option<Miss> = spelling.read("miss")?;
         let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
         let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
-        let format = match kind {
-            Some(_) => Some(choose(table)?),
-            None => {
-                spelling.finish("a replay without a kind")?;
-                None
-            }
+        let format = if kind.is_some() {
+            Some(choose(table)?)
+        } else {
+            spelling.finish("a replay without a kind")?;
+            None
         };
         let trace = TraceFile { file, format };
         Ok((Self { trace, miss: miss.unwrap_or_default(), speed, operations: None }, own))

@@ -1,4 +1,5 @@
-//! CSV with a map of its columns, which covers block traces such as those of MSR Cambridge, Alibaba, Tencent and UMass.
+//! CSV with a map of its columns, which covers block traces such as those of MSR Cambridge, Alibaba, Tencent and
+//! `UMass`.
 //! The default map is that of the CSV which `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};

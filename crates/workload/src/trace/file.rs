@@ -81,15 +81,14 @@ impl TraceFile {
         let path = base.join(&self.file);
         let failed = |source| TraceError::Read { path: path.clone(), source };
         let mut input = TraceInput::open(&path).map_err(failed)?;
-        let format = match &self.format {
-            Some(format) => format.clone(),
-            None => {
-                let (head, is_whole) = input.peek().map_err(failed)?;
-                recognized(&TraceHead::new(&head, is_whole)).ok_or_else(|| TraceError::Unknown {
-                    path: path.clone(),
-                    kinds: TRACES.kinds().collect::<Vec<_>>().join(", "),
-                })?
-            }
+        let format = if let Some(format) = &self.format {
+            format.clone()
+        } else {
+            let (head, is_whole) = input.peek().map_err(failed)?;
+            recognized(&TraceHead::new(&head, is_whole)).ok_or_else(|| TraceError::Unknown {
+                path: path.clone(),
+                kinds: TRACES.kinds().collect::<Vec<_>>().join(", "),
+            })?
         };
         let reader = built(&format);
         let records = reader.records(input).map_err(|error| TraceError::of_record(&path, error))?;

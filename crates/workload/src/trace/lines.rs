@@ -108,7 +108,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
-/// Returns a key of recorded length: the recorded bytes, padded with the digit `0`, as CacheBench does.
+/// Returns a key of recorded length: the recorded bytes, padded with the digit `0`, as `CacheBench` does.
 pub(super) fn padded(key: &[u8], bytes: usize) -> Vec<u8> {
     let mut key = key.to_vec();
     key.resize(key.len().max(bytes.min(types::MAX_KEY_BYTES)), b'0');

@@ -117,7 +117,7 @@ impl TraceError {
         match error {
             RecordError::Input(source) => Self::Read { path, source },
             RecordError::Line { line, message } => Self::Line { path, line, message },
-            error => Self::Malformed { path, message: error.to_string() },
+            error @ RecordError::Byte { .. } => Self::Malformed { path, message: error.to_string() },
         }
     }
 

@@ -8,6 +8,15 @@ use super::record::{TraceOperation, TraceRecord};
 /// The separator between the key of a hash and a field of it.
 const FIELD: u8 = b':';
 
+/// The number of commands that a note names.
+const NAMED: usize = 8;
+
+/// The error of a command that lacks arguments.
+struct Missing;
+
+/// The operations of a command; `None` if it is none on keys with values.
+type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
+
 /// The translation of commands, with the database that is selected.
 #[derive(Default)]
 pub(super) struct Commands {
@@ -28,7 +37,7 @@ impl Commands {
     ) -> Result<(), String> {
         let Some((name, arguments)) = command.split_first() else { return Ok(()) };
         let name = name.to_ascii_uppercase();
-        let found = operations(&name, arguments).ok_or_else(|| {
+        let found = operations(&name, arguments).map_err(|Missing| {
             format!("{} has {} arguments, too few or an odd number", quoted(&name), arguments.len())
         })?;
         if let Some(operations) = found {
@@ -51,7 +60,6 @@ impl Commands {
         if count == 0 {
             return Vec::new();
         }
-        const NAMED: usize = 8;
         let mut names: Vec<&str> = self.left_out.keys().take(NAMED).map(String::as_str).collect();
         if self.left_out.len() > NAMED {
             names.push("…");
@@ -60,64 +68,61 @@ impl Commands {
     }
 }
 
-/// Returns the operations of a command: the outer `None` if arguments are missing, the inner one if the command is
-/// none on keys with values.
-fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Option<Option<Vec<TraceRecord>>> {
+/// Returns the operations of a command.
+fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let on = |operation, key: &[u8]| TraceRecord::new(operation, key);
-    let one = |operation| Some(Some(vec![on(operation, arguments.first()?)]));
-    let each = |operation| Some(Some(arguments.iter().map(|key| on(operation, key)).collect()));
-    let put = |value: usize| {
-        let record = on(TraceOperation::Put, arguments.first()?);
-        Some(Some(vec![record.with_value(arguments.get(value)?.clone())]))
+    let first = || arguments.first().ok_or(Missing);
+    let one = |operation| Ok(Some(vec![on(operation, first()?)]));
+    let each = |operation| Ok(Some(arguments.iter().map(|key| on(operation, key)).collect()));
+    let write = |operation, value: Option<&Vec<u8>>| {
+        Ok(Some(vec![on(operation, first()?).with_value(value.ok_or(Missing)?.clone())]))
     };
-    let fields = || arguments.get(1..).zip(arguments.first());
     match name {
         b"GET" | b"GETEX" | b"EXISTS" | b"STRLEN" | b"GETRANGE" | b"SUBSTR" => one(TraceOperation::Get),
         b"MGET" => each(TraceOperation::Get),
-        b"SET" | b"SETNX" | b"GETSET" => put(1),
-        b"SETEX" | b"PSETEX" => put(2),
+        b"SET" | b"SETNX" | b"GETSET" => write(TraceOperation::Put, arguments.get(1)),
+        b"SETEX" | b"PSETEX" => write(TraceOperation::Put, arguments.get(2)),
         b"MSET" | b"MSETNX" => pairs(&[], arguments),
         b"DEL" | b"UNLINK" => each(TraceOperation::Delete),
         b"GETDEL" => {
-            let key = arguments.first()?;
-            Some(Some(vec![on(TraceOperation::Get, key), on(TraceOperation::Delete, key)]))
+            let key = first()?;
+            Ok(Some(vec![on(TraceOperation::Get, key), on(TraceOperation::Delete, key)]))
         }
         b"INCR" | b"DECR" | b"INCRBY" | b"DECRBY" | b"INCRBYFLOAT" => one(TraceOperation::ReadModifyWrite),
-        b"APPEND" | b"SETRANGE" => {
-            let record = on(TraceOperation::ReadModifyWrite, arguments.first()?);
-            Some(Some(vec![record.with_value(arguments.last()?.clone())]))
-        }
-        b"HSET" | b"HMSET" | b"HSETNX" => {
-            let (fields, key) = fields()?;
-            pairs(&[key, &[FIELD][..]].concat(), fields)
-        }
-        b"HGET" | b"HEXISTS" | b"HSTRLEN" | b"HMGET" | b"HDEL" | b"HINCRBY" | b"HINCRBYFLOAT" => {
-            let (mut fields, key) = fields()?;
-            let operation = match name {
-                b"HDEL" => TraceOperation::Delete,
-                b"HINCRBY" | b"HINCRBYFLOAT" => {
-                    fields = fields.get(..1)?;
-                    TraceOperation::ReadModifyWrite
-                }
-                _ => TraceOperation::Get,
-            };
-            let name = |field: &Vec<u8>| [key, &[FIELD][..], field].concat();
-            Some(Some(fields.iter().map(|field| on(operation, &name(field))).collect()))
-        }
-        b"HGETALL" | b"HKEYS" | b"HVALS" | b"HLEN" => {
-            let key = arguments.first()?;
-            let (low, high) = ([key, &[FIELD][..]].concat(), [key, &[FIELD + 1][..]].concat());
-            Some(Some(vec![on(TraceOperation::Scan, &low).until(high)]))
-        }
-        _ => Some(None),
+        b"APPEND" | b"SETRANGE" => write(TraceOperation::ReadModifyWrite, arguments.last()),
+        _ if name.starts_with(b"H") => of_hash(name, arguments),
+        _ => Ok(None),
     }
 }
 
+/// Returns the operations of a command on fields of a hash.
+fn of_hash(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
+    let operation = match name {
+        b"HSET" | b"HMSET" | b"HSETNX" => TraceOperation::Put,
+        b"HGET" | b"HEXISTS" | b"HSTRLEN" | b"HMGET" => TraceOperation::Get,
+        b"HDEL" => TraceOperation::Delete,
+        b"HINCRBY" | b"HINCRBYFLOAT" => TraceOperation::ReadModifyWrite,
+        b"HGETALL" | b"HKEYS" | b"HVALS" | b"HLEN" => TraceOperation::Scan,
+        _ => return Ok(None),
+    };
+    let (key, fields) = arguments.split_first().ok_or(Missing)?;
+    let prefix = [key, &[FIELD][..]].concat();
+    let name = |field: &Vec<u8>| TraceRecord::new(operation, [prefix.as_slice(), field].concat());
+    Ok(Some(match operation {
+        TraceOperation::Put => return pairs(&prefix, fields),
+        TraceOperation::Scan => {
+            vec![TraceRecord::new(operation, prefix.as_slice()).until([key, &[FIELD + 1][..]].concat())]
+        }
+        TraceOperation::ReadModifyWrite => vec![name(fields.first().ok_or(Missing)?)],
+        _ => fields.iter().map(name).collect(),
+    }))
+}
+
 /// Returns a put for every pair of a name and a value.
-fn pairs(prefix: &[u8], arguments: &[Vec<u8>]) -> Option<Option<Vec<TraceRecord>>> {
-    let (pairs, []) = arguments.as_chunks::<2>() else { return None };
+fn pairs(prefix: &[u8], arguments: &[Vec<u8>]) -> Operations {
+    let (pairs, []) = arguments.as_chunks::<2>() else { return Err(Missing) };
     let put = |[name, value]: &[Vec<u8>; 2]| {
         TraceRecord::new(TraceOperation::Put, [prefix, name].concat()).with_value(value.clone())
     };
-    (!pairs.is_empty()).then(|| Some(pairs.iter().map(put).collect()))
+    if pairs.is_empty() { Err(Missing) } else { Ok(Some(pairs.iter().map(put).collect())) }
 }

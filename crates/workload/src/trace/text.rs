@@ -28,13 +28,13 @@ impl TraceReader for Text {
 
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError> {
         let folder = input.folder().to_owned();
-        Ok(Box::new(Commands { commands: CommandReader::new(input.into_reader()), folder, pairs: None }))
+        Ok(Box::new(Commands { reader: CommandReader::new(input.into_reader()), folder, pairs: None }))
     }
 }
 
 /// The operations of a text. Files of pairs that it loads become puts; statistics commands are skipped.
 struct Commands {
-    commands: CommandReader<Box<dyn BufRead + Send>>,
+    reader: CommandReader<Box<dyn BufRead + Send>>,
     folder: PathBuf,
     pairs: Option<Pairs>,
 }
@@ -46,7 +46,7 @@ impl TraceRecords for Commands {
                 return put.map(record).map_err(|error| self.wrong(error.to_string()));
             }
             self.pairs = None;
-            match self.commands.read() {
+            match self.reader.read() {
                 Ok(Some(Command::Load { file })) => {
                     let pairs = Pairs::open(&self.folder, &file);
                     self.pairs = Some(pairs.map_err(|error| self.wrong(error.to_string()))?);
@@ -65,7 +65,7 @@ impl TraceRecords for Commands {
 
 impl Commands {
     fn wrong(&self, message: String) -> RecordError {
-        RecordError::Line { line: self.commands.line(), message }
+        RecordError::Line { line: self.reader.line(), message }
     }
 }
 

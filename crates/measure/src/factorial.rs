@@ -44,7 +44,10 @@ pub struct LevelEffect {
 /// If a round has another number of combinations, or there is no round.
 pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Effect> {
     let cells: usize = counts.iter().product();
-    assert!(!rounds.is_empty() && rounds.iter().all(|round| round.len() == cells), "every combination once a round");
+    assert!(
+        !rounds.is_empty() && rounds.iter().all(|round| round.len() == cells),
+        "every combination once a round"
+    );
     let mains = (0..counts.len()).map(|factor| vec![factor]);
     let pairs = (0..counts.len()).flat_map(|one| (one + 1..counts.len()).map(move |other| vec![one, other]));
     let total = variation(&mean_of_rounds(rounds));
@@ -58,7 +61,9 @@ pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Ef
 }
 
 fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
-    (0..rounds[0].len()).map(|cell| rounds.iter().map(|round| round[cell]).sum::<f64>() / rounds.len() as f64).collect()
+    (0..rounds[0].len())
+        .map(|cell| rounds.iter().map(|round| round[cell]).sum::<f64>() / rounds.len() as f64)
+        .collect()
 }
 
 /// The sum of squared distances from the mean.
@@ -77,7 +82,8 @@ fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
 fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     let grand = round.iter().sum::<f64>() / round.len() as f64;
     let mean_at = |chosen: &[(usize, usize)]| {
-        let is_there = |cell: &usize| chosen.iter().all(|(factor, level)| level_of(counts, *factor, *cell) == *level);
+        let is_there =
+            |cell: &usize| chosen.iter().all(|(factor, level)| level_of(counts, *factor, *cell) == *level);
         let at: Vec<usize> = (0..round.len()).filter(is_there).collect();
         at.iter().map(|cell| round[*cell]).sum::<f64>() / at.len() as f64 - grand
     };
@@ -94,7 +100,9 @@ fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
 /// All combinations of the levels of some factors, the last one changing fastest.
 fn levels(counts: &[usize], factors: &[usize]) -> Vec<Vec<usize>> {
     factors.iter().fold(vec![Vec::new()], |all, factor| {
-        let extended = |levels: Vec<usize>| (0..counts[*factor]).map(move |level| [levels.clone(), vec![level]].concat());
+        let extended = |levels: Vec<usize>| {
+            (0..counts[*factor]).map(move |level| [levels.clone(), vec![level]].concat())
+        };
         all.into_iter().flat_map(extended).collect()
     })
 }
@@ -106,7 +114,9 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     let means: Vec<f64> = mean_of_rounds(&by_round);
     let explained = repeats * means.iter().map(|log| log.powi(2)).sum::<f64>();
     let p_value = (rounds.len() > 1).then(|| {
-        let rest = by_round.iter().flat_map(|round| round.iter().zip(&means).map(|(log, mean)| (log - mean).powi(2)));
+        let rest = by_round
+            .iter()
+            .flat_map(|round| round.iter().zip(&means).map(|(log, mean)| (log - mean).powi(2)));
         chance(explained, repeats * rest.sum::<f64>(), rounds.len() as f64)
     });
     let of_level = |(at, levels): (usize, Vec<usize>)| {
@@ -154,7 +164,9 @@ mod tests {
             let luck: f64 = random.random_range(-0.3..0.3);
             let cells = (0..6).map(|cell| {
                 let (a, b) = (cell / 3, cell % 3);
-                let log = (a as f64) * first.ln() + (b as f64) * second.ln() + f64::from(a == 1 && b == 2) * interacts.ln();
+                let log = (a as f64) * first.ln()
+                    + (b as f64) * second.ln()
+                    + f64::from(a == 1 && b == 2) * interacts.ln();
                 luck + log + noise * random.random_range(-1.0..1.0)
             });
             cells.collect::<Vec<f64>>()
@@ -169,7 +181,10 @@ mod tests {
         assert_eq!(factors, [&[0][..], &[1], &[0, 1]]);
         // Levels lie as far above as below the mean of their logarithms.
         let ratios: Vec<f64> = found[0].levels.iter().map(|level| level.ratio).collect();
-        assert!((ratios[1] / ratios[0] - 1.5).abs() < 1e-9 && (ratios[0] * ratios[1] - 1.0).abs() < 1e-9, "{ratios:?}");
+        assert!(
+            (ratios[1] / ratios[0] - 1.5).abs() < 1e-9 && (ratios[0] * ratios[1] - 1.0).abs() < 1e-9,
+            "{ratios:?}"
+        );
         assert!((found[1].levels[2].ratio / found[1].levels[0].ratio - 1.21).abs() < 1e-9);
         assert!(found[2].levels.iter().all(|level| (level.ratio - 1.0).abs() < 1e-9), "{:?}", found[2]);
         let shares: f64 = found.iter().map(|effect| effect.share).sum();
@@ -185,7 +200,10 @@ mod tests {
         let interval = of_planted.interval.unwrap();
         // A third of the planted ratio's logarithm is the interaction: the rest is in the main effects.
         let expected = 1.3_f64.powf(1.0 / 3.0);
-        assert!(interval.low < expected && expected < interval.high && interval.low > 1.0, "{interval:?} {expected}");
+        assert!(
+            interval.low < expected && expected < interval.high && interval.low > 1.0,
+            "{interval:?} {expected}"
+        );
     }
 
     /// Without any effect, at most 5 of 100 sweeps have an effect with p ≤ 0.05 among all three.

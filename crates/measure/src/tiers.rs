@@ -28,11 +28,16 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     assert!(better != Better::Neither, "a ranking needs a direction");
     let sign = if better == Better::Lower { 1.0 } else { -1.0 };
     let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
-    let mut order: Vec<usize> = (0..samples.len()).filter(|variant| samples[*variant].median().is_some()).collect();
+    let mut order: Vec<usize> =
+        (0..samples.len()).filter(|variant| samples[*variant].median().is_some()).collect();
     order.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
-    let pairs = order.iter().enumerate().flat_map(|(at, one)| order[at + 1..].iter().map(move |other| (*one, *other)));
+    let pairs = order
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| order[at + 1..].iter().map(move |other| (*one, *other)));
     let pairs: Vec<(usize, usize)> = pairs.collect();
-    let compared = |(one, other): &(usize, usize)| compare(&samples[*one], &samples[*other], better, criteria);
+    let compared =
+        |(one, other): &(usize, usize)| compare(&samples[*one], &samples[*other], better, criteria);
     let mut comparisons: Vec<Comparison> = pairs.iter().map(compared).collect();
     adjust(&mut comparisons);
     // The first of a pair beats the second where the second regressed against it, and the reverse.
@@ -45,7 +50,8 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     let standing = |variant: &usize| {
         let others = || order.iter().copied().filter(|other| other != variant);
         let beaten_by: Vec<usize> = others().filter(|other| beats.contains(&(*other, *variant))).collect();
-        let is_tied = |other: &usize| !beats.contains(&(*other, *variant)) && !beats.contains(&(*variant, *other));
+        let is_tied =
+            |other: &usize| !beats.contains(&(*other, *variant)) && !beats.contains(&(*variant, *other));
         let tied_with = others().filter(is_tied).collect();
         Standing { variant: *variant, rank: beaten_by.len() + 1, beaten_by, tied_with }
     };
@@ -84,9 +90,15 @@ mod tests {
 
     #[test]
     fn planted_ties_are_ties_and_both_beat_the_third() {
-        let samples = [sample("slowest", 150.0, 0.02), sample("a", 100.0, 0.05), sample("bb", 101.0, 0.05), Sample::new("no", [])];
+        let samples = [
+            sample("slowest", 150.0, 0.02),
+            sample("a", 100.0, 0.05),
+            sample("bb", 101.0, 0.05),
+            Sample::new("no", []),
+        ];
         let found = standings(&samples, Better::Lower, &Criteria::default());
-        let ranks: Vec<(usize, usize)> = found.iter().map(|standing| (standing.variant, standing.rank)).collect();
+        let ranks: Vec<(usize, usize)> =
+            found.iter().map(|standing| (standing.variant, standing.rank)).collect();
         assert_eq!((ranks[2], found.len()), ((0, 3), 3), "{found:?}");
         assert_eq!((ranks[0].1, ranks[1].1), (1, 1), "{found:?}");
         assert_eq!((&found[0].tied_with[..], &found[0].beaten_by[..]), (&[found[1].variant][..], &[][..]));

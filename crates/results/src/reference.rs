@@ -64,7 +64,9 @@ pub fn markdown() -> String {
          `lsmbench effects --csv DIR` writes this file and the next one. One row is one level of a factor, or one pair of levels.\n\n",
     );
     section(&mut page, EFFECTS);
-    page.push_str("\n## The order of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n");
+    page.push_str(
+        "\n## The order of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n",
+    );
     section(&mut page, RANKING);
     page
 }

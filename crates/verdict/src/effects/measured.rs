@@ -71,7 +71,8 @@ impl Effects {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
         let table = Table::read(&folder.runs())?;
-        let verdict = manifest.resolved.parse::<toml::Table>().ok().and_then(|table| table.get("verdict").cloned());
+        let verdict =
+            manifest.resolved.parse::<toml::Table>().ok().and_then(|table| table.get("verdict").cloned());
         let named = |key: &str| verdict.as_ref()?.get(key)?.as_str().map(str::to_owned);
         let last = manifest.phases.last().cloned().unwrap_or_default();
         let phase = selection.phase.clone().or_else(|| named("phase")).unwrap_or(last);
@@ -87,11 +88,16 @@ impl Effects {
             return Err(Problem::new("the experiment names no metric; name one, as --metric ops_per_second"));
         }
         if manifest.cells.len() < 2 {
-            return Err(Problem::at(folder.root(), None, "effects need a sweep with two configurations or more"));
+            return Err(Problem::at(
+                folder.root(),
+                None,
+                "effects need a sweep with two configurations or more",
+            ));
         }
         let all = TrialRows::of(&table);
         let wrong = all.wrong_cells();
-        let rows = all.of_cells(|cell| !wrong.contains(&cell)).plausible().of_phase(&phase).of_operation(&operation);
+        let rows =
+            all.of_cells(|cell| !wrong.contains(&cell)).plausible().of_phase(&phase).of_operation(&operation);
         if rows.iter().next().is_none() {
             let message = format!("no row has phase \"{phase}\" and operation \"{operation}\"");
             return Err(Problem::at(folder.root(), None, message));
@@ -123,15 +129,20 @@ impl Effects {
     /// Adds a metric with the numbers of all configurations.
     fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
         if samples.iter().all(|sample| sample.blocks.is_empty()) {
-            let message = format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
+            let message =
+                format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
             return Err(Problem::new(message));
         }
         let criteria = Criteria { exact: self.is_counted, ..Criteria::default() };
-        let compared: Vec<Sample> = samples.iter().map(|sample| if self.is_counted { twice(sample) } else { sample.clone() }).collect();
+        let compared: Vec<Sample> = samples
+            .iter()
+            .map(|sample| if self.is_counted { twice(sample) } else { sample.clone() })
+            .collect();
         let standings = standings(&compared, metric.better, &criteria);
         let rounds = if self.hindrance.is_none() { rounds(&samples, places) } else { Vec::new() };
         let counts: Vec<usize> = self.factors.iter().map(|factor| factor.levels.len()).collect();
-        let effects = if rounds.is_empty() { Vec::new() } else { effects(&counts, &rounds, criteria.confidence) };
+        let effects =
+            if rounds.is_empty() { Vec::new() } else { effects(&counts, &rounds, criteria.confidence) };
         self.metrics.push(RankedMetric { metric, samples, standings, effects, rounds: rounds.len() });
         Ok(())
     }
@@ -179,8 +190,13 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
         }
         levels
     };
-    let all = manifest.swept.iter().enumerate().map(|(at, path)| (at, Factor { path: path.clone(), levels: values(at) }));
-    let (columns, factors): (Vec<usize>, Vec<Factor>) = all.filter(|(_, factor)| factor.levels.len() > 1).unzip();
+    let all = manifest
+        .swept
+        .iter()
+        .enumerate()
+        .map(|(at, path)| (at, Factor { path: path.clone(), levels: values(at) }));
+    let (columns, factors): (Vec<usize>, Vec<Factor>) =
+        all.filter(|(_, factor)| factor.levels.len() > 1).unzip();
     let place = |swept: &[String]| {
         columns.iter().zip(&factors).fold(0, |place, (at, factor)| {
             let level = factor.levels.iter().position(|level| *level == swept[*at]).unwrap_or(0);
@@ -200,7 +216,9 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
         Some(factor) => Some(format!("some configurations have no {}", factor.path)),
-        None if places.is_empty() => Some("the sweep does not have every combination of its values".to_owned()),
+        None if places.is_empty() => {
+            Some("the sweep does not have every combination of its values".to_owned())
+        }
         None => None,
     }
 }

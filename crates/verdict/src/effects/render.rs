@@ -19,7 +19,8 @@ impl Effects {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for of in &self.metrics {
-            let operation = if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
+            let operation =
+                if self.operation == ALL { String::new() } else { format!(" of {}", self.operation) };
             let better = of.metric.better.phrase().unwrap_or_default();
             let trials = of.samples.iter().map(|sample| sample.blocks.len()).max().unwrap_or(0);
             let trials = if self.is_counted { "counted".to_owned() } else { counted(trials, "round") };
@@ -39,9 +40,11 @@ impl Effects {
 
     fn ranking(&self, of: &RankedMetric) -> String {
         let names = |variants: &[usize]| {
-            listed(&variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<&str>>()).replace('\u{a0}', " ")
+            listed(&variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<&str>>())
+                .replace('\u{a0}', " ")
         };
-        let heads = ["rank", "configuration", "median", "beaten by", "not told apart from"].map(str::to_owned);
+        let heads =
+            ["rank", "configuration", "median", "beaten by", "not told apart from"].map(str::to_owned);
         let rows = of.standings.iter().map(|standing| {
             let median = of.samples[standing.variant].median().unwrap_or(f64::NAN);
             [
@@ -56,7 +59,9 @@ impl Effects {
         let trials = of.samples.iter().map(|sample| sample.blocks.len()).min().unwrap_or(0);
         if !self.is_counted && trials < FEWEST_BLOCKS {
             let trials = counted(trials, "round");
-            let note = format!("{trials} tell no configurations apart; it takes {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).");
+            let note = format!(
+                "{trials} tell no configurations apart; it takes {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS})."
+            );
             text += &wrapped("  ", "    ", &note);
         }
         text
@@ -79,7 +84,9 @@ impl Effects {
                     first(self.factor_name(&effect.factors)),
                     self.level_name(&effect.factors, &level.levels),
                     change(level.ratio),
-                    level.interval.map_or_else(String::new, |ends| format!("{} .. {}", change(ends.low), change(ends.high))),
+                    level.interval.map_or_else(String::new, |ends| {
+                        format!("{} .. {}", change(ends.low), change(ends.high))
+                    }),
                     first(format!("{:.0}%", effect.share * 100.0)),
                     first(effect.p_value.map_or_else(String::new, p_value)),
                 ]);
@@ -92,12 +99,17 @@ impl Effects {
 
     /// The factors whose effects are told from chance, and whether they depend on each other.
     fn statement(&self, of: &RankedMetric) -> String {
-        let is_found = |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;
+        let is_found =
+            |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;
         let found = |interactions: bool| {
             let of_kind = of.effects.iter().filter(|effect| (effect.factors.len() > 1) == interactions);
             of_kind.filter(is_found).map(|effect| self.factor_name(&effect.factors)).collect::<Vec<String>>()
         };
-        let how = if of.rounds > 1 { format!("over {}, corrected for all effects", counted(of.rounds, "round")) } else { "exact".to_owned() };
+        let how = if of.rounds > 1 {
+            format!("over {}, corrected for all effects", counted(of.rounds, "round"))
+        } else {
+            "exact".to_owned()
+        };
         let mains = match &found(false)[..] {
             [] => "No factor has an effect that is told from chance".to_owned(),
             mains => format!("Factors with an effect: {}", mains.join(", ")),
@@ -115,7 +127,8 @@ impl Effects {
         let titles: Vec<&str> = self.metrics.iter().map(RankedMetric::title).collect();
         let on_front = self.dominated.iter().enumerate().filter(|(_, by)| by.is_none());
         let on_front: Vec<&str> = on_front.map(|(at, _)| &*self.labels[at]).collect();
-        let mut text = wrapped("", "  ", &format!("Pareto front over {}: {}.", listed(&titles), listed(&on_front)));
+        let mut text =
+            wrapped("", "  ", &format!("Pareto front over {}: {}.", listed(&titles), listed(&on_front)));
         for (at, by) in self.dominated.iter().enumerate() {
             if let Some(by) = by {
                 let [name, by] = [at, *by].map(|at| quoted(&self.labels[at]));

@@ -9,7 +9,8 @@ impl Effects {
     /// The rows of `effects.csv` and of `ranking.csv`.
     pub fn rows(&self) -> (Vec<Row>, Vec<Row>) {
         let effects = self.metrics.iter().flat_map(|of| self.effect_rows(of)).collect();
-        let ranking = self.metrics.iter().flat_map(|of| of.standings.iter().map(|one| self.ranking_row(of, one)));
+        let ranking =
+            self.metrics.iter().flat_map(|of| of.standings.iter().map(|one| self.ranking_row(of, one)));
         (effects, ranking.collect())
     }
 
@@ -35,10 +36,12 @@ impl Effects {
     }
 
     fn ranking_row(&self, of: &RankedMetric, standing: &Standing) -> Row {
-        let listed = |variants: &[usize]| variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<_>>().join("; ");
+        let listed =
+            |variants: &[usize]| variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<_>>().join("; ");
         let mut row = e::ranking_row();
         row.set(&e::RANKED_METRIC, of.metric.name).set(&e::RANKED_PHASE, self.phase.as_str());
-        row.set(&e::CONFIGURATION, self.labels[standing.variant].as_str()).set(&e::RANK, standing.rank as u64);
+        row.set(&e::CONFIGURATION, self.labels[standing.variant].as_str())
+            .set(&e::RANK, standing.rank as u64);
         row.set(&e::MEDIAN, of.samples[standing.variant].median().unwrap_or(f64::NAN));
         row.set(&e::BEATEN_BY, listed(&standing.beaten_by)).set(&e::TIED_WITH, listed(&standing.tied_with));
         if let Some(by) = self.dominated[standing.variant] {

@@ -11,7 +11,7 @@ const ALIKE: &str = r#"
 question = "Which filter lets fewest absent lookups through?"
 
 [design]
-memtable = { capacity = "256KiB" }
+memtable = { capacity = "32KiB" }
 
 [[phase]]
 name   = "load"

@@ -189,6 +189,7 @@ impl Judged<'_> {
         let most = others.iter().map(|other| other.comparison.delta).fold(0.0, f64::max);
         let within = percent(most.min(WIDEST_EQUIVALENCE)).replace(".0%", "%");
         let how = match (self.is_exact(), others.len()) {
+            (true, _) if self.seeds > 1 => format!(" (exact, the same for all {} seeds)", self.seeds),
             (true, _) => " (exact, counted mode)".to_owned(),
             (false, 1) => self.interval(others[0]).map_or_else(String::new, |ci| format!(" (95% CI {ci})")),
             (false, _) => " (95% CIs inside the threshold)".to_owned(),

@@ -16,6 +16,7 @@ mod kept;
 mod kills;
 mod levels;
 mod new;
+mod page;
 mod oracles;
 mod pages;
 mod parts;

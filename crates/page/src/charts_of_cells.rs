@@ -49,14 +49,15 @@ fn courses(opened: &Opened, phases: &[String], table: &Table, columns: &[Metric]
     let kept = rows.into_iter().filter(|row| is_small || row.get(&TRIAL).integer() == Some(0));
     for row in kept.take(MOST_ROWS) {
         let phase = phases.iter().position(|phase| *phase == row.get(&PHASE).to_string());
-        let (Some(cell), Some(phase), Some(trial)) =
-            (opened.place_of(row), phase, row.get(&TRIAL).integer())
+        let (Some(cell), Some(phase), Some(trial)) = (opened.place_of(row), phase, row.get(&TRIAL).integer())
         else {
             continue;
         };
         let numbers = columns.iter().map(|column| row.get(column).number()).collect();
         match courses.last_mut() {
-            Some(last) if (last.cell, last.phase, last.trial) == (cell, phase, trial) => last.rows.push(numbers),
+            Some(last) if (last.cell, last.phase, last.trial) == (cell, phase, trial) => {
+                last.rows.push(numbers)
+            }
             _ => courses.push(Course { cell, phase, trial, rows: vec![numbers] }),
         }
     }

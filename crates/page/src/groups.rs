@@ -96,8 +96,12 @@ mod tests {
 
     #[test]
     fn cells_are_compared_where_they_agree() {
-        let manifest =
-            manifest(&[("1, a", &["1", "a"]), ("1, b", &["1", "b"]), ("2, a", &["2", "a"]), ("x", &["", "b"])]);
+        let manifest = manifest(&[
+            ("1, a", &["1", "a"]),
+            ("1, b", &["1", "b"]),
+            ("2, a", &["2", "a"]),
+            ("x", &["", "b"]),
+        ]);
         let verdicts = [verdict("entries = 1", "b"), verdict("entries = 2", "a")];
         let within = within(&manifest, &verdicts);
         assert_eq!(within, [0]);

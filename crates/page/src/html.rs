@@ -24,7 +24,8 @@ pub(crate) fn page(data: &PageData) -> String {
     for (number, run) in data.runs.iter().enumerate() {
         body += &section(run, number);
     }
-    let json = serde_json::to_string(data).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\u0021--");
+    let json =
+        serde_json::to_string(data).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\u0021--");
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -61,9 +62,11 @@ fn facts(run: &RunData) -> String {
     let trials = if run.trials == 1 { "1 trial" } else { &format!("{} trials", run.trials) };
     let cpu = manifest.machine.cpu.as_deref().unwrap_or("unknown CPU");
     let cores = manifest.machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
-    let commit = manifest.build.git_commit.as_deref().map_or_else(String::new, |commit| {
-        format!(" ({})", commit.chars().take(9).collect::<String>())
-    });
+    let commit = manifest
+        .build
+        .git_commit
+        .as_deref()
+        .map_or_else(String::new, |commit| format!(" ({})", commit.chars().take(9).collect::<String>()));
     let day = run.started.split('T').next().unwrap_or_default();
     format!(
         "{mode} · {trials} of {} configurations · seed {} · {cpu}{cores} · lsmbench {}{commit} · {day}",
@@ -98,7 +101,11 @@ fn warnings(run: &RunData) -> String {
         return String::new();
     }
     let items: String = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
-    let count = if all.len() == 1 { "1 note on this run".to_owned() } else { format!("{} notes on this run", all.len()) };
+    let count = if all.len() == 1 {
+        "1 note on this run".to_owned()
+    } else {
+        format!("{} notes on this run", all.len())
+    };
     format!("<details class=\"notes\"><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
 }
 

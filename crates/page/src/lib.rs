@@ -39,7 +39,8 @@ impl Page {
     /// # Errors
     /// A folder without results, or results that cannot be read or do not match their seals.
     pub fn of(folders: &[PathBuf]) -> Outcome<Self> {
-        let opened: Vec<Opened> = folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
+        let opened: Vec<Opened> =
+            folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
         let runs: Vec<RunData> = opened.iter().map(RunData::of).collect::<Outcome<_>>()?;
         Ok(Self { data: PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs } })
     }

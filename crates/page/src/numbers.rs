@@ -190,7 +190,8 @@ fn in_order(judged: &[String]) -> Vec<&'static Metric> {
         let rest = if metric.better == Better::Neither { usize::MAX } else { usize::MAX - 1 };
         judged.or(main).unwrap_or(rest)
     };
-    let is_number = |metric: &&Metric| metric.kind != Kind::Text && HIDDEN.iter().all(|of| of.name != metric.name);
+    let is_number =
+        |metric: &&Metric| metric.kind != Kind::Text && HIDDEN.iter().all(|of| of.name != metric.name);
     let mut metrics: Vec<&Metric> = METRICS.iter().filter(is_number).collect();
     metrics.sort_by_key(|metric| rank(metric));
     metrics
@@ -231,7 +232,10 @@ mod tests {
         assert_eq!(each, Numbers::Each(vec![Some(2.0), None]));
         assert_eq!(each.sample("a", &[3, 5]).blocks, [(3, 2.0)]);
         assert_eq!(Numbers::All(2.0).sample("a", &[3, 5]).blocks, [(3, 2.0), (5, 2.0)]);
-        assert_eq!(serde_json::to_string(&[Numbers::None, Numbers::All(1.5), each]).unwrap(), "[null,1.5,[2.0,null]]");
+        assert_eq!(
+            serde_json::to_string(&[Numbers::None, Numbers::All(1.5), each]).unwrap(),
+            "[null,1.5,[2.0,null]]"
+        );
     }
 
     #[test]

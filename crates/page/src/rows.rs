@@ -36,9 +36,10 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
         let criteria = Criteria { delta: Criteria::default().delta.max(floor), ..Criteria::default() };
         for cell in &group.cells {
             let (own, is_baseline) = (sample(*cell), *cell == group.baseline);
-            let verdict = run.verdicts.iter().find(|verdict| {
-                (verdict.group, verdict.of, verdict.candidate) == (number, of, *cell)
-            });
+            let verdict = run
+                .verdicts
+                .iter()
+                .find(|verdict| (verdict.group, verdict.of, verdict.candidate) == (number, of, *cell));
             rows.push(TableRow {
                 heading: &group.heading,
                 label: &run.cells[*cell].label,
@@ -54,7 +55,13 @@ pub(crate) fn rows(run: &RunData, of: Selection) -> Vec<TableRow<'_>> {
     rows
 }
 
-fn compared(run: &RunData, baseline: &Sample, own: &Sample, better: Better, criteria: &Criteria) -> Comparison {
+fn compared(
+    run: &RunData,
+    baseline: &Sample,
+    own: &Sample,
+    better: Better,
+    criteria: &Criteria,
+) -> Comparison {
     match (run.is_counted, baseline.median(), own.median()) {
         (true, Some(base), Some(value)) => compare_exact(base, value, better, criteria.delta),
         _ => compare(baseline, own, better, criteria),
@@ -78,7 +85,8 @@ impl TableRow<'_> {
     /// The change against the baseline and its interval: `2.28x` and `2.18 .. 2.65`.
     pub(crate) fn change(&self, metric: &MetricData) -> (String, String) {
         let is_share = unit(metric) == Unit::Share && better(metric) == Better::Higher;
-        let change = self.comparison.as_ref().and_then(|of| RatioChange::of(of, self.baseline.filter(|_| is_share)));
+        let change =
+            self.comparison.as_ref().and_then(|of| RatioChange::of(of, self.baseline.filter(|_| is_share)));
         change.map_or_else(Default::default, |change| (change.short(), change.range().unwrap_or_default()))
     }
 

@@ -16,7 +16,9 @@ const SIGNS: &str = "{}()[],;:?=<>&|*!";
 /// The script. Without a document, as in a test, it gives its functions away.
 pub(crate) fn script() -> String {
     let parts: String = PARTS.iter().map(|part| bare(part)).collect();
-    format!("(()=>{{'use strict';\n{parts}if(typeof document==='undefined')globalThis.lsmbench={{computeRows,changeOf,value}};else start();\n}})();\n")
+    format!(
+        "(()=>{{'use strict';\n{parts}if(typeof document==='undefined')globalThis.lsmbench={{computeRows,changeOf,value}};else start();\n}})();\n"
+    )
 }
 
 /// A part without comment lines, indentation, and spaces beside signs.

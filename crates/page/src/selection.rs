@@ -41,11 +41,13 @@ impl Selection {
         });
         let last = numbers.phases.last().map_or("", String::as_str);
         let directed = |selection: &Self| numbers.metrics[selection.metric].better != Better::Neither;
-        let all = || numbers.matrices.iter().map(|of| Self {
-            phase: of.phase,
-            operation: of.operation,
-            metric: of.metric,
-        });
+        let all = || {
+            numbers.matrices.iter().map(|of| Self {
+                phase: of.phase,
+                operation: of.operation,
+                metric: of.metric,
+            })
+        };
         of_verdict
             .or_else(|| numbers.selection(last, ALL, fallback))
             .or_else(|| all().find(directed))

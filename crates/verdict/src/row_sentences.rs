@@ -13,7 +13,8 @@ const MOST_NAMED: usize = 6;
 
 /// A paragraph for each comparison: the candidates, the best first, against their baseline.
 pub fn row_sentences(rows: &[Row]) -> Vec<String> {
-    let key = |row: &Row| [&v::WITHIN, &v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
+    let key =
+        |row: &Row| [&v::WITHIN, &v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
     let mut groups: Vec<Vec<&Row>> = Vec::new();
     for row in rows {
         match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
@@ -40,11 +41,8 @@ fn paragraph(rows: &[&Row]) -> Option<String> {
     let (title, baseline) = (format!("{}{operation}", metric.title), quoted(&text(&v::BASELINE)));
     let is_comparable = |row: &&&Row| !row.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL);
     let comparable: Vec<&&Row> = rows.iter().filter(is_comparable).collect();
-    let named: Vec<String> = comparable
-        .iter()
-        .take(MOST_NAMED)
-        .map(|row| outcome(row, metric, &title, &baseline))
-        .collect();
+    let named: Vec<String> =
+        comparable.iter().take(MOST_NAMED).map(|row| outcome(row, metric, &title, &baseline)).collect();
     let said = match named.is_empty() {
         true => format!("no other configuration is comparable with {baseline}"),
         false => format!("{}{}", named.join("; "), and_more(comparable.len() - named.len())),
@@ -83,7 +81,8 @@ fn outcome(row: &Row, metric: &Metric, title: &str, baseline: &str) -> String {
 /// The change that a row has.
 fn change(row: &Row, metric: &Metric) -> Option<Change> {
     let number = |of| row.get(of).number();
-    let interval = number(&v::RATIO_LOW).zip(number(&v::RATIO_HIGH)).map(|(low, high)| Interval { low, high });
+    let interval =
+        number(&v::RATIO_LOW).zip(number(&v::RATIO_HIGH)).map(|(low, high)| Interval { low, high });
     let comparison = Comparison {
         verdict: Verdict::Inconclusive,
         ratio: number(&v::RATIO),

@@ -20,7 +20,8 @@ fn a_run_writes_its_page_and_the_page_has_its_verdicts_and_numbers() {
     assert!(!manifest.conclusions.is_empty());
     let data = data(&html);
     let run = &data["runs"][0];
-    let told: Vec<&str> = run["conclusions"].as_array().unwrap().iter().filter_map(|of| of.as_str()).collect();
+    let told: Vec<&str> =
+        run["conclusions"].as_array().unwrap().iter().filter_map(|of| of.as_str()).collect();
     assert_eq!(told, manifest.conclusions);
     let verdicts = results::verdicts::read(&bench.path("results/small/verdicts.csv")).unwrap();
     let of_page = run["verdicts"].as_array().unwrap();

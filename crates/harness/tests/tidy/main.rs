@@ -27,8 +27,10 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
-    let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run", "study", "page"]].concat();
+    let run =
+        [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
+    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run", "study", "page"]]
+        .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),

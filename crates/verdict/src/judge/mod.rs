@@ -29,7 +29,8 @@ pub(crate) use resolution::holds_found_rate;
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
-pub const NO_QUICK_VERDICT: &str = "quick run (reduced size). Rerun without --quick before drawing conclusions.";
+pub const NO_QUICK_VERDICT: &str =
+    "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
 /// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         arguments.next().and_then(|count| count.to_str()?.parse().ok()).ok_or("usage: large FOLDER CELLS")?;
     std::fs::create_dir_all(&folder)?;
     let folder = Folder::new(folder);
-    let swept = ["design.bloom.bits_per_key", "design.memtable.capacity", "threads"];
+    let swept = ["design.bloom.bits_per_key", "design.memtable.capacity", "phase.mixed.threads"];
     let schema = Schema::runs(&swept)?;
     let mut writer = RowWriter::create(&folder.runs(), &schema)?;
     let mut cells = Vec::new();

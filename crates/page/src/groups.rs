@@ -100,7 +100,7 @@ mod tests {
             ("1, a", &["1", "a"]),
             ("1, b", &["1", "b"]),
             ("2, a", &["2", "a"]),
-            ("b", &["", "b"]),
+            ("x", &["", "b"]),
         ]);
         let verdicts = [verdict("entries = 1", "b"), verdict("entries = 2", "a")];
         let within = within(&manifest, &verdicts);

@@ -54,7 +54,7 @@ fn end_of_text(characters: &[char], at: usize) -> usize {
             _ => end + 1,
         };
     }
-    end + 1
+    (end + 1).min(characters.len())
 }
 
 /// Where the expression of a template ends, behind its brace.
@@ -92,7 +92,7 @@ fn end_of_pattern(characters: &[char], at: usize) -> usize {
         }
         end += 1;
     }
-    end + 1
+    (end + 1).min(characters.len())
 }
 
 #[cfg(test)]

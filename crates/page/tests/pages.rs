@@ -240,6 +240,6 @@ fn a_folder_without_results_says_what_to_do() {
     results(&folder.path().join("filters"));
     let runs = folder.path().join("filters/runs.csv");
     let text = std::fs::read_to_string(&runs).unwrap();
-    std::fs::write(&runs, text.replace("100000", "200000")).unwrap();
+    std::fs::write(&runs, text.replacen(",42,", ",43,", 1)).unwrap();
     assert!(Page::of(&[folder.path().join("filters")]).is_err(), "changed rows");
 }

@@ -21,6 +21,7 @@ mod kills;
 mod levels;
 mod new;
 mod oracles;
+mod page;
 mod pages;
 mod parts;
 mod peers;

@@ -95,7 +95,7 @@ const drawChart = (box, spec) => {
   const isAcross = spec.isAcross;
   const categories = isAcross ? spec.y.ticks : null;
   const longest = isAcross ? Math.max(...categories.map(([, text]) => text.length), 4) : 0;
-  const left = isAcross ? Math.min(Math.max(longest * 6.6 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 54 : 70;
+  const left = isAcross ? Math.min(Math.max(longest * 6.6 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
   const height = spec.height || (isAcross ? categories.length * 26 + 64 : isNarrow ? 300 : 380);
   const [top, right, bottom] = [14, 16, 50];
   const zoom = spec.zoom || [];

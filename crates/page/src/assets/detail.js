@@ -73,7 +73,7 @@ const latencyCharts = (page, run, state, cells, labels) => {
       if (!it) return [];
       const points = page.criteria.quantiles.map((share, place) => ({ x: it.ns[place], y: Math.min(share, 0.99999), share,
         name: labels[at] }));
-      return [{ name: labels[at], isLine: true, color: at, points: points.map((point) => ({ ...point,
+      return [{ name: labels[at], isLine: true, isBare: true, color: at, points: points.map((point) => ({ ...point,
         y: 1 / Math.max(1 - point.y, 1e-5) })) }];
     });
     const shares = [[1, '0 %'], [2, '50 %'], [10, '90 %'], [100, '99 %'], [1000, '99.9 %'], [10000, '99.99 %']];

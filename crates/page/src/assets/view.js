@@ -467,7 +467,9 @@ const asMarkdown = () => {
   return `${titleNow()}\n\n${[head, rule, ...body].map((line) => `| ${line.join(' | ')} |`).join('\n')}\n`;
 };
 
-const csvOf = (lines) => `${lines.map((line) => line.map((of) => (/[",\n]/.test(of) ? `"${of.replace(/"/g, '""')}"` : of)).join(',')).join('\n')}\n`;
+const csvCell = (of) => (/[",]/.test(of) ? ['', of.split('"').join('""'), ''].join('"') : of);
+
+const csvOf = (lines) => lines.map((line) => `${line.map(csvCell).join(',')}\n`).join('');
 
 const asCsv = () => csvOf(tableTexts(true));
 

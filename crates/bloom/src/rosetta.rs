@@ -334,8 +334,9 @@ mod tests {
         for words in [1, 2, 40, 80, 200, 400] {
             let shares = shares(words, &counts);
             assert_eq!(shares.iter().sum::<usize>(), words);
-            // A tight budget has no upper levels, an ample one all six.
-            assert!(shares.len() == 1 || words > 2 && (shares.len() == 7 || words < 400), "{words}");
+            // A word is for level 0 alone, and an ample budget for all six levels above too.
+            assert!((1..=7).contains(&shares.len()) && (words > 1 || shares.len() == 1), "{words}");
+            assert!(words < 400 || shares.len() == 7, "{words}");
             assert!(shares[0] * 2 >= words);
         }
     }

@@ -285,11 +285,11 @@ mod tests {
     #[test]
     fn codes_ascend_and_cover_their_range() {
         let numbers = sorted((0..5000).map(|i| mix(i, 7) >> (mix(i, 8) % 50)));
-        for (segments, range) in [(1, 1), (1, 40), (40, 1_000_000), (3, u64::MAX)] {
+        for (segments, range) in [(1, 1), (1, 40), (40, 1_000_000), (3, 1 << 40)] {
             let spline = Spline::through(&numbers, segments, range);
             let codes: Vec<u64> = numbers.iter().map(|number| spline.code(*number)).collect();
-            assert!(codes.is_sorted() && codes[0] == 0 && codes[4000..].iter().all(|code| *code < range));
-            assert!((spline.code(0), spline.code(u64::MAX)) <= (codes[0], range - 1));
+            assert!(codes.is_sorted() && codes[0] == 0 && codes.iter().all(|code| *code < range));
+            assert!(spline.code(0) == 0 && spline.code(u64::MAX) < range);
         }
     }
 

@@ -17,11 +17,13 @@
 //! Bytes: 11.7 bits per node and `suffix_bits` per key; for random keys there are about 1.2 nodes per key. Memory
 //! accesses per lookup: about four per level.
 
+mod trie;
+
 use std::ops::Bound;
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
-use types::{Bytes, HashedKey, KeyHash, KeyList, common_prefix};
+use types::{Bytes, HashedKey, KeyHash};
 
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
@@ -29,6 +31,7 @@ use crate::no_keys::NoKeys;
 use crate::packed::Packed;
 use crate::rank::RankedBits;
 use crate::stored::Head;
+use crate::surf::trie::{END, MOST_SUFFIX_BITS, Suffix, Trie, hash_bits, label, real_bits};
 use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
@@ -40,26 +43,13 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
      suffix = \"real\"\n",
 );
 
-const MOST_SUFFIX_BITS: u32 = 16;
-
 /// The bits of a label: a byte and one more value.
 const LABEL_BITS: u32 = 9;
-
-/// The label of a key that ends. A byte has its value and one more.
-const END: u64 = 0;
 
 /// Builds SuRF filters.
 struct Surf {
     suffix_bits: u32,
     suffix: Suffix,
-}
-
-/// The kind of the bits stored after a prefix.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Suffix {
-    Real,
-    Hash,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -145,68 +135,6 @@ fn packed(values: &[u64], width: u32) -> Packed {
     let mut packed = Packed::zeros(values.len(), width);
     values.iter().enumerate().for_each(|(index, value)| packed.set(index, *value));
     packed
-}
-
-/// The label of a key at a depth.
-fn label(key: &[u8], depth: usize) -> u64 {
-    key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
-}
-
-/// The first bits of a key from a depth on, as if it continued with zeros.
-fn real_bits(key: &[u8], depth: usize, bits: u32) -> u64 {
-    let byte = |at: usize| u64::from(key.get(at).copied().unwrap_or(0));
-    (byte(depth) << 8 | byte(depth + 1)) >> (MOST_SUFFIX_BITS - bits)
-}
-
-fn hash_bits(hash: KeyHash, bits: u32) -> u64 {
-    if bits == 0 { 0 } else { hash.0 >> (u64::BITS - bits) }
-}
-
-/// A trie under construction, in level order.
-#[derive(Default)]
-struct Trie<'a> {
-    prefix: &'a [u8],
-    labels: Vec<u64>,
-    children: Vec<bool>,
-    begins: Vec<bool>,
-    suffixes: Vec<u64>,
-    /// The probability that a key of random bytes after the prefix is reported as present.
-    rate: f64,
-}
-
-impl<'a> Trie<'a> {
-    fn of(keys: &'a KeyList, hashes: &[KeyHash], suffix: Suffix, suffix_bits: u32) -> Self {
-        let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
-        // A key that is alone has no prefix, or nothing would be left of it.
-        let shared = if first == last { 0 } else { common_prefix(first, last) };
-        let mut trie = Self { prefix: &first[..shared], ..Self::default() };
-        let mut nodes = std::collections::VecDeque::from([(0, keys.len(), shared)]);
-        while let Some((begin, end, depth)) = nodes.pop_front() {
-            let mut at = begin;
-            while at < end {
-                let label = label(keys.key(at), depth);
-                let same = (at..end).take_while(|key| self::label(keys.key(*key), depth) == label).count();
-                // Equal keys end together.
-                let is_leaf = label == END || keys.key(at) == keys.key(at + same - 1);
-                trie.begins.push(at == begin);
-                trie.labels.push(label);
-                trie.children.push(!is_leaf);
-                if is_leaf {
-                    trie.suffixes.push(match suffix {
-                        Suffix::Real if label == END => 0,
-                        Suffix::Real => real_bits(keys.key(at), depth + 1, suffix_bits),
-                        Suffix::Hash => hash_bits(hashes[at], suffix_bits),
-                    });
-                    let bits = 8 * (depth + 1 - shared) as i32 + suffix_bits.cast_signed();
-                    trie.rate += if label == END { 0.0 } else { 0.5f64.powi(bits) };
-                } else {
-                    nodes.push_back((at, at + same, depth + 1));
-                }
-                at += same;
-            }
-        }
-        trie
-    }
 }
 
 /// A SuRF filter in memory.
@@ -410,6 +338,7 @@ mod tests {
 
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
+    use types::KeyList;
 
     use super::*;
     use crate::position::mix;

@@ -9,7 +9,7 @@ use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
 pub(crate) fn picks_tables(policy: &Choice) -> bool {
-    matches!(policy.kind(), "leveled-partial" | "spooky" | "one-leveling" | "golden")
+    matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
 /// Bytes written by flushes and compactions per byte flushed, after `flushes` flushes of distinct keys into an empty

@@ -131,9 +131,9 @@ pub(super) fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
             parts.push(std::mem::take(&mut part));
         }
     }
-    // What is less than half an entry goes to the last part.
+    // Less than half an entry is left; it was given to the parts before.
     match parts.last_mut() {
-        Some(last) => last.append(&mut part),
+        Some(last) => last.extend(part.into_iter().map(|stretch| Stretch { entries: 0.0, ..stretch })),
         None => parts.push(part),
     }
     parts

@@ -26,10 +26,7 @@ fn a_sweep_has_effects_a_ranking_and_a_front() {
         "{answer}"
     );
     // A filter takes memory, so that neither of the two is better than the other in both metrics.
-    assert!(
-        answer.contains("Pareto front over data blocks read per get, memory of filters:"),
-        "{answer}"
-    );
+    assert!(answer.contains("Pareto front over data blocks read per get, memory of filters:"), "{answer}");
     let effects_csv = bench.read("out/effects.csv");
     assert!(
         effects_csv.starts_with("metric,phase,factor,level,ratio,ratio_low,ratio_high,share,p_value\n"),

@@ -22,8 +22,7 @@ fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let uniform: Vec<u64> = (0..count).map(|_| next() % 1000).collect();
     let skewed: Vec<u64> =
         (0..count).map(|_| (next() % 1000) * (next() % 1000) * (next() % 1000) / 1_000_000).collect();
-    let phased: Vec<u64> =
-        (0..count).map(|at| next() % 300 + if at < count / 2 { 0 } else { 500 }).collect();
+    let phased: Vec<u64> = (0..count).map(|at| next() % 300 + if at < count / 2 { 0 } else { 500 }).collect();
     let turned: Vec<u64> =
         (0..count).map(|at| if at < count / 2 { next() % 300 } else { at % 400 }).collect();
     vec![
@@ -55,8 +54,7 @@ fn honest_hit_rates_are_plausible() {
             if let Some(own) = table.as_table_mut().and_then(|table| table.get_mut("capacity")) {
                 *own = toml::Value::from(capacity);
             }
-            let Ok(cache) =
-                cache::CATALOG.choose(&table).and_then(|choice| cache::CATALOG.build(&choice))
+            let Ok(cache) = cache::CATALOG.choose(&table).and_then(|choice| cache::CATALOG.build(&choice))
             else {
                 continue;
             };

@@ -44,7 +44,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
 const TAG: [u8; 4] = *b"memo";
 
 /// The seed of the hash of prefixes.
-const SEED: u64 = 0x6d65_6d65_6e74_6f;
+const SEED: u64 = 0x6d_656d_656e_746f;
 
 /// The largest number of prefixes in a range that is answered.
 const MOST_PREFIXES: u64 = 8;

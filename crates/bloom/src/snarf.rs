@@ -18,7 +18,6 @@
 use std::ops::Bound;
 
 use catalog::{Build, Variant};
-use prefetch::large;
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
@@ -103,8 +102,7 @@ impl FilterPolicy for Snarf {
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let knots = words.next().filter(|knots| *knots <= words.len() as u64).ok_or_else(corrupt)?;
-        let knots: Vec<u64> =
-            large::collected((&mut words).take(knots as usize).collect::<Vec<_>>().into_iter());
+        let knots: Vec<u64> = words.by_ref().take(knots as usize).collect();
         let spline = Spline::checked(knots, range).ok_or_else(corrupt)?;
         if different == 0 || different > len.min(range) || len > head.keys {
             return Err(corrupt());

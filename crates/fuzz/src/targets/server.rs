@@ -8,13 +8,8 @@ use crate::target::{Form, Target};
 
 /// Requests of the Redis protocol; the first byte of an input selects how it arrives. Invariants: the requests and the
 /// error are the same however the bytes arrive; a request keeps the limits; what is announced takes no memory.
-pub(super) const RESP: Target = Target {
-    name: "resp",
-    about: "requests of the Redis protocol",
-    form: Form::Text,
-    seeds,
-    run,
-};
+pub(super) const RESP: Target =
+    Target { name: "resp", about: "requests of the Redis protocol", form: Form::Text, seeds, run };
 
 /// Limits that a short input can reach.
 const LIMITS: RequestLimits =

@@ -53,7 +53,10 @@ fn servers_are_engines_like_any_other() {
         return;
     }
     let bench = Bench::new();
-    bench.write("x.toml", experiment(&format!("[\"lsmbench\", {SERVED}, {{ kind = \"resp\", label = \"redis\" }}]")));
+    bench.write(
+        "x.toml",
+        experiment(&format!("[\"lsmbench\", {SERVED}, {{ kind = \"resp\", label = \"redis\" }}]")),
+    );
     let answer = bench.run(&["run", "x.toml", "--allow-debug"]).expect(0);
     let (rows, manifest) = (bench.rows("x"), bench.manifest("x"));
     let names: Vec<&str> = manifest.cells.iter().map(|cell| cell.label.as_str()).collect();
@@ -101,7 +104,10 @@ fn servers_that_cannot_be_used_are_refused() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         for (engine, expected) in [
             (format!("{{ kind = \"resp\", address = \"{free}\" }}"), "no server with the Redis protocol at"),
-            ("{ kind = \"resp\", command = [\"ls\", \"/nowhere/{port}\"] }".to_owned(), "the server ended at its start"),
+            (
+                "{ kind = \"resp\", command = [\"ls\", \"/nowhere/{port}\"] }".to_owned(),
+                "the server ended at its start",
+            ),
         ] {
             bench.write("x.toml", experiment(&format!("[{engine}]")));
             let error = bench.run(&["run", "x.toml", "--allow-debug"]).expect(2).err;

@@ -26,7 +26,6 @@ mod replay;
 mod report;
 mod resume;
 mod serve;
-mod served;
 mod shell;
 mod subjects;
 mod sweeps;

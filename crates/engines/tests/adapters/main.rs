@@ -89,8 +89,6 @@ fn is_due(choice: &Choice) -> bool {
     let is_built_in = match choice.kind() {
         "fjall" | "fjall2" | "lmdb" | "redb" | "canopydb" | "sled" => cfg!(feature = "peers"),
         "tidesdb" => cfg!(feature = "tidesdb"),
-        // It is a program of the system, too.
-        "resp" => false,
         "wiredtiger" => cfg!(feature = "wiredtiger"),
         "rocksdb" => cfg!(feature = "rocksdb"),
         "speedb" => cfg!(feature = "speedb"),

@@ -32,7 +32,6 @@ mod report;
 mod resume;
 mod seeds;
 mod serve;
-mod served;
 mod shell;
 mod steps;
 mod subjects;

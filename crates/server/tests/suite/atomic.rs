@@ -2,15 +2,13 @@
 
 use std::sync::Barrier;
 
-use redis::Value;
-
-use crate::served::{Served, ask};
+use crate::served::{Client, Served, Value, ask, request};
 
 const CLIENTS: usize = 8;
 const TIMES: i64 = 400;
 
 /// Runs `work` for every client at the same time.
-fn at_once(served: &Served, work: impl Fn(usize, &mut redis::Connection) + Sync) {
+fn at_once(served: &Served, work: impl Fn(usize, &mut Client) + Sync) {
     let start = Barrier::new(CLIENTS);
     std::thread::scope(|scope| {
         for number in 0..CLIENTS {
@@ -30,13 +28,15 @@ fn counting_is_atomic() {
     at_once(&served, |number, client| {
         for time in 0..TIMES {
             if number % 2 == 0 {
-                let _: i64 = redis::cmd("INCR").arg("n").query(client).unwrap();
+                assert!(matches!(client.call(&[b"INCR", b"n"]), Value::Integer(_)));
             } else {
-                let mut pipeline = redis::pipe();
-                pipeline.cmd("INCRBY").arg("n").arg(1).cmd("HINCRBY").arg("h").arg("f").arg(2);
                 // A write in between the reads and the writes of others must not be lost.
-                pipeline.cmd("SET").arg(format!("own{number}")).arg(time);
-                let _: Vec<Value> = pipeline.query(client).unwrap();
+                let requests = [
+                    request(&["INCRBY", "n", "1"]),
+                    request(&["HINCRBY", "h", "f", "2"]),
+                    request(&["SET", &format!("own{number}"), &time.to_string()]),
+                ];
+                client.pipeline(&requests);
             }
         }
     });
@@ -67,7 +67,7 @@ fn hashes_keep_count_while_names_change_their_kind() {
     ask(&mut client, &["HSET", "y", "a", "1"]);
     match ask(&mut client, &["TYPE", "x"]).as_str() {
         "hash" => {
-            let fields: Vec<String> = redis::cmd("HKEYS").arg("x").query(&mut client).unwrap();
+            let fields = client.call(&[b"HKEYS", b"x"]).texts();
             assert_eq!(ask(&mut client, &["HLEN", "x"]), fields.len().to_string());
             assert!(!fields.is_empty());
         }
@@ -94,9 +94,9 @@ fn a_batch_is_seen_as_a_whole() {
             if number < 2 {
                 assert_eq!(ask(client, &["MSET", "a", &value, "b", &value]), "OK");
             } else {
-                let values: Vec<String> = redis::cmd("MGET").arg("a").arg("b").query(client).unwrap();
+                let values = client.call(&[b"MGET", b"a", b"b"]).texts();
                 assert_eq!(values[0], values[1]);
-                let pairs: Vec<String> = redis::cmd("RANGE").arg("a").arg("c").query(client).unwrap();
+                let pairs = client.call(&[b"RANGE", b"a", b"c"]).texts();
                 assert_eq!(pairs[1], pairs[3]);
             }
         }
@@ -120,8 +120,8 @@ fn emptying_excludes_writers() {
     });
     let mut client = served.client();
     let names: u64 = ask(&mut client, &["DBSIZE"]).parse().unwrap();
-    let (_, found): (String, Vec<String>) =
-        redis::cmd("SCAN").arg("0").arg("COUNT").arg(10_000).query(&mut client).unwrap();
+    let Value::Array(reply) = client.call(&[b"SCAN", b"0", b"COUNT", b"10000"]) else { panic!("no array") };
+    let found = reply[1].texts();
     assert_eq!(found.len() as u64, names);
     for name in found.iter().filter(|name| name.contains(':')) {
         let other = name.strip_suffix('b').map_or_else(|| format!("{name}b"), str::to_owned);

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use redis::Value;
-
-use crate::served::{Served, ask, ask_bytes, info, shown};
+use crate::served::{Served, Value, ask, ask_bytes, info, request, shown};
 
 /// Sends commands, one per line, and holds each to the reply behind its arrow.
 #[track_caller]
@@ -174,11 +172,10 @@ fn a_scan_meets_every_name_once() {
     let mut scan = |options: &[&str]| {
         let (mut cursor, mut names, mut calls) = ("0".to_owned(), Vec::new(), 0);
         loop {
-            let mut words = vec!["SCAN".as_bytes(), cursor.as_bytes()];
-            words.extend(options.iter().map(|option| option.as_bytes()));
-            let (next, found): (String, Vec<String>) =
-                crate::served::command(&words).query(&mut client).unwrap();
-            names.extend(found);
+            let words = [&["SCAN", &cursor][..], options].concat();
+            let Value::Array(reply) = client.pipeline(&[request(&words)]).remove(0) else { panic!("no array") };
+            let next = shown(&reply[0]);
+            names.extend(reply[1].texts());
             calls += 1;
             cursor = next;
             if cursor == "0" {
@@ -232,8 +229,7 @@ fn the_connection_has_its_commands() {
     assert!(info(&mut client, "total_error_replies") >= 5);
     assert_eq!(ask(&mut client, &["CONFIG", "RESETSTAT"]), "OK");
     assert!(info(&mut client, "total_error_replies") == 0);
-    let keyspace: String = redis::cmd("INFO").arg("keyspace").query(&mut client).unwrap();
-    assert_eq!(keyspace, "# Keyspace\r\n");
+    assert_eq!(ask(&mut client, &["INFO", "keyspace"]), "# Keyspace\\r\\n");
 }
 
 #[test]
@@ -276,8 +272,9 @@ fn a_password_is_asked_for_before_anything_else() {
         stranger.rest(),
         "-ERR Protocol error: invalid bulk length: 100000; the limit is 16384 bytes\r\n"
     );
-    let client = redis::Client::open(format!("redis://:secret@{}", served.address)).unwrap();
-    assert_eq!(ask(&mut client.get_connection().unwrap(), &["STRLEN", "a"]), "100000");
+    let mut client = served.client();
+    assert_eq!(ask(&mut client, &["HELLO", "2", "AUTH", "default", "secret"]).matches("lsmbench").count(), 1);
+    assert_eq!(ask(&mut client, &["STRLEN", "a"]), "100000");
 }
 
 /// What was acknowledged is there after the end of the server, with every log; the kinds of names, too.
@@ -299,7 +296,9 @@ fn a_server_that_ends_loses_nothing() {
         assert_eq!(ask(&mut client, &["SET", "h", "x"]), "OK");
         assert_eq!(ask(&mut client, &["DBSIZE"]), "2");
         // A client may end the server, too.
-        let _ = redis::cmd("SHUTDOWN").query::<Value>(&mut client);
+        let mut socket = served.socket();
+        socket.send(b"SHUTDOWN\r\n");
+        assert_eq!(socket.rest(), "");
         served.join();
         assert_eq!(shell_reads(folder.path(), b"h"), Some(b"x".to_vec()));
     }
@@ -315,22 +314,20 @@ fn shell_reads(folder: &Path, key: &[u8]) -> Option<Vec<u8>> {
 fn a_pipeline_is_answered_in_order() {
     let served = Served::new();
     let mut client = served.client();
-    let mut pipeline = redis::pipe();
+    let mut requests = Vec::new();
     for number in 0..3_000 {
         let name = format!("k{}", number % 7);
-        pipeline.cmd("SET").arg(&name).arg(number);
-        pipeline.cmd("INCR").arg(&name);
-        pipeline.cmd("GET").arg(&name);
+        requests.push(request(&["SET", &name, &number.to_string()]));
+        requests.push(request(&["INCR", &name]));
+        requests.push(request(&["GET", &name]));
     }
-    let values: Vec<Value> = pipeline.query(&mut client).unwrap();
-    for (number, values) in values.chunks(3).enumerate() {
+    for (number, values) in client.pipeline(&requests).chunks(3).enumerate() {
         let expected = ["OK".to_owned(), (number + 1).to_string(), (number + 1).to_string()];
         assert!(values.iter().map(shown).eq(expected), "{number}: {values:?}");
     }
     let before = info(&mut client, "total_write_batches");
-    let mut pipeline = redis::pipe();
-    (0..500).for_each(|number| _ = pipeline.cmd("SET").arg(number).arg("x"));
-    let _: Vec<Value> = pipeline.query(&mut client).unwrap();
+    let requests: Vec<_> = (0..500).map(|number| request(&["SET", &number.to_string(), "x"])).collect();
+    client.pipeline(&requests);
     let batches = info(&mut client, "total_write_batches") - before;
     assert!((1..100).contains(&batches), "500 writes of one pipeline were {batches} batches");
 }

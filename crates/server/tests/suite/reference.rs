@@ -4,10 +4,9 @@ use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
-use redis::{Connection, Value};
 use types::SplitMix64;
 
-use crate::served::{Served, command, shown, wait_until};
+use crate::served::{Client, Served, Value, shown, wait_until};
 
 /// `redis-server` on a free port. It ends with this value.
 struct Redis {
@@ -84,25 +83,20 @@ fn any_command(random: &mut SplitMix64) -> Vec<Vec<u8>> {
 }
 
 /// Sends a pipeline, and returns its replies as text. The fields of a hash are sorted.
-fn ask(connection: &mut Connection, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
-    let mut bytes = Vec::new();
-    for words in commands {
-        let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        bytes.extend(command(&words).get_packed_command());
-    }
-    connection.send_packed_command(&bytes).unwrap();
-    let mut reply = |command: &Vec<Vec<u8>>| match connection.recv_response() {
-        Ok(Value::Array(values)) if command[0] == b"HGETALL" => {
-            let mut pairs: Vec<String> =
-                values.chunks(2).map(|pair| format!("{}={}", shown(&pair[0]), shown(&pair[1]))).collect();
+fn ask(client: &mut Client, commands: &[Vec<Vec<u8>>]) -> Vec<String> {
+    let replies = client.pipeline(commands);
+    let text = |(command, reply): (&Vec<Vec<u8>>, &Value)| match reply {
+        Value::Array(values) if command[0] == b"HGETALL" => {
+            let pairs = values.chunks(2).map(|pair| format!("{}={}", shown(&pair[0]), shown(&pair[1])));
+            let mut pairs: Vec<String> = pairs.collect();
             pairs.sort();
             pairs.join(" ")
         }
-        Ok(value) => without_texts(&shown(&value)),
         // The text behind the code is for people.
-        Err(error) => format!("!{}", error.code().unwrap_or("ERR")),
+        Value::Error(text) => format!("!{}", text.split(' ').next().unwrap_or_default()),
+        reply => without_texts(&shown(reply)),
     };
-    commands.iter().map(|command| reply(command)).collect()
+    commands.iter().zip(&replies).map(text).collect()
 }
 
 /// A reply without the texts of the errors in it.
@@ -129,8 +123,7 @@ fn replies_are_those_of_redis_server() {
     };
     let served = Served::new();
     let mut ours = served.client();
-    let theirs = redis::Client::open(format!("redis://127.0.0.1:{}", redis.port)).unwrap();
-    let mut theirs = theirs.get_connection().unwrap();
+    let mut theirs = Client::connect(("127.0.0.1", redis.port));
     let mut random = SplitMix64::new(11);
     for round in 0..1500 {
         let mut commands: Vec<_> = (0..=random.below(12)).map(|_| any_command(&mut random)).collect();

@@ -1,7 +1,7 @@
 //! A server for one test, and its clients.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use lsmbench_server::{Protocol, ServeError, Server, ServerOptions};
-use redis::{Cmd, Connection, Value};
 use tempfile::TempDir;
 use tree::{Design, OpenOptions};
 
@@ -62,11 +61,8 @@ impl Served {
     }
 
     /// A client with the Redis protocol.
-    pub(crate) fn client(&self) -> Connection {
-        let client = redis::Client::open(format!("redis://{}", self.address)).unwrap();
-        let connection = client.get_connection().unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
-        connection
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.address)
     }
 
     /// A bare socket.
@@ -106,53 +102,107 @@ impl Drop for Served {
     }
 }
 
-/// The reply to a command, as text.
-pub(crate) fn ask(connection: &mut Connection, words: &[&str]) -> String {
-    ask_bytes(connection, &words.iter().map(|word| word.as_bytes()).collect::<Vec<_>>())
+/// A client that speaks RESP2.
+pub(crate) struct Client {
+    reader: BufReader<TcpStream>,
 }
 
-/// The reply to a command whose arguments are bytes, as text.
-pub(crate) fn ask_bytes(connection: &mut Connection, words: &[&[u8]]) -> String {
-    match command(words).query::<Value>(connection) {
-        Ok(value) => shown(&value),
-        Err(error) => failed(&error),
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Null,
+    Text(Vec<u8>),
+    Integer(i64),
+    Array(Vec<Value>),
+    Error(String),
+}
+
+impl Client {
+    pub(crate) fn connect(address: impl ToSocketAddrs) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { reader: BufReader::new(stream) }
+    }
+
+    /// Sends requests at once, and returns their replies.
+    pub(crate) fn pipeline(&mut self, requests: &[Vec<Vec<u8>>]) -> Vec<Value> {
+        let bytes: Vec<u8> = requests.iter().flat_map(|words| encoded(words)).collect();
+        self.reader.get_mut().write_all(&bytes).unwrap();
+        requests.iter().map(|_| self.reply()).collect()
+    }
+
+    /// Sends one request, and returns its reply.
+    pub(crate) fn call(&mut self, words: &[&[u8]]) -> Value {
+        self.pipeline(&[words.iter().map(|word| word.to_vec()).collect()]).remove(0)
+    }
+
+    /// The next reply.
+    fn reply(&mut self) -> Value {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let text = line.get(1..).unwrap_or_default().trim_end_matches("\r\n");
+        match line.as_bytes().first() {
+            Some(b'+') => Value::Text(text.as_bytes().to_vec()),
+            Some(b'-') => Value::Error(text.to_owned()),
+            Some(b':') => Value::Integer(text.parse().unwrap()),
+            Some(b'$' | b'*') if text == "-1" => Value::Null,
+            Some(b'$') => {
+                let mut bytes = vec![0; text.parse::<usize>().unwrap() + 2];
+                self.reader.read_exact(&mut bytes).unwrap();
+                bytes.truncate(bytes.len() - 2);
+                Value::Text(bytes)
+            }
+            Some(b'*') => Value::Array((0..text.parse().unwrap()).map(|_| self.reply()).collect()),
+            _ => panic!("no reply: {line:?}"),
+        }
     }
 }
 
-/// A command of bytes.
-pub(crate) fn command(words: &[&[u8]]) -> Cmd {
-    let mut command = Cmd::new();
-    words.iter().for_each(|word| _ = command.arg(*word));
-    command
+impl Value {
+    /// The texts of an array.
+    #[track_caller]
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let Self::Array(values) = self else { panic!("no array: {self:?}") };
+        values.iter().map(shown).collect()
+    }
 }
 
-/// An error, as the server spelt it.
-fn failed(error: &redis::RedisError) -> String {
-    format!("!{} {}", error.code().unwrap_or("ERR"), error.detail().unwrap_or_default())
+/// A request as the protocol has it.
+fn encoded(words: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend(format!("${}\r\n", word.len()).bytes());
+        bytes.extend(word);
+        bytes.extend(b"\r\n");
+    }
+    bytes
 }
 
-/// A reply as text: bytes escaped, arrays in brackets.
+/// A request of words.
+pub(crate) fn request(words: &[&str]) -> Vec<Vec<u8>> {
+    words.iter().map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// The reply to a command, as text.
+pub(crate) fn ask(client: &mut Client, words: &[&str]) -> String {
+    shown(&client.pipeline(&[request(words)])[0])
+}
+
+/// The reply to a command whose arguments are bytes, as text.
+pub(crate) fn ask_bytes(client: &mut Client, words: &[&[u8]]) -> String {
+    shown(&client.call(words))
+}
+
+/// A reply as text: bytes escaped, arrays in brackets, errors behind an exclamation mark.
 pub(crate) fn shown(value: &Value) -> String {
-    let list = |values: &[Value]| format!("[{}]", values.iter().map(shown).collect::<Vec<_>>().join(" "));
     match value {
-        Value::Nil => "nil".to_owned(),
-        Value::Okay => "OK".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::BulkString(bytes) => bytes.escape_ascii().to_string(),
-        Value::SimpleString(text) => text.clone(),
-        Value::Array(values) => list(values),
-        Value::Map(pairs) => {
-            format!(
-                "{{{}}}",
-                pairs
-                    .iter()
-                    .map(|(key, value)| format!("{}:{}", shown(key), shown(value)))
-                    .collect::<Vec<_>>()
-                    .join(" ")
-            )
-        }
-        Value::ServerError(error) => format!("!{} {}", error.code(), error.details().unwrap_or_default()),
-        other => format!("{other:?}"),
+        Value::Null => "nil".to_owned(),
+        Value::Text(bytes) => bytes.escape_ascii().to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Array(values) => format!("[{}]", values.iter().map(shown).collect::<Vec<_>>().join(" ")),
+        Value::Error(text) => format!("!{text}"),
     }
 }
 
@@ -196,8 +246,9 @@ impl Socket {
 }
 
 /// The number of a line of `INFO`.
-pub(crate) fn info(connection: &mut Connection, name: &str) -> u64 {
-    let text: String = redis::cmd("INFO").query(connection).unwrap();
+pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
+    let Value::Text(text) = client.call(&[b"INFO"]) else { panic!("INFO is no text") };
+    let text = String::from_utf8(text).unwrap();
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
 }

@@ -73,9 +73,6 @@ pub struct Manifest {
     /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The part of the experiment that ran, where it runs in parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<PartInfo>,
     /// What is known of `runs.csv`; nothing of what earlier versions wrote.
     #[serde(default)]
     pub runs: Option<Seal>,
@@ -91,18 +88,6 @@ pub struct Manifest {
     /// The fixtures that trials started from; those of phases that are in no row.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
-}
-
-/// A part of an experiment that runs in parts, such as on several machines.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PartInfo {
-    /// Its number, from 1.
-    pub number: u64,
-    /// The number of parts.
-    pub count: u64,
-    /// The name of the machine that it ran on.
-    pub host: String,
 }
 
 /// A store that trials started from clones of.

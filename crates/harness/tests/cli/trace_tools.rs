@@ -77,7 +77,8 @@ fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
     let stores = ["mix.trace", "ours.trace"].map(|file| {
         let (store, trace) = (format!("--db={file}.db"), format!("--trace_file={file}"));
         // Without a second column family, this version of db_bench has no handle of the first one.
-        let said = run(&folder, "db_bench", &[&store, "--benchmarks=replay", "--num_column_families=2", &trace]);
+        let said =
+            run(&folder, "db_bench", &[&store, "--benchmarks=replay", "--num_column_families=2", &trace]);
         assert!(said.contains("Replay completed"), "{said}");
         let entries = run(&folder, "ldb", &[&store, "scan", "--hex"]);
         entries.lines().filter(|line| line.starts_with("0x")).map(str::to_owned).collect::<Vec<_>>()
@@ -185,7 +186,9 @@ for capacity in sys.argv[2:]:
 fn libcachesim_misses_as_often_as_our_curve_says() {
     let found = Command::new("python3").args(["-c", "import libcachesim"]).output();
     if !found.is_ok_and(|output| output.status.success()) {
-        eprintln!("NOT CHECKED: python3 has no module libcachesim; install the package libcachesim from PyPI");
+        eprintln!(
+            "NOT CHECKED: python3 has no module libcachesim; install the package libcachesim from PyPI"
+        );
         return;
     }
     let bench = Bench::new();
@@ -197,7 +200,8 @@ fn libcachesim_misses_as_often_as_our_curve_says() {
     let points = statistics["lru"].as_array().unwrap();
     let points = points.iter().filter(|point| point["keys"].as_u64().unwrap() >= 8);
     let capacities: Vec<String> = points.clone().map(|point| point["keys"].to_string()).collect();
-    let arguments = ["-c", LIBCACHESIM, "blocks.bin"].into_iter().chain(capacities.iter().map(String::as_str));
+    let arguments =
+        ["-c", LIBCACHESIM, "blocks.bin"].into_iter().chain(capacities.iter().map(String::as_str));
     let printed = run(&bench.path(""), "python3", &arguments.collect::<Vec<_>>());
     let ratios: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(ratios.len(), capacities.len(), "{printed}");

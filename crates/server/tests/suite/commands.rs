@@ -173,7 +173,9 @@ fn a_scan_meets_every_name_once() {
         let (mut cursor, mut names, mut calls) = ("0".to_owned(), Vec::new(), 0);
         loop {
             let words = [&["SCAN", &cursor][..], options].concat();
-            let Value::Array(reply) = client.pipeline(&[request(&words)]).remove(0) else { panic!("no array") };
+            let Value::Array(reply) = client.pipeline(&[request(&words)]).remove(0) else {
+                panic!("no array")
+            };
             let next = shown(&reply[0]);
             names.extend(reply[1].texts());
             calls += 1;

@@ -39,8 +39,8 @@ pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, PartInfo, Profile, SeamCost,
-    Stream, UNEQUAL,
+    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
+    UNEQUAL,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};

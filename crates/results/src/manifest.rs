@@ -76,9 +76,6 @@ pub struct Manifest {
     /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The part of the experiment that ran, if it runs in parts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<PartInfo>,
     /// The seal of `runs.csv`; `null` for files of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,
@@ -94,18 +91,6 @@ pub struct Manifest {
     /// The fixtures from which trials started, for phases without rows.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
-}
-
-/// A part of an experiment that runs in parts, such as on several machines.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PartInfo {
-    /// Its number, from 1.
-    pub number: u64,
-    /// The number of parts.
-    pub count: u64,
-    /// The name of the machine that it ran on.
-    pub host: String,
 }
 
 /// A prebuilt store, clones of which trials start from.

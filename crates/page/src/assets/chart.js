@@ -95,7 +95,7 @@ const drawChart = (box, spec) => {
   const isAcross = spec.isAcross;
   const categories = isAcross ? spec.y.ticks : null;
   const longest = isAcross ? Math.max(...categories.map(([, text]) => text.length), 4) : 0;
-  const left = isAcross ? Math.min(Math.max(longest * 6.6 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
+  const left = isAcross ? Math.min(Math.max(longest * 7 + 18, 70), width * (isNarrow ? 0.42 : 0.36)) : isNarrow ? 66 : 80;
   const height = spec.height || (isAcross ? categories.length * 26 + 64 : isNarrow ? 300 : 380);
   const [top, right, bottom] = [14, 16, 50];
   const zoom = spec.zoom || [];
@@ -115,7 +115,7 @@ const drawChart = (box, spec) => {
     el('svg:rect', { x: left, y: top, width: Math.max(width - left - right, 1), height: height - top - bottom })));
   const axes = el('svg:g', { class: 'axes' });
   const cut = (text, room) => {
-    const most = Math.max(4, Math.floor(room / 6.6));
+    const most = Math.max(4, Math.floor(room / 7));
     return text.length > most ? `${text.slice(0, Math.ceil(most / 2) - 1)}…${text.slice(-Math.floor(most / 2))}` : text;
   };
   const xTicks = spec.x.ticks || ticksOf(xEnds[0], xEnds[1], spec.x.isLog, isNarrow ? 4 : 8).map((of) => [of, spec.x.format(of)]);

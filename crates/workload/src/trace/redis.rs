@@ -72,9 +72,10 @@ impl Commands {
 fn operations(name: &[u8], arguments: &[Vec<u8>]) -> Operations {
     let on = |operation, key: &[u8]| TraceRecord::new(operation, key);
     let first = || arguments.first().ok_or(Missing);
-    let one = |operation| Ok(Some(vec![on(operation, first()?)]));
-    let each = |operation| Ok(Some(arguments.iter().map(|key| on(operation, key)).collect()));
-    let write = |operation, value: Option<&Vec<u8>>| {
+    let one = |operation| -> Operations { Ok(Some(vec![on(operation, first()?)])) };
+    let each =
+        |operation| -> Operations { Ok(Some(arguments.iter().map(|key| on(operation, key)).collect())) };
+    let write = |operation, value: Option<&Vec<u8>>| -> Operations {
         Ok(Some(vec![on(operation, first()?).with_value(value.ok_or(Missing)?.clone())]))
     };
     match name {

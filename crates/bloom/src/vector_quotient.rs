@@ -2,9 +2,9 @@
 //!
 //! A block of 64 bytes has slots for fingerprints, ordered by bucket, and a bit string that delimits the buckets: a
 //! zero per fingerprint and a one after each bucket. A key goes to the emptier of two blocks, so that all blocks fill
-//! evenly and none overflows at 93 % of all slots, or 90 % with the longer fingerprints. Nothing moves between blocks, as it does in a
-//! [`cuckoo`](crate::cuckoo) filter, and no run leaves its block, as it may in a [`quotient`](crate::quotient) filter.
-//! An insertion or a lookup touches two cache lines at any load.
+//! evenly. None overflows at 93 % of all slots, or at 90 % with the longer fingerprints. Nothing moves between blocks,
+//! as it does in a [`cuckoo`](crate::cuckoo) filter, and no run leaves its block, as it may in a
+//! [`quotient`](crate::quotient) filter. An insertion or a lookup touches two cache lines at any load.
 //!
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
 //! Trade-Off in Filter Design" (SIGMOD 2021), section 3: 80 buckets and 48 slots for fingerprints of 8 bits, 36 and 28

@@ -94,6 +94,7 @@ fn describe_says_in_which_state_the_load_leaves_the_tree() {
     assert!(flushes > 1 && line(&described).contains(&expected), "{expected}: {described}");
     assert!(!described.contains("warning: "), "{described}");
     let described = bench.ok(&["describe", "small.toml", "--set", "design.memtable.capacity=1MiB"]);
+    let described = described.replace('\u{a0}', " ");
     assert!(line(&described).contains("about 0 flushes, 0 sorted runs, "), "{described}");
     assert!(
         described.contains("warning: 100 % of the loaded data stays in the memtable, so later phases"),

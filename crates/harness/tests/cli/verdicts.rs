@@ -194,7 +194,7 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are not comparable: they are compared within each size, and the chart states it.
+/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();
@@ -214,10 +214,8 @@ fn like_is_compared_with_like() {
         let caption =
             format!("bloom.bits_per_key = {bits}: phase look, false-positive rate (lower is better), ");
         let mut lines = verdict(&answer).into_iter().skip_while(|line| !line.starts_with(&caption));
-        assert!(
-            lines.any(|line| line.starts_with("No verdict: one seed: ") && line.contains("blocked")),
-            "{answer}"
-        );
+        let is_of_one_seed = |line: &str| line.starts_with("No verdict: one seed: ") && line.contains("blocked");
+        assert!(lines.any(is_of_one_seed), "{answer}");
     }
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
     assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);

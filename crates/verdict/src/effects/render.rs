@@ -6,10 +6,13 @@ use measure::{Effect, FEWEST_BLOCKS, LevelEffect};
 use results::columns::ALL;
 
 use super::measured::{Effects, RankedMetric};
-use crate::words::{counted, listed, quoted, shown, wrapped};
+use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
 /// The most levels of an interaction that are listed: those that deviate most.
 const MOST_LEVELS: usize = 4;
+
+/// The most configurations that a cell of a table names.
+const MOST_NAMED: usize = 3;
 
 /// The corrected p-value up to which an effect is told from chance.
 const SIGNIFICANCE: f64 = 0.05;
@@ -40,8 +43,8 @@ impl Effects {
 
     fn ranking(&self, of: &RankedMetric) -> String {
         let names = |variants: &[usize]| {
-            listed(&variants.iter().map(|at| &*self.labels[*at]).collect::<Vec<&str>>())
-                .replace('\u{a0}', " ")
+            let named: Vec<&str> = variants.iter().take(MOST_NAMED).map(|at| &*self.labels[*at]).collect();
+            on_one_line(&(listed(&named) + &and_more(variants.len() - named.len())))
         };
         let heads =
             ["rank", "configuration", "median", "beaten by", "not told apart from"].map(str::to_owned);
@@ -49,7 +52,7 @@ impl Effects {
             let median = of.samples[standing.variant].median().unwrap_or(f64::NAN);
             [
                 standing.rank.to_string(),
-                quoted(&self.labels[standing.variant]).replace('\u{a0}', " "),
+                on_one_line(&quoted(&self.labels[standing.variant])),
                 shown(median, of.metric.unit),
                 names(&standing.beaten_by),
                 names(&standing.tied_with),
@@ -127,8 +130,8 @@ impl Effects {
         let titles: Vec<&str> = self.metrics.iter().map(RankedMetric::title).collect();
         let on_front = self.dominated.iter().enumerate().filter(|(_, by)| by.is_none());
         let on_front: Vec<&str> = on_front.map(|(at, _)| &*self.labels[at]).collect();
-        let mut text =
-            wrapped("", "  ", &format!("Pareto front over {}: {}.", listed(&titles), listed(&on_front)));
+        let over = titles.join(", ");
+        let mut text = wrapped("", "  ", &format!("Pareto front over {over}: {}.", listed(&on_front)));
         for (at, by) in self.dominated.iter().enumerate() {
             if let Some(by) = by {
                 let [name, by] = [at, *by].map(|at| quoted(&self.labels[at]));

@@ -214,7 +214,8 @@ fn like_is_compared_with_like() {
         let caption =
             format!("bloom.bits_per_key = {bits}: phase look, false-positive rate (lower is better), ");
         let mut lines = verdict(&answer).into_iter().skip_while(|line| !line.starts_with(&caption));
-        let is_of_one_seed = |line: &str| line.starts_with("No verdict: one seed: ") && line.contains("blocked");
+        let is_of_one_seed =
+            |line: &str| line.starts_with("No verdict: one seed: ") && line.contains("blocked");
         assert!(lines.any(is_of_one_seed), "{answer}");
     }
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, value_parser};
 use types::quantity::parse_bytes;
 
-/// A store that a command opens.
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
     /// Directory of the store; created if it does not exist

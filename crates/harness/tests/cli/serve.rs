@@ -20,7 +20,7 @@ struct Server {
 impl Server {
     /// Serves the store `db`.
     fn start(bench: &Bench, options: &[&str]) -> Self {
-        let arguments = [&["serve", "db", "--listen", "127.0.0.1:0"], options].concat();
+        let arguments = [&["serve", "db", "--listen", "127.0.0.1:0"][..], options].concat();
         let mut child = bench.command(&arguments).spawn().unwrap();
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -222,7 +222,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
                 .zip(answers.chunks(2))
                 .filter(|((name, value), answer)| match name.starts_with("count") {
                     // The last count may be done without an acknowledgment.
-                    true => answer[1].parse::<u64>().unwrap() < value.parse().unwrap(),
+                    true => answer[1].parse::<u64>().unwrap() < value.parse::<u64>().unwrap(),
                     false => answer[1] != **value,
                 })
                 .collect();
@@ -303,6 +303,8 @@ fn a_store_survives_kill_9_under_redis_benchmark() {
         let count = || server.ask("DBSIZE\r\n", 1)[0].trim_start_matches(':').parse::<u64>().unwrap();
         let seen = wait_for("names", || Some(count()).filter(|count| *count > 500));
         server.kill();
+        // It may wait for the server to come back.
+        let _ = load.kill();
         load.wait().unwrap();
         bench.run(&["verify", "db"]).expect(0);
         let server = Server::start(&bench, &["--set", wal]);
@@ -364,7 +366,7 @@ fn options_that_cannot_be_are_refused() {
         (&["--set", "storage=memory"], "a server needs a durable store, but storage = \"memory\""),
         (&["--set", "bloom=blom"], "did you mean"),
     ] {
-        let error = bench.run(&[&["serve", "db"], options].concat()).refusal();
+        let error = bench.run(&[&["serve", "db"][..], options].concat()).refusal();
         assert!(error.contains(expected), "{options:?}: {error}");
     }
     for options in [
@@ -373,7 +375,7 @@ fn options_that_cannot_be_are_refused() {
         &["--max-clients", "0"],
         &["--max-reply", "1"],
     ] {
-        let answer = bench.run(&[&["serve", "db"], options].concat()).expect(2);
+        let answer = bench.run(&[&["serve", "db"][..], options].concat()).expect(2);
         assert!(answer.err.contains("invalid value"), "{}", answer.err);
     }
     assert!(!bench.path("db").exists(), "nothing was made");

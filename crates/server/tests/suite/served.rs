@@ -154,7 +154,7 @@ impl Client {
                 bytes.truncate(bytes.len() - 2);
                 Value::Text(bytes)
             }
-            Some(b'*') => Value::Array((0..text.parse().unwrap()).map(|_| self.reply()).collect()),
+            Some(b'*') => Value::Array((0..text.parse::<usize>().unwrap()).map(|_| self.reply()).collect()),
             _ => panic!("no reply: {line:?}"),
         }
     }

@@ -2,6 +2,8 @@
 
     browser.py CHROMIUM FOLDER            every page of the folder; exit 1 if something is wrong
     browser.py CHROMIUM FOLDER --shots T  also pictures of them, into the folder T
+    browser.py CHROMIUM --explore FILE…   pages of results (`lsmbench page`): no complaints at three widths, the hash of the
+                                          address, the baseline, the details, and how fluid the table of the last file is
     browser.py CHROMIUM --self-test       pages that are wrong in one way each: every one must be found
 
 Chromium is spoken to over a pair of pipes (`--remote-debugging-pipe`), so that the standard library is enough.
@@ -233,6 +235,134 @@ def check(browser, folder, shots=None):
     return wrong, f"{len(pages)} pages, {figures} charts, {count} links, at {len(WIDTHS)} widths, light and dark"
 
 
+# The widths of a phone, a desk and a wall, for pages of results.
+EXPLORE_WIDTHS = {390: 844, 1280: 900, 1920: 1080}
+
+# The longest that one step of scrolling a table may keep the page busy, in milliseconds: script, style and layout.
+MOST_STEP_MS = 50
+
+# Scrolls the table of a page of results and says how long each step took.
+SCROLL = r"""
+(async () => {
+  const table = document.querySelector('.explore .scroll');
+  const steps = [];
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  for (let at = 0; at < 60; at++) {
+    await frame();
+    const start = performance.now();
+    table.scrollTop = (at + 1) * 977;
+    table.dispatchEvent(new Event('scroll'));
+    await frame();
+    table.querySelector('tbody').getBoundingClientRect();
+    const tasks = performance.now() - start;
+    steps.push(tasks);
+  }
+  steps.sort((a, b) => a - b);
+  return { median: steps[30], late: steps[54], lines: table.querySelectorAll('tbody tr').length, high: table.scrollHeight };
+})()
+"""
+
+# What a page of results shows after a step: the hash, the status, the first lines, and whether it is ready.
+SHOWN = r"""
+(() => ({
+  hash: location.hash,
+  status: document.querySelector('.explore .status')?.textContent || '',
+  title: document.querySelector('.explore h2')?.textContent || '',
+  lines: [...document.querySelectorAll('.explore tbody tr[data-at]')].slice(0, 5).map((row) => row.innerText.replace(/\s+/g, ' ')),
+  dialog: document.querySelector('dialog[open] h2')?.textContent || '',
+  focus: document.activeElement?.localName || '',
+  unnamed: [...document.querySelectorAll('button, select, input, svg[role=img]')].filter((of) => of.checkVisibility()
+    && !(of.getAttribute('aria-label') || of.textContent.trim() || of.labels?.length)).length,
+}))()
+"""
+
+
+def ask(browser, expression):
+    """The value of an expression in the page that is shown."""
+    says = browser.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)
+    if "exceptionDetails" in says:
+        raise RuntimeError(says["exceptionDetails"].get("exception", {}).get("description", "exception"))
+    return says["result"].get("value")
+
+
+def ready(browser):
+    """What a page of results shows as soon as its rows are computed."""
+    end = time.monotonic() + 30
+    while True:
+        shown = ask(browser, SHOWN)
+        if shown["lines"] or time.monotonic() > end:
+            return shown
+        time.sleep(0.05)
+
+
+def load(browser, url, width, scheme):
+    """Loads an address from the beginning, with its hash."""
+    browser.call("Page.navigate", url="about:blank")
+    browser.wait_for("Page.loadEventFired")
+    says = browser.look(url, width, scheme)
+    return says, ready(browser)
+
+
+def explore_one(browser, path, shots):
+    """Everything that is wrong with a page of results."""
+    url, wrong = path.resolve().as_uri(), []
+    for width in EXPLORE_WIDTHS:
+        for scheme in SCHEMES:
+            says, shown = load(browser, url, width, scheme)
+            where = f"{path.name} at {width}, {scheme}"
+            wrong += [f"{where}: {what}" for what in says["wrong"]]
+            wide = ask(browser, "document.documentElement.scrollWidth")
+            if wide > width:
+                wrong.append(f"{where}: {wide} wide")
+            if not shown["lines"] or shown["unnamed"]:
+                wrong.append(f"{where}: {len(shown['lines'])} lines, {shown['unnamed']} controls without a name")
+            if shots:
+                high = ask(browser, "document.documentElement.scrollHeight")
+                browser.shoot(width, min(high, SHOT_HEIGHT), shots / f"{path.stem}-{width}-{scheme}")
+    before = ready(browser)
+    ask(browser, "document.querySelectorAll('.explore tbody td.tools button')[0].click()")
+    ask(browser, "[...document.querySelectorAll('.choice button')].find((of) => of.textContent === 'absolute').click()")
+    ask(browser, "document.querySelector('th[data-key=value] button').click()")
+    time.sleep(0.5)
+    after = ready(browser)
+    if "baseline=" not in after["hash"] or after["status"] == before["status"]:
+        wrong.append(f"{path.name}: another baseline shows nothing new: {before} {after}")
+    _, again = load(browser, url + after["hash"], 1280, "light")
+    if (again["hash"], again["status"], again["lines"]) != (after["hash"], after["status"], after["lines"]):
+        wrong.append(f"{path.name}: the link shows something else: {after} {again}")
+    ask(browser, "document.querySelector('.explore tbody button.name').click()")
+    time.sleep(0.3)
+    opened = ask(browser, SHOWN)
+    if not opened["dialog"] or "open=" not in opened["hash"]:
+        wrong.append(f"{path.name}: no details: {opened}")
+    if shots:
+        browser.shoot(1280, 900, shots / f"{path.stem}-details")
+    ask(browser, "document.querySelector('dialog[open] .close').click()")
+    time.sleep(0.2)
+    closed = ask(browser, SHOWN)
+    if closed["dialog"] or "open=" in closed["hash"]:
+        wrong.append(f"{path.name}: the details stay open: {closed}")
+    wrong += [f"{path.name}: {what}" for what in filter(None, map(complaint, browser.events))]
+    return wrong
+
+
+def explore(browser, paths, shots=None):
+    """Everything that is wrong with pages of results; the last one has the largest table."""
+    WIDTHS.update(EXPLORE_WIDTHS)
+    wrong = [what for path in paths for what in explore_one(browser, path, shots)]
+    start = time.monotonic()
+    load(browser, paths[-1].resolve().as_uri(), 1280, "light")
+    loaded = time.monotonic() - start
+    steps = ask(browser, SCROLL)
+    if steps["late"] > MOST_STEP_MS:
+        wrong.append(f"{paths[-1].name}: a step of scrolling takes {steps['late']:.0f} ms, {MOST_STEP_MS} is the most")
+    if steps["lines"] > 200:
+        wrong.append(f"{paths[-1].name}: {steps['lines']} lines of the table are in the page")
+    sizes = ", ".join(f"{path.name} {path.stat().st_size / 1e6:.1f} MB" for path in paths)
+    seen = f"{len(paths)} pages of results ({sizes}); {paths[-1].name} loads in {loaded:.1f} s, a step of scrolling takes "
+    return wrong, seen + f"{steps['median']:.0f} ms, 9 of 10 at most {steps['late']:.0f} ms"
+
+
 # A page on which nothing is wrong, and what makes something wrong with it: what stands in its body besides.
 CHART = '<svg width="90" height="90" viewBox="0 0 9 9"><text y="5" style="fill: {ink}">title</text></svg>'
 SOUND = """<!DOCTYPE html><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -273,12 +403,15 @@ def self_test(browser):
 def main(arguments):
     browser = Browser(arguments[0])
     try:
+        shots = Path(arguments[-1]) if arguments[-2:-1] == ["--shots"] else None
+        if shots:
+            shots.mkdir(parents=True, exist_ok=True)
+            arguments = arguments[:-2]
         if arguments[1] == "--self-test":
             wrong, seen = self_test(browser)
+        elif arguments[1] == "--explore":
+            wrong, seen = explore(browser, [Path(of) for of in arguments[2:]], shots)
         else:
-            shots = Path(arguments[3]) if arguments[2:3] == ["--shots"] else None
-            if shots:
-                shots.mkdir(parents=True, exist_ok=True)
             wrong, seen = check(browser, Path(arguments[1]), shots)
     finally:
         browser.close()

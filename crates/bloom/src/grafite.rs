@@ -23,15 +23,14 @@
 use std::ops::Bound;
 
 use catalog::{Build, Variant};
-use prefetch::large;
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
 use crate::budget::Budget;
+use crate::codes::{Codes, different, layout};
 use crate::corrupt::CorruptFilter;
-use crate::elias_fano::EliasFano;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
-use crate::packed::MOST_WIDTH;
+use crate::no_keys::NoKeys;
 use crate::position::{mix, reduce};
 use crate::stored::Head;
 use crate::theory;
@@ -48,9 +47,6 @@ const TAG: [u8; 4] = *b"graf";
 
 /// The seed of q.
 const SEED: u64 = 0x67_7261_6669_7465;
-
-/// The bits per key from which a sorted set has a lower rate than a bit array.
-const SPARSE_FROM: f64 = 4.0;
 
 /// Builds Grafite filters.
 struct Grafite {
@@ -79,7 +75,7 @@ impl Build<dyn FilterPolicy> for Grafite {
 
 impl FilterPolicy for Grafite {
     /// Stores the number of possible codes, of keys and of different codes, then the universe and the codes. The
-    /// header's number of probes is one more than the low bits of the set; 0 for a bit array.
+    /// header's number of probes is the form of the codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -89,20 +85,12 @@ impl FilterPolicy for Grafite {
         let mut codes: Vec<u64> = keys.iter().map(|key| universe.number(key)).collect();
         codes.dedup();
         let bits = self.budget.bits_per_key(input) * keys.len() as f64;
-        let (range, low_bits) = layout(bits, codes.len(), universe.largest());
+        let (range, form) = layout(bits, codes.len(), universe.largest());
         codes.iter_mut().for_each(|number| *number = code(*number, range));
         codes.sort_unstable();
-        let different = 1 + codes.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        let mut words = vec![range, codes.len() as u64, different as u64];
+        let mut words = vec![range, codes.len() as u64, different(&codes)];
         universe.encode(&mut words);
-        if let Some(low_bits) = low_bits {
-            EliasFano::new(&codes, range, low_bits).to_words(&mut words);
-        } else {
-            let start = words.len();
-            words.resize(start + range.div_ceil(64) as usize, 0);
-            codes.iter().for_each(|code| words[start + *code as usize / 64] |= 1 << (code % 64));
-        }
-        let form = low_bits.map_or(0, |low_bits| low_bits + 1);
+        Codes::encode(&codes, range, form, &mut words);
         Head::new(TAG, form, input.hashes).encode(words.into_iter())
     }
 
@@ -115,15 +103,11 @@ impl FilterPolicy for Grafite {
         let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
         let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
         let numbers_fit = 0 < different && different <= len.min(range) && len <= head.keys;
-        if !numbers_fit || head.probes > MOST_WIDTH + 1 {
+        if !numbers_fit {
             return Err(corrupt());
         }
-        let codes = match head.probes.checked_sub(1) {
-            Some(low_bits) => EliasFano::from_words(&mut words, len, range, low_bits).map(Codes::Sparse),
-            None if words.len() as u64 != range.div_ceil(64) => None,
-            None => Some(Codes::Dense(large::collected(words))),
-        };
-        Ok(Box::new(GrafiteFilter { universe, range, different, codes: codes.ok_or_else(corrupt)? }))
+        let codes = Codes::decode(&mut words, len, range, head.probes).ok_or_else(corrupt)?;
+        Ok(Box::new(GrafiteFilter { universe, range, different, codes }))
     }
 
     fn bits_per_key(&self) -> Option<f64> {
@@ -135,23 +119,6 @@ impl FilterPolicy for Grafite {
     }
 }
 
-/// The number of possible codes for this many keys and bits, and the low bits of their sorted set. `None` means a
-/// bit array. Never more codes than numbers.
-fn layout(bits: f64, keys: usize, largest: u64) -> (u64, Option<u32>) {
-    let (numbers, keys) = (largest.saturating_add(1), keys as f64);
-    let bits_per_key = bits / keys;
-    if bits_per_key < SPARSE_FROM {
-        return (numbers.min(bits.ceil().max(1.0) as u64), None);
-    }
-    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits, one to
-    // two times as many as keys.
-    let left = bits_per_key - 1.0;
-    let low_bits = Budget::width(left - EliasFano::BITS_PER_ZERO).min(MOST_WIDTH - 1);
-    let zeros = ((left - f64::from(low_bits)) / EliasFano::BITS_PER_ZERO).min(2.0);
-    let range = (zeros * keys * f64::from(low_bits).exp2()) as u64;
-    (numbers.min(range.max(1)), Some(low_bits))
-}
-
 /// The code of a number.
 #[inline]
 fn code(number: u64, range: u64) -> u64 {
@@ -159,33 +126,6 @@ fn code(number: u64, range: u64) -> u64 {
     let offset = reduce(mix(stretch, SEED), range as usize) as u64;
     let sum = u128::from(offset) + u128::from(within);
     if sum >= range.into() { (sum - u128::from(range)) as u64 } else { sum as u64 }
-}
-
-/// The codes of all keys.
-enum Codes {
-    /// One bit for each possible code.
-    Dense(Vec<u64>),
-    /// A sorted set.
-    Sparse(EliasFano),
-}
-
-impl Codes {
-    fn has_between(&self, first: u64, last: u64) -> bool {
-        match self {
-            Self::Sparse(set) => set.has_between(first, last),
-            Self::Dense(words) => {
-                let (start, end) = (first as usize / 64, last as usize / 64);
-                let from_first = u64::MAX << (first % 64);
-                let to_last = u64::MAX >> (63 - last % 64);
-                if start == end {
-                    return words[start] & from_first & to_last != 0;
-                }
-                words[start] & from_first != 0
-                    || words[start + 1..end].iter().any(|word| *word != 0)
-                    || words[end] & to_last != 0
-            }
-        }
-    }
 }
 
 /// A Grafite filter in memory.
@@ -256,36 +196,7 @@ impl Filter for GrafiteFilter {
     }
 
     fn memory_bytes(&self) -> usize {
-        let codes = match &self.codes {
-            Codes::Dense(words) => size_of_val(&**words),
-            Codes::Sparse(set) => set.memory_bytes(),
-        };
-        codes + self.universe.memory_bytes()
-    }
-}
-
-/// The filter of an SSTable without keys.
-struct NoKeys;
-
-impl Filter for NoKeys {
-    fn may_contain(&self, _: KeyHash) -> bool {
-        false
-    }
-
-    fn answers_ranges(&self) -> bool {
-        true
-    }
-
-    fn may_contain_range(&self, _: Bound<&[u8]>, _: Bound<&[u8]>) -> bool {
-        false
-    }
-
-    fn expected_fpr(&self) -> f64 {
-        0.0
-    }
-
-    fn memory_bytes(&self) -> usize {
-        0
+        self.codes.memory_bytes() + self.universe.memory_bytes()
     }
 }
 

@@ -7,6 +7,7 @@ mod binary_fuse;
 mod bits;
 mod blocked;
 mod budget;
+mod codes;
 pub mod conformance;
 mod corrupt;
 mod cuckoo;
@@ -18,6 +19,8 @@ mod filter;
 mod filter_builder;
 mod grafite;
 mod library;
+mod memento;
+mod no_keys;
 mod none;
 mod packed;
 mod peel;
@@ -27,13 +30,19 @@ mod prefix;
 mod probed;
 mod processor;
 mod quotient;
+mod rank;
 mod register;
 mod ribbon;
+mod rosetta;
+mod slots;
+mod snarf;
 mod split_block;
 mod standard;
 mod stored;
+mod surf;
 mod theory;
 mod universe;
+mod vector_quotient;
 mod xor;
 
 use catalog::Catalog;
@@ -63,9 +72,14 @@ pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
         binary_fuse::VARIANT,
         cuckoo::VARIANT,
         quotient::VARIANT,
+        vector_quotient::VARIANT,
         dynamic::VARIANT,
         prefix::VARIANT,
         grafite::VARIANT,
+        rosetta::VARIANT,
+        snarf::VARIANT,
+        memento::VARIANT,
+        surf::VARIANT,
         library::VARIANT,
         perfect::VARIANT,
     ],

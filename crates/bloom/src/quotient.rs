@@ -1,8 +1,6 @@
 //! The quotient filter: every key's remainder in the slot of its quotient, or in the next free slot after it.
 //!
-//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit them:
-//! one marks a quotient that has a run, one marks the end of a run. A lookup counts the runs since the start of its
-//! block of 64 slots and finds the end of its own. Sources: Bender et al., "Don't thrash: how to cache your hash on
+//! The remainders are in the slots of `slots.rs`. Sources: Bender et al., "Don't thrash: how to cache your hash on
 //! flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
 //! (2017), section 3, for the two bits and the offsets. Here it is built once, 95 % full, with any number of
 //! quotients.
@@ -18,14 +16,13 @@ use types::{Bytes, KeyHash};
 use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
-use crate::packed::{MOST_WIDTH, Packed};
+use crate::packed::MOST_WIDTH;
 use crate::position::{mix, reduce, remix};
 #[cfg(target_arch = "x86_64")]
 use crate::processor::Bmi2;
 use crate::processor::Portable;
+use crate::slots::{self, EXTRA_BITS, LOAD, Slots, select};
 use crate::stored::Head;
-use prefetch::large;
-use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
@@ -35,11 +32,6 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
 );
 
 const TAG: [u8; 4] = *b"quot";
-const LOAD: f64 = 0.95;
-const BLOCK: usize = 64;
-
-/// The approximate bits per slot in addition to the remainder.
-const EXTRA_BITS: f64 = 2.2;
 
 /// Builds quotient filters.
 struct Quotient {
@@ -75,24 +67,18 @@ impl FilterPolicy for Quotient {
             Some(bits) => Budget::width(bits * LOAD - EXTRA_BITS).clamp(1, MOST_WIDTH),
             None => self.remainder_bits,
         };
-        let quotients = ((input.hashes.len() as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK);
+        let quotients = slots::quotients(input.hashes.len());
         let mut keys: Vec<(usize, u64)> =
             input.hashes.iter().map(|hash| split(*hash, quotients, (1 << width) - 1)).collect();
         keys.sort_unstable();
         keys.dedup();
-        let stored = Slots::filled(&keys, quotients, width);
-        let meta = [quotients as u64, stored.offsets.width().into()];
-        let words: Vec<u64> = meta
-            .into_iter()
-            .chain(stored.blocks.iter().flat_map(|block| [block.occupied, block.ends]))
-            .chain(stored.offsets.to_words())
-            .chain(stored.remainders.to_words())
-            .collect();
+        let mut words = Vec::new();
+        Slots::filled(&keys, quotients, width).encode(&mut words);
         Head { tag: TAG, probes: width, keys: keys.len() as u64 }.encode(words.into_iter())
     }
 
     fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
-        let slots = Slots::decode(&stored)?;
+        let slots = decode(&stored)?;
         #[cfg(target_arch = "x86_64")]
         if let Some(lookup) = Bmi2::detect() {
             return Ok(Box::new(QuotientFilter { slots, lookup }));
@@ -105,170 +91,24 @@ impl FilterPolicy for Quotient {
     }
 }
 
+/// Decodes the slots. The header's number of probes is the width of remainders.
+fn decode(stored: &[u8]) -> Result<Slots, CorruptFilter> {
+    let (head, mut words) = Head::decode(stored, TAG)?;
+    Slots::decode(&mut words, head.keys, head.probes)
+}
+
+/// Whether a key may be in the slots.
+#[inline(always)]
+fn may_contain(slots: &Slots, hash: KeyHash, select: impl Fn(u64, u32) -> u32) -> bool {
+    let (quotient, remainder) = split(hash, slots.quotients, (1 << slots.width()) - 1);
+    slots.has(quotient, |other| other == remainder, select)
+}
+
 /// The quotient and the remainder of a key.
 #[inline]
 fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     let mixed = mix(hash.0, 0);
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
-}
-
-/// The metadata of 64 slots.
-#[derive(Clone, Copy, Default)]
-struct Block {
-    /// The quotients that have a run, one bit each.
-    occupied: u64,
-    /// The slots at which a run ends, one bit each.
-    ends: u64,
-}
-
-/// The slots of a quotient filter, with the metadata that delimits its runs.
-struct Slots {
-    blocks: Vec<Block>,
-    /// For each block, the number of slots from its start on that belong to quotients of earlier blocks.
-    offsets: Packed,
-    /// The remainders, one per slot of all blocks.
-    remainders: Packed,
-    quotients: usize,
-    keys: u64,
-}
-
-impl Slots {
-    /// Fills the slots with these keys, which are sorted and unique.
-    fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
-        let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
-        let slots = slots.max(quotients).next_multiple_of(BLOCK);
-        let mut blocks: Vec<Block> = large::zeros(slots / BLOCK);
-        let mut remainders = Packed::zeros(slots, width);
-        let mut offsets = vec![0u64; blocks.len()];
-        let mut free = 0;
-        for run in keys.chunk_by(|a, b| a.0 == b.0) {
-            let quotient = run[0].0;
-            blocks[quotient / BLOCK].occupied |= 1 << (quotient % BLOCK);
-            free = free.max(quotient);
-            for (_, remainder) in run {
-                remainders.set(free, *remainder);
-                free += 1;
-            }
-            blocks[(free - 1) / BLOCK].ends |= 1 << ((free - 1) % BLOCK);
-            // The blocks after the quotient's own that the run extends into.
-            let reached =
-                offsets.iter_mut().enumerate().take(free.div_ceil(BLOCK)).skip(quotient / BLOCK + 1);
-            reached.for_each(|(block, offset)| *offset = (free - block * BLOCK) as u64);
-        }
-        let most = offsets.iter().max().map_or(0, |most| u64::BITS - most.leading_zeros());
-        let mut packed = Packed::zeros(offsets.len(), most.clamp(1, MOST_WIDTH));
-        offsets.iter().enumerate().for_each(|(block, offset)| packed.set(block, *offset));
-        Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
-    }
-
-    /// Decodes the stored form. The header's number of probes is the width of remainders. Then follow the number of
-    /// quotients, the width of offsets, the blocks, the offsets and the remainders.
-    fn decode(stored: &[u8]) -> Result<Self, CorruptFilter> {
-        let corrupt = || CorruptFilter("the parts of a quotient filter have inconsistent lengths".to_owned());
-        let (head, mut words) = Head::decode(stored, TAG)?;
-        let (Some(quotients), Some(offset_bits)) = (words.next(), words.next()) else {
-            return Err(corrupt());
-        };
-        let widths = 1..=u64::from(MOST_WIDTH);
-        if !widths.contains(&head.probes.into()) || !widths.contains(&offset_bits) {
-            return Err(corrupt());
-        }
-        let (width, offset_bits) = (head.probes, offset_bits as u32);
-        // The number of words follows from the number of blocks. The number of blocks that fits is found by
-        // bisection.
-        let parts = |blocks: u64| -> Option<[u64; 3]> {
-            let offsets = Packed::checked_words(blocks, offset_bits)?;
-            let remainders = Packed::checked_words(blocks.checked_mul(BLOCK as u64)?, width)?;
-            Some([blocks.checked_mul(2)?, offsets, remainders])
-        };
-        let len = words.len() as u64;
-        let total = |blocks: u64| parts(blocks).map(|parts| parts.iter().sum::<u64>());
-        let (mut low, mut high) = (0, len);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if total(middle).is_some_and(|total| total < len) { low = middle + 1 } else { high = middle }
-        }
-        let Some([_, offsets, _]) = parts(low).filter(|parts| parts.iter().sum::<u64>() == len) else {
-            return Err(corrupt());
-        };
-        if quotients == 0 || quotients > low * BLOCK as u64 {
-            return Err(corrupt());
-        }
-        let mut next = || words.next().unwrap_or_default();
-        let mut blocks: Vec<Block> = large::with_room(low as usize);
-        blocks.extend((0..low).map(|_| Block { occupied: next(), ends: next() }));
-        let offsets: Vec<u64> = words.by_ref().take(offsets as usize).collect();
-        Ok(Self {
-            blocks,
-            offsets: Packed::from_words(offsets.into_iter(), offset_bits),
-            remainders: Packed::from_words(words, width),
-            quotients: quotients as usize,
-            keys: head.keys,
-        })
-    }
-
-    fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
-    }
-
-    /// The slot at which the run of an occupied quotient ends. `None` in a corrupt filter.
-    #[inline(always)]
-    fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
-        let block = quotient / BLOCK;
-        let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
-        // The runs of this block begin after those of earlier blocks.
-        let mut left = (self.blocks[block].occupied & upto).count_ones();
-        let start = block * BLOCK + self.offsets.get(block) as usize;
-        let mut at = start / BLOCK;
-        let mut ends = self.blocks.get(at)?.ends & u64::MAX << (start % BLOCK);
-        while ends.count_ones() < left {
-            left -= ends.count_ones();
-            at += 1;
-            ends = self.blocks.get(at)?.ends;
-        }
-        Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
-    }
-
-    #[inline(always)]
-    fn may_contain(&self, hash: KeyHash, select: impl Fn(u64, u32) -> u32) -> bool {
-        let (quotient, remainder) = split(hash, self.quotients, self.remainders.mask());
-        if self.blocks[quotient / BLOCK].occupied >> (quotient % BLOCK) & 1 == 0 {
-            return false;
-        }
-        let Some(end) = self.end_of_run(quotient, select) else { return true };
-        // Go back to the end of the previous run. No run begins before its quotient.
-        let mut slot = end;
-        loop {
-            if self.remainders.get(slot) == remainder {
-                return true;
-            }
-            if slot <= quotient {
-                return false;
-            }
-            slot -= 1;
-            if self.blocks[slot / BLOCK].ends >> (slot % BLOCK) & 1 == 1 {
-                return false;
-            }
-        }
-    }
-}
-
-/// The position of the set bit number `rank`. 64 if fewer bits are set.
-#[inline]
-fn select(mut word: u64, rank: u32) -> u32 {
-    let (mut place, mut left) = (0, rank);
-    for width in [32, 16, 8] {
-        let below = (word & ((1 << width) - 1)).count_ones();
-        if below <= left {
-            left -= below;
-            place += width;
-            word >>= width;
-        }
-    }
-    for _ in 0..left {
-        word &= word.wrapping_sub(1);
-    }
-    if word == 0 { u64::BITS } else { place + word.trailing_zeros() }
 }
 
 /// A lookup for one CPU feature set. All give the same answers.
@@ -278,7 +118,7 @@ trait Lookup: Copy + Send + Sync {
 
 impl Lookup for Portable {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool {
-        slots.may_contain(hash, select)
+        may_contain(slots, hash, select)
     }
 }
 
@@ -291,7 +131,7 @@ impl Lookup for Bmi2 {
         #[inline]
         #[target_feature(enable = "bmi2,popcnt")]
         fn compiled(slots: &Slots, hash: KeyHash) -> bool {
-            slots.may_contain(hash, |word, rank| {
+            may_contain(slots, hash, |word, rank| {
                 std::arch::x86_64::_pdep_u64(1 << (rank % u64::BITS), word).trailing_zeros()
             })
         }
@@ -312,17 +152,11 @@ impl<L: Lookup> Filter for QuotientFilter<L> {
     }
 
     fn prefetch(&self, hash: KeyHash) {
-        let slots = &self.slots;
-        let (quotient, _) = split(hash, slots.quotients, 0);
-        prefetch(&slots.blocks, quotient / BLOCK);
-        slots.offsets.prefetch(quotient / BLOCK);
-        slots.remainders.prefetch(quotient);
+        self.slots.prefetch(split(hash, self.slots.quotients, 0).0);
     }
 
-    /// The share of all pairs of quotient and remainder that are stored.
     fn expected_fpr(&self) -> f64 {
-        let pairs = self.slots.quotients as f64 * 2f64.powf(self.slots.remainders.width().into());
-        (self.slots.keys as f64 / pairs).min(1.0)
+        self.slots.fill()
     }
 
     fn memory_bytes(&self) -> usize {
@@ -343,25 +177,17 @@ mod tests {
             let hashes: Vec<KeyHash> = (0..count).map(|i| KeyHash(mix(i, 2))).collect();
             let policy = Quotient { remainder_bits: width };
             let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: None });
-            let slots = Slots::decode(&stored).unwrap();
-            let pair = |hash: KeyHash| split(hash, slots.quotients, slots.remainders.mask());
+            let slots = decode(&stored).unwrap();
+            let pair = |hash: KeyHash| split(hash, slots.quotients, (1 << width) - 1);
             let set: HashSet<(usize, u64)> = hashes.iter().map(|hash| pair(*hash)).collect();
             assert_eq!(slots.keys, set.len() as u64);
             for hash in hashes.iter().copied().chain((0..20_000).map(|i| KeyHash(mix(i, 77)))) {
-                assert_eq!(slots.may_contain(hash, select), set.contains(&pair(hash)));
+                assert_eq!(may_contain(&slots, hash, select), set.contains(&pair(hash)));
                 #[cfg(target_arch = "x86_64")]
                 if let Some(lookup) = Bmi2::detect() {
                     assert_eq!(lookup.may_contain(&slots, hash), set.contains(&pair(hash)));
                 }
             }
-        }
-    }
-
-    #[test]
-    fn the_nth_bit_is_found() {
-        for word in [0, 1, u64::MAX, 1 << 63, mix(1, 1), mix(2, 1) & mix(3, 1)] {
-            let bits: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
-            assert!((0..64).all(|rank| select(word, rank) == *bits.get(rank as usize).unwrap_or(&64)));
         }
     }
 
@@ -373,7 +199,7 @@ mod tests {
             bits_per_key: None,
             keys: None,
         });
-        let bits = Slots::decode(&stored).unwrap().memory_bytes() as f64 * 8.0 / hashes.len() as f64;
+        let bits = decode(&stored).unwrap().memory_bytes() as f64 * 8.0 / hashes.len() as f64;
         assert!(bits < (8.0 + EXTRA_BITS) / LOAD * 1.01, "{bits}");
     }
 }

@@ -158,10 +158,8 @@ impl Universe {
         let tail = self.tail.as_ref();
         words.extend([self.low, self.shift.into(), self.min, self.max]);
         words.push(tail.map_or(0, |tail| 1 + tail.head_bytes as u64));
-        for bytes in [&*self.prefix, tail.map_or(&[], |tail| &tail.rest)] {
-            words.push(bytes.len() as u64);
-            words.extend(bytes.chunks(HEAD_BYTES).map(head));
-        }
+        encode_bytes(&self.prefix, words);
+        encode_bytes(tail.map_or(&[], |tail| &tail.rest), words);
     }
 
     /// Decodes the stored words. `None` if they are corrupt.
@@ -186,7 +184,14 @@ impl Universe {
     }
 }
 
-fn decode_bytes(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Vec<u8>> {
+/// Appends bytes: their length, then the bytes padded to whole words.
+pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
+    words.push(bytes.len() as u64);
+    words.extend(bytes.chunks(HEAD_BYTES).map(head));
+}
+
+/// Decodes the words of [`encode_bytes`]. `None` if they are too few.
+pub(crate) fn decode_bytes(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Vec<u8>> {
     let len = usize::try_from(words.next()?).ok()?;
     let count = len.div_ceil(HEAD_BYTES);
     if count > words.len() {

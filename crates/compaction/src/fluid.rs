@@ -25,10 +25,10 @@
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
-use crate::job::{Action, Job};
+use crate::gathered::{Gathered, Limits, largest_level};
 use crate::policy::CompactionPolicy;
-use crate::shape::{Run, Shape};
-use crate::{size_ratio, whole};
+use crate::shape::Shape;
+use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "fluid",
@@ -75,79 +75,30 @@ impl Build<dyn CompactionPolicy> for Fluid {
                 ));
             }
         }
-        Ok(Box::new(Self { size_ratio, upper_runs, largest_runs }))
+        Ok(Box::new(Gathered(Self { size_ratio, upper_runs, largest_runs })))
     }
 }
 
-impl Fluid {
-    /// Returns the largest level, which may have Z runs.
-    fn largest_level(shape: &Shape) -> usize {
-        shape.last_level().max(1)
+impl Limits for Fluid {
+    fn size_ratio(&self, _: usize) -> u64 {
+        self.size_ratio
     }
 
-    /// Returns the run limit of a level: K or Z, at most T − 1, because a level is compacted down at T arrivals.
+    /// K or Z, at most T − 1, because a level is compacted down at T arrivals.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64 {
-        let runs = if level == Self::largest_level(shape) { self.largest_runs } else { self.upper_runs };
+        let runs = if level == largest_level(shape) { self.largest_runs } else { self.upper_runs };
         runs.min(self.size_ratio - 1)
-    }
-
-    /// Returns whether `bytes` bytes of data fit into one run of the level.
-    fn fit_one_run(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
-        let arrivals = (self.size_ratio - 1).div_ceil(self.most_runs(shape, level));
-        bytes as f64 <= arrivals as f64 * self.bytes_of_arrival(shape, level)
-    }
-
-    fn bytes_of_arrival(&self, shape: &Shape, level: usize) -> f64 {
-        size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio as f64, level)
-    }
-
-    /// Returns the job of a level, if it needs one.
-    fn job(&self, shape: &Shape, level: usize) -> Option<Job> {
-        let runs = shape.runs_of(level);
-        let has_all_arrivals = shape.bytes_of(level) as f64 >= self.bytes_of_arrival(shape, level + 1);
-        if has_all_arrivals {
-            return Some(self.hand_down(shape, level));
-        }
-        if let [newest, next, ..] = runs
-            && self.fit_one_run(shape, level, newest.bytes() + next.bytes())
-        {
-            return Some(whole::merge_runs(&[(level, newest), (level, next)]));
-        }
-        if runs.len() as u64 <= self.most_runs(shape, level) {
-            return None;
-        }
-        Some(match level == Self::largest_level(shape) {
-            true => whole::merge_within(shape, level),
-            false => self.hand_down(shape, level),
-        })
-    }
-
-    /// Returns the job that compacts all runs of a level, and the newest run of the next level if that has room, into
-    /// one run of the next level. A single run that joins none is moved.
-    fn hand_down(&self, shape: &Shape, level: usize) -> Job {
-        let mut runs: Vec<_> = shape.runs_of(level).iter().map(|run| (level, run)).collect();
-        let bytes: u64 = runs.iter().map(|(_, run)| run.bytes()).sum();
-        let joins = |run: &&Run<_>| self.fit_one_run(shape, level + 1, bytes + run.bytes());
-        runs.extend(shape.runs_of(level + 1).first().filter(joins).map(|run| (level + 1, run)));
-        let action = if runs.len() == 1 { Action::Move } else { Action::Merge };
-        Job { level: level + 1, action, ..whole::merge_runs(&runs) }
-    }
-}
-
-impl CompactionPolicy for Fluid {
-    /// Compacts the deepest level first, so that the levels above it find room.
-    fn pick(&self, shape: &Shape) -> Option<Job> {
-        (0..shape.levels.levels.len()).rev().find_map(|level| self.job(shape, level))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Action;
     use crate::testing::shape;
 
     fn pick(runs: (u64, u64), levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
-        let policy = Fluid { size_ratio: 5, upper_runs: runs.0, largest_runs: runs.1 };
+        let policy = Gathered(Fluid { size_ratio: 5, upper_runs: runs.0, largest_runs: runs.1 });
         let job = policy.pick(&shape(levels))?;
         assert_eq!(job.run, None);
         Some((job.inputs, job.level, job.action))

@@ -102,6 +102,11 @@ impl Leveled {
         Self { trivial_moves, ..self }
     }
 
+    /// Returns the level that needs a job most, if one does.
+    pub(crate) fn due_level(&self, shape: &Shape) -> Option<usize> {
+        whole::fullest(shape, |level| self.fullness(shape, level))
+    }
+
     /// Returns the fill ratio of a level; at 1 the level needs a job.
     fn fullness(&self, shape: &Shape, level: usize) -> f64 {
         let runs = shape.runs_of(level).len();
@@ -118,7 +123,7 @@ impl Leveled {
 
 impl CompactionPolicy for Leveled {
     fn pick(&self, shape: &Shape) -> Option<Job> {
-        let level = whole::fullest(shape, |level| self.fullness(shape, level))?;
+        let level = self.due_level(shape)?;
         // Another policy left more than one run in a level below level 0.
         if level > 0 && shape.runs_of(level).len() > 1 {
             return Some(whole::merge_within(shape, level));

@@ -10,13 +10,17 @@ mod descent;
 mod external;
 mod fifo;
 mod fluid;
+mod gathered;
 mod golden;
+mod horizontal;
 mod job;
 mod l0_tiered;
 mod lazy_leveled;
 mod leveled;
 mod leveled_partial;
 mod merge_all;
+mod moose;
+mod multi_level;
 mod none;
 mod one_leveling;
 mod partial;
@@ -26,11 +30,13 @@ mod seek;
 mod shape;
 mod simulate;
 mod size_ratio;
+mod spooky;
 mod tables;
 #[cfg(test)]
 mod testing;
 mod tiered;
 mod time_window;
+mod unified;
 mod universal;
 mod whole;
 
@@ -52,13 +58,18 @@ pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
         none::VARIANT,
         leveled::VARIANT,
         leveled_partial::VARIANT,
+        spooky::VARIANT,
+        multi_level::VARIANT,
         tiered::VARIANT,
         lazy_leveled::VARIANT,
         fluid::VARIANT,
+        moose::VARIANT,
+        unified::VARIANT,
         l0_tiered::VARIANT,
         one_leveling::VARIANT,
         universal::VARIANT,
         binary_counter::VARIANT,
+        horizontal::VARIANT,
         merge_all::VARIANT,
         partial::VARIANT,
         golden::VARIANT,

@@ -1,5 +1,7 @@
 //! The trait of compaction policies: shape of the tree in, next job out.
 
+use std::sync::Arc;
+
 use crate::job::Job;
 use crate::shape::Shape;
 
@@ -14,6 +16,13 @@ use crate::shape::Shape;
 pub trait CompactionPolicy: Send + Sync {
     /// Returns the next job, or `None` if the shape needs none.
     fn pick(&self, shape: &Shape) -> Option<Job>;
+
+    /// Returns the keys at which the output of a merge is cut, in ascending order. Of each key, no output table has keys
+    /// both below it and from it on. The tree also cuts tables at their capacity. A policy in another process cuts
+    /// nothing.
+    fn cuts(&self, _shape: &Shape, _job: &Job) -> Vec<Arc<[u8]>> {
+        Vec::new()
+    }
 
     /// Returns the reason why the policy can pick no more jobs; `None` while it can. Callers check it when there is no
     /// job, because a policy in another process can fail. A failed policy never recovers, and picks no job.

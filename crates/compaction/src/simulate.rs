@@ -3,10 +3,11 @@
 mod spread;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use thiserror::Error;
 
-use self::spread::{Stretch, cut, merge};
+use self::spread::{Stretch, cut, merge, split};
 use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
@@ -144,7 +145,8 @@ impl<'a> Simulator<'a> {
     /// # Errors
     /// If the policy violates an invariant of its axis.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
-        let tables = self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)]);
+        let tables =
+            self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)], &[]);
         let place = OutputRun { level: 0, run: self.new_run() };
         self.report.flushes += 1;
         self.report.user_bytes_written += self.shape.buffer_bytes;
@@ -191,7 +193,8 @@ impl<'a> Simulator<'a> {
                 Vec::new()
             }
             Action::Merge => {
-                let outputs = self.tables_of(&merge(&inputs, self.load.distinct_keys));
+                let cuts = self.policy.cuts(&self.shape, job);
+                let outputs = self.tables_of(&merge(&inputs, self.load.distinct_keys), &cuts);
                 self.report.merges += 1;
                 self.report.compaction_bytes_read += bytes_of(&inputs);
                 self.report.compaction_bytes_written += bytes_of(&outputs);
@@ -204,14 +207,15 @@ impl<'a> Simulator<'a> {
         Ok(())
     }
 
-    fn tables_of(&mut self, run: &[Stretch]) -> Vec<TableShape> {
+    fn tables_of(&mut self, run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<TableShape> {
         let load = self.load;
         let table = |stretch: Stretch| {
             let id = self.next_table;
             self.next_table += 1;
             stretch.into_table(id, load.entry_bytes)
         };
-        cut(run, load.entries_per_table).into_iter().map(table).collect()
+        let parts = split(run, cuts);
+        parts.iter().flat_map(|part| cut(part, load.entries_per_table)).map(table).collect()
     }
 
     fn new_run(&mut self) -> RunId {

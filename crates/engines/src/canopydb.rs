@@ -26,6 +26,10 @@ impl Engine for Canopydb {
         bundled::identify(env!("PEERS_CANOPYDB"))
     }
 
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             memtable(settings, "checkpoint_target_size: changes are written back at this size"),

@@ -58,6 +58,16 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Whether its stores have a call that [compacts](Store::compact) the whole store.
+    fn compacts_on_request(&self) -> bool {
+        false
+    }
+
+    /// Whether its stores have a call that makes a [checkpoint](Store::checkpoint).
+    fn makes_checkpoints(&self) -> bool {
+        false
+    }
+
     /// Whether [`stats`](Store::stats) report how many sorted runs each level has and how long writers waited.
     fn reports_levels_and_stalls(&self) -> bool {
         false

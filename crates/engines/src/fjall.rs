@@ -29,6 +29,10 @@ impl Engine for Fjall {
         false
     }
 
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             memtable(settings, "max_memtable_size"),

@@ -32,7 +32,7 @@ mod wiredtiger;
 use catalog::Catalog;
 
 pub use engine::{Engine, Identity, Missing, UNEQUAL};
-pub use open_store::{OpenStore, disk_bytes};
+pub use open_store::{ClosedStore, OpenStore, disk_bytes};
 pub use opening::Opening;
 pub use options::{Codec, EngineOptions, Filters, Log, Reads};
 pub use stats::{EngineStats, Readings};

@@ -43,6 +43,10 @@ impl Engine for Lmdb {
         bundled::identify("")
     }
 
+    fn makes_checkpoints(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![match settings.log {
             Log::Sync => log(settings, "every commit is synced; LMDB has no log"),

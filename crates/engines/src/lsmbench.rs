@@ -1,6 +1,7 @@
 //! Our own tree, assembled from the design: the engine of an experiment that names none.
 
 use std::ops::Bound;
+use std::path::Path;
 
 use catalog::{Limit, Variant};
 use results::columns as c;
@@ -51,6 +52,14 @@ impl Engine for Lsmbench {
     }
 
     fn stores_can_be_cloned(&self) -> bool {
+        true
+    }
+
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
+    fn makes_checkpoints(&self) -> bool {
         true
     }
 
@@ -143,6 +152,10 @@ impl Store for TreeStore {
 
     fn compact(&self) -> Option<Result<(), TargetError>> {
         Some(self.tree.compact().map_err(Into::into))
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
+        Some(self.tree.checkpoint(directory).map_err(Into::into))
     }
 
     fn end(self: Box<Self>) -> Result<(), TargetError> {

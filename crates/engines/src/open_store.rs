@@ -21,6 +21,22 @@ pub struct OpenStore {
     store: Box<dyn Store>,
 }
 
+/// A closed store together with the parameters needed to reopen it.
+pub struct ClosedStore {
+    engine: Box<dyn Engine>,
+    opening: Opening,
+}
+
+impl ClosedStore {
+    /// Opens the store again. Its counters restart at 0.
+    ///
+    /// # Errors
+    /// The error of the engine.
+    pub fn open(self) -> Result<OpenStore, TargetError> {
+        OpenStore::open(self.engine, self.opening)
+    }
+}
+
 impl OpenStore {
     /// Opens a store, in a directory that is created if it does not exist.
     ///
@@ -35,6 +51,16 @@ impl OpenStore {
         Ok(Self { engine, opening, store })
     }
 
+    /// Closes the store: makes everything durable, stops background work, and releases its files.
+    ///
+    /// # Errors
+    /// The error of the engine.
+    pub fn close(self) -> Result<ClosedStore, TargetError> {
+        let Self { engine, opening, store } = self;
+        store.end()?;
+        Ok(ClosedStore { engine, opening })
+    }
+
     /// Flushes the store, closes it, runs `between`, and reopens the store. Its counters restart at 0.
     ///
     /// # Errors
@@ -43,10 +69,9 @@ impl OpenStore {
         // Without a WAL the memtables exist only in memory.
         self.store.flush()?;
         self.store.settle()?;
-        let Self { engine, opening, store } = self;
-        store.end()?;
+        let closed = self.close()?;
         between()?;
-        Self::open(engine, opening)
+        closed.open()
     }
 
     /// The engine.
@@ -74,7 +99,20 @@ impl OpenStore {
         self.store.compact()
     }
 
-    /// Bytes that the files of the store take on the file system. `None` if it has no directory.
+    /// Makes a copy of the store in `directory`, which does not exist. `None` where the engine has no call for that.
+    pub fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
+        self.store.checkpoint(directory)
+    }
+
+    /// Opens a copy that [`checkpoint`](Self::checkpoint) has made, as a store of its own.
+    ///
+    /// # Errors
+    /// The error of the engine.
+    pub fn open_copy(&self, directory: &Path) -> Result<Box<dyn Store>, TargetError> {
+        self.engine.open(&Opening { directory: directory.to_owned(), ..self.opening.clone() })
+    }
+
+    /// Bytes that the files of the store take on the file system. `None` where it has no directory.
     pub fn disk_bytes(&self) -> Option<u64> {
         disk_bytes(&self.opening.directory)
     }

@@ -70,6 +70,12 @@ impl Readings {
         row
     }
 
+    /// The same gauges, with all counters 0, as those of a store that was just opened.
+    fn restarted(&self) -> Self {
+        let counters = self.counters.iter().map(|(metric, _)| (*metric, 0)).collect();
+        Self { counters, gauges: self.gauges.clone() }
+    }
+
     /// The same metrics with all values 0, for a level that does not exist.
     fn zeroed(&self) -> Self {
         Self {
@@ -80,6 +86,14 @@ impl Readings {
 }
 
 impl EngineStats {
+    /// The same gauges, with all counters 0. The counters of a store restart when it is opened again, so differences to
+    /// these readings count the work since then.
+    #[must_use]
+    pub fn restarted(&self) -> Self {
+        let levels = self.levels.iter().map(Readings::restarted).collect();
+        Self { whole: self.whole.restarted(), levels }
+    }
+
     /// The increases of the whole store's counters since `before`, and its current gauges.
     pub fn since(&self, before: &Self) -> Measurements {
         self.whole.since(&before.whole)
@@ -143,6 +157,10 @@ mod tests {
         assert_eq!(values, [("flush_bytes", Some(15)), ("runs", Some(1))]);
         assert_eq!(after.counted(&c::FLUSH_BYTES, &before), Some(15));
         assert_eq!(after.counted(&c::WAL_BYTES, &before), None);
+        // A store that was opened again counts from 0.
+        let opened = readings(&[(&c::FLUSH_BYTES, 4)], &[]);
+        assert_eq!(opened.counted(&c::FLUSH_BYTES, &before.restarted()), Some(4));
+        assert_eq!(before.restarted().reading(&c::RUNS), Some(2));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The interface of an open store.
 
+use std::path::Path;
+
 use workload::{Target, TargetError};
 
 use crate::stats::EngineStats;
@@ -16,6 +18,12 @@ pub trait Store: Target {
 
     /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
     fn compact(&self) -> Option<Result<(), TargetError>> {
+        None
+    }
+
+    /// Makes a copy of the store in `directory`, which does not exist: a store of its own with all writes before the
+    /// call. `None` where the engine has no call for that.
+    fn checkpoint(&self, _: &Path) -> Option<Result<(), TargetError>> {
         None
     }
 

@@ -33,6 +33,14 @@ impl Engine for TidesDb {
         Err(Missing::NotBuilt { feature: "tidesdb" })
     }
 
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
+    fn makes_checkpoints(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             memtable(settings, "memtable_write_buffer_size"),

@@ -9,11 +9,20 @@ use tree::{AXES, own_keys};
 use super::cell::Cell;
 use super::engine::engine;
 
+/// The path of the name of an engine in results.
+const ENGINE_LABEL: &str = "engine.label";
+
+/// The path of the shared library of an engine.
+const ENGINE_LIBRARY: &str = "engine.library";
+
 /// The paths of all settings in which two configurations differ. A kind includes its parameters: those that only one of
 /// two kinds has, or that each has at its own default, are part of that one difference.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
+    // The label of an engine is a name of the configuration, and the library of another engine is that engine.
+    let is_one_kind = a.engine.kind() == b.engine.kind();
+    found.retain(|path| path != ENGINE_LABEL && (is_one_kind || path != ENGINE_LIBRARY));
     match [a, b].iter().all(|cell| engine(&cell.engine).reads_whole_design()) {
         true => designs(a, b, &mut found),
         // An engine reads only its options of a design.
@@ -165,5 +174,35 @@ mod tests {
         let found = differences(&base, &rocksdb("block.size = \"8KiB\"\nculling = \"binary\""));
         assert_eq!(found[1..], ["block.size"]);
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
+    }
+
+    /// Two builds of one engine differ in the library alone: their labels are names, and what neither matches of our own
+    /// tree does not set them apart.
+    #[test]
+    fn two_builds_of_one_engine_differ_in_one_factor() {
+        use super::super::fits::mismatches;
+        let build = |parameters: &str| {
+            let engine = format!("engine = {{ kind = \"rocksdb\", {parameters} }}").parse::<Table>().unwrap();
+            Cell { engine: read_engine(&engine["engine"]).unwrap(), ..cell("", 1) }
+        };
+        let base = build("library = \"base.so\", label = \"base\"");
+        let new = build("library = \"new.so\", label = \"new\"");
+        assert_eq!(
+            (differences(&base, &new), mismatches(&base, &new)),
+            (vec!["engine.library".to_owned()], 0)
+        );
+        assert_eq!(
+            differences(&base, &build("library = \"base.so\", label = \"again\"")),
+            Vec::<String>::new()
+        );
+        let ours = cell("", 1);
+        assert_eq!(differences(&ours, &new).len(), 1, "another engine is one factor, with its library");
+        assert!(mismatches(&ours, &new) > 0 && mismatches(&ours, &new) == mismatches(&new, &ours));
+        let level = Cell { engine: read_engine(&"leveldb".into()).unwrap(), ..cell("", 1) };
+        let apart = mismatches(&new, &level);
+        assert!(
+            apart < mismatches(&ours, &new) + mismatches(&ours, &level),
+            "{apart}: what both lack is no difference"
+        );
     }
 }

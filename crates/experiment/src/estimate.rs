@@ -6,7 +6,7 @@ use catalog::Limit;
 use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
-use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Work};
+use workload::{Kind, Mixed, PhasePlan, Plan, Rate, StoreStep, Work};
 
 use super::cell::Cell;
 
@@ -153,7 +153,8 @@ impl PhaseWork {
                 Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
             }
             Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
-            Work::Text(_) => Self::default(),
+            Work::Step(StoreStep::Sleep(ns)) => Self { seconds: *ns as f64 / 1e9, ..Self::default() },
+            Work::Replay(_) | Work::Step(_) => Self::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use results::{ConfigPath, Root, RunMode};
 use subject::Task;
 use toml::{Table, Value};
 use tree::{Design, axis, own_keys};
-use workload::{CacheState, Phase, Work};
+use workload::{CacheState, Phase, StoreStep, Work};
 
 use super::cell::{Cell, LeftOut, absences};
 use super::engine::{Absence, ENGINE, default_engine, engine, engine_label, read_engine, with_engine};
@@ -272,8 +272,14 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let lost = limits.iter().find(|(_, _, limit)| *limit == Limit::NotDurable);
     let is_cold = |phase: &&Phase| phase.before.cache == CacheState::Cold;
     let cold = workload.and_then(|workload| workload.phases.iter().find(is_cold));
-    if let Some(((axis, choice, limit), phase)) = lost.zip(cold) {
+    if let Some(((axis, choice, limit), phase)) = lost.as_ref().zip(cold) {
         return Some(format!("phase {} starts with cold caches, but {axis} = {choice} {limit}", phase.name));
+    }
+    let needs_files = |phase: &&Phase| phase.step().is_some_and(StoreStep::needs_files);
+    let step = workload.and_then(|workload| workload.phases.iter().find(needs_files));
+    if let Some(((axis, choice, limit), phase)) = lost.zip(step) {
+        let step = phase.step().map_or("", StoreStep::name);
+        return Some(format!("phase {} has step = \"{step}\", but {axis} = {choice} {limit}", phase.name));
     }
     if mode == RunMode::Timed {
         return None;
@@ -297,6 +303,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
                 "ends after a time; set operations in place of seconds".to_owned()
             }
+            Work::Step(StoreStep::Sleep(_)) => "sleeps, and counters do not depend on time".to_owned(),
             _ => return None,
         };
         Some(format!("counted mode: phase {} {reason}", phase.name))

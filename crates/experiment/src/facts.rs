@@ -13,7 +13,7 @@ use workload::Rate;
 use super::cell::Cell;
 use super::difference::differences;
 use super::engine::engine;
-use super::fits::unequal_terms;
+use super::fits::mismatches;
 use super::resolved::Experiment;
 
 impl Experiment {
@@ -66,10 +66,7 @@ impl Experiment {
 }
 
 fn contrast(baseline: &Cell, cell: &Cell) -> Contrast {
-    let unequal_terms = match baseline.engine == cell.engine {
-        true => 0,
-        false => unequal_terms(baseline) + unequal_terms(cell),
-    };
+    let unequal_terms = mismatches(baseline, cell);
     Contrast { settings: differences(baseline, cell), unequal_terms, is_oracle: is_oracle(baseline, cell) }
 }
 

@@ -1,9 +1,11 @@
 //! The restrictions of engines: configurations that an engine cannot run, and terms of the design that it cannot match.
 
+use std::collections::BTreeSet;
+
 use catalog::Limit;
 use engines::{EngineOptions, UNEQUAL};
 use results::RunMode;
-use workload::Rate;
+use workload::{Phase, Rate, StoreStep};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
@@ -11,19 +13,45 @@ use super::engine::{engine, engine_label, is_limited};
 /// The reason why an engine with its own background threads has no counted mode.
 const COUNTED: &str = "background threads are timing-dependent";
 
-/// The number of terms of the design that the engine of a configuration cannot match.
-pub(super) fn unequal_terms(cell: &Cell) -> usize {
-    let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
-    lines.iter().filter(|line| line.starts_with(UNEQUAL)).count()
+/// The number of terms of the design in which the engines of two configurations do not match. Terms that neither of two
+/// other engines matches do not set them apart, and neither do those of two builds of one engine.
+pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
+    if a.engine.kind() == b.engine.kind() {
+        return 0;
+    }
+    let [one, other] = [a, b].map(|cell| {
+        let lines = engine(&cell.engine).mapping(&EngineOptions::of(&cell.design));
+        lines.into_iter().filter(|line| line.starts_with(UNEQUAL)).collect::<BTreeSet<String>>()
+    });
+    one.symmetric_difference(&other).count()
 }
 
 /// The reason to reject an experiment that names the engine of this configuration: counted mode needs an engine whose
-/// counters are equal in every run. `None` for an engine that can run.
+/// counters are equal in every run, and a step needs an engine with the call. `None` for an engine that can run.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
-    (mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic)).then(|| {
-        format!("engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\"")
-    })
+    if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
+        return Some(format!(
+            "engine \"{name}\" cannot run in counted mode ({COUNTED}); use trials.mode = \"timed\""
+        ));
+    }
+    let missing = missing_call(cell)?;
+    Some(format!("{missing}; remove the phase, or the engine"))
+}
+
+/// The first step of a configuration's phases that its engine has no call for, as text.
+fn missing_call(cell: &Cell) -> Option<String> {
+    let engine = engine(&cell.engine);
+    let lacks = |step: StoreStep| match step {
+        StoreStep::Compact => !engine.compacts_on_request(),
+        StoreStep::Checkpoint => !engine.makes_checkpoints(),
+        _ => false,
+    };
+    let step =
+        |phase: &Phase| phase.step().filter(|step| lacks(*step)).map(|step| (step, phase.name.clone()));
+    let (step, phase) = cell.task.workload()?.phases.iter().find_map(step)?;
+    let (name, step) = (engine_label(&cell.engine), step.name());
+    Some(format!("engine \"{name}\" has no call for step = \"{step}\" of phase \"{phase}\""))
 }
 
 /// The reason why the engine of a configuration cannot run it. `None` if it can.
@@ -31,6 +59,9 @@ pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {
         return Some(format!("engine \"{engine}\" cannot run in counted mode ({COUNTED})"));
+    }
+    if let Some(missing) = missing_call(cell) {
+        return Some(missing);
     }
     if !built.reads_whole_design() {
         let limits = cell.design.limits();

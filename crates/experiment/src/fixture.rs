@@ -2,7 +2,7 @@
 
 use catalog::Limit;
 use subject::Task;
-use workload::{Before, Rate, Work};
+use workload::{Before, Phase, Rate, StoreStep, Work};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label};
@@ -32,11 +32,19 @@ pub(super) fn check(last: &str, task: &Task, cells: &[Cell]) -> Result<(), Strin
             "\"{last}\" is the last phase, so no phase would be measured; name an earlier one"
         ));
     }
-    let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Text(_)));
+    let replay = workload.phases[..=place].iter().find(|phase| matches!(phase.work, Work::Replay(_)));
     if let Some(phase) = replay {
         let name = &phase.name;
         return Err(format!(
-            "phase \"{name}\" replays a text file, so its final state is not known in advance"
+            "phase \"{name}\" replays recorded operations, so its final state is not known in advance"
+        ));
+    }
+    let is_lost = |phase: &&Phase| phase.step().is_some_and(|step| !step.is_kept_in_files());
+    if let Some(phase) = workload.phases[..=place].iter().find(is_lost) {
+        let (name, step) = (&phase.name, phase.step().map_or("", StoreStep::name));
+        return Err(format!(
+            "phase \"{name}\" is part of the fixture, and step = \"{step}\" changes no file of the store; put it after \
+             the fixture"
         ));
     }
     let searching = workload.phases[..=place].iter().find(|phase| matches!(phase.rate, Rate::Sustained(_)));

@@ -20,6 +20,7 @@ mod fits;
 mod fixture;
 mod inherited;
 mod load;
+mod measurable;
 mod outside;
 mod overrides;
 mod paths;

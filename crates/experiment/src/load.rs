@@ -13,7 +13,8 @@ use subject::{COMPONENT, Task};
 use toml::{Table, Value};
 use tree::{AXES, Design};
 use types::{Outcome, Problem};
-use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
+use verdict::{GateRule, judged_phase};
+use workload::{Phase, Plan, PlanError, TraceError, Workload};
 
 use super::cell::Cell;
 use super::deprecations::{deprecations, new_name};
@@ -28,7 +29,7 @@ use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, paths, reading, wording};
+use super::{answers, equal_memory, fixture, measurable, paths, reading, wording};
 
 /// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -78,8 +79,9 @@ impl<'a> Loader<'a> {
     pub(super) fn load(self) -> Outcome<Experiment> {
         let question = self.question()?;
         let task = self.task()?;
-        let (design, factors) = self.design(&task)?;
+        let (design, mut factors) = self.design(&task)?;
         let engine = self.engine(&task)?;
+        factors.extend(self.engine_factor()?);
         let trials = self.trials(&task)?;
         self.check_mode(&task, &trials)?;
         let sweep = self.sweep(factors)?;
@@ -121,15 +123,17 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
-            deprecations: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            warnings: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            assumptions: Vec::new(),
             trials,
             verdict: VerdictSpec::default(),
+            gate: self.gate()?,
             charts: Vec::new(),
             style: FigureStyle::default(),
             sheet: answers::read_sheet(&self.file)?,
         };
         self.present(&mut experiment)?;
-        self.check_plans(&experiment)?;
+        experiment.assumptions = self.check_plans(&experiment)?;
         self.check_files(&experiment)?;
         Ok(experiment)
     }
@@ -184,7 +188,7 @@ impl<'a> Loader<'a> {
     /// The engine that the sweep starts from.
     fn engine(&self, task: &Task) -> Outcome<Choice> {
         let mut engine = default_engine();
-        if let Some(value) = self.file.table.get(ENGINE) {
+        if let Some(value) = self.file.table.get(ENGINE).filter(|value| !is_swept(value)) {
             engine = read_engine(value).map_err(|error| {
                 let inner = error.key.unwrap_or_default();
                 self.file.problem(&[ENGINE, &inner], error.message)
@@ -200,6 +204,20 @@ impl<'a> Loader<'a> {
             engine = changed.map_err(|error| set.problem(&self.file, error.message))?;
         }
         Ok(engine)
+    }
+
+    /// The engines that the key `engine` sweeps by a list or `"all"`.
+    fn engine_factor(&self) -> Outcome<Option<Factor>> {
+        let Some(value) = self.file.table.get(ENGINE).filter(|value| is_swept(value)) else {
+            return Ok(None);
+        };
+        read_factor(ENGINE, value).map(Some).map_err(|error| self.file.problem(&[ENGINE], error.message))
+    }
+
+    /// The table `[gate]` with its overrides; `None` without any.
+    fn gate(&self) -> Outcome<Option<GateRule>> {
+        let is_given = self.file.table.contains_key("gate") || self.sets.under("gate").next().is_some();
+        is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
     }
 
     /// Rejects unused keys of a `[design]` table.
@@ -222,7 +240,7 @@ impl<'a> Loader<'a> {
         let (mut own, mut factors) = (Table::new(), Vec::new());
         for (key, value) in table {
             let is_axis = AXES.iter().any(|axis| axis.name() == key);
-            if is_axis && (value.is_array() || value.as_str() == Some("all")) {
+            if is_axis && is_swept(value) {
                 let factor = read_factor(&ConfigPath::of_axis(key), value);
                 factors.push(factor.map_err(|error| self.file.problem(&["design", key], error.message))?);
             } else {
@@ -267,6 +285,9 @@ impl<'a> Loader<'a> {
         }
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
+        }
+        if !self.overrides.quick {
+            trials.count = trials.count.max(trials.seeds);
         }
         trials.count = self.overrides.trials.unwrap_or(trials.count);
         trials.seed = self.overrides.seed.unwrap_or(trials.seed);
@@ -394,22 +415,63 @@ impl<'a> Loader<'a> {
                 .map_err(|message| problem(("phase", message)))?;
         }
         experiment.charts = read_charts(&self.file, &schema, &experiment.task, fixture)?;
+        self.check_metrics(experiment)?;
         experiment.style = self.table("style", &FigureStyle::KEYS)?;
         let problem = |error: PlotError| self.table_problem("style", "font", error.to_string());
         experiment.style.check().map_err(problem)
     }
 
-    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported.
-    fn check_plans(&self, experiment: &Experiment) -> Outcome<()> {
+    /// Rejects a metric of the verdict that no configuration can have in the judged phase. If an override asks for counted
+    /// mode, metrics of the file that need time are left out with a warning.
+    fn check_metrics(&self, experiment: &mut Experiment) -> Outcome<()> {
+        let (phase, mode) = (judged_phase(&experiment.facts()), experiment.trials.mode);
+        let of_verdict = experiment.verdict.metric.iter().map(|name| ("metric", name));
+        let also = experiment.verdict.also.iter().map(|name| ("also", name));
+        let mut left_out = Vec::new();
+        for (key, name) in of_verdict.chain(also) {
+            let Some(metric) = results::reference::metric(name) else { continue };
+            let reason = |cell| measurable::hindrance(metric, cell, &phase, mode);
+            let reasons = experiment.cells.iter().map(reason).collect::<Option<Vec<String>>>();
+            let Some(reason) = reasons.and_then(|reasons| reasons.into_iter().next()) else { continue };
+            let is_overridden = self.sets.setter("trials.mode").is_some()
+                && self.sets.setter(&format!("verdict.{key}")).is_none();
+            if mode == RunMode::Counted && measurable::takes_time(metric) && is_overridden {
+                left_out.push(name.clone());
+                continue;
+            }
+            return Err(self.table_problem("verdict", key, format!("verdict.{key}: {name}: {reason}")));
+        }
+        let verdict = &mut experiment.verdict;
+        verdict.metric.take_if(|name| left_out.contains(name));
+        verdict.also.retain(|name| !left_out.contains(name));
+        if !left_out.is_empty() {
+            let names = left_out.join(", ");
+            experiment
+                .warnings
+                .push(format!("counted mode measures no time, so the verdict leaves out {names}"));
+        }
+        Ok(())
+    }
+
+    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns what
+    /// the replays of traces assume, one sentence each.
+    fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
+        let mut assumptions = Vec::new();
         for workload in experiment.cells.iter().filter_map(|cell| cell.task.workload()) {
             if checked.insert(workload.to_toml().to_string()) {
                 let plan = Plan::new(workload, experiment.trials.seed, &experiment.base)
                     .map_err(|error| self.plan_problem(&error, workload))?;
-                plan.phases().iter().filter_map(|phase| phase.text()).try_for_each(Replay::check)?;
+                for (phase, replay) in plan.phases().iter().filter_map(|phase| Some((phase, phase.replay()?)))
+                {
+                    let of_phase = |assumed| format!("phase {}: {assumed}", phase.phase().name);
+                    let new: Vec<String> = replay.check()?.into_iter().map(of_phase).collect();
+                    assumptions
+                        .extend(new.into_iter().filter(|one| !assumptions.contains(one)).collect::<Vec<_>>());
+                }
             }
         }
-        Ok(())
+        Ok(assumptions)
     }
 
     /// Checks that the files of components exist, once each.
@@ -439,6 +501,11 @@ impl<'a> Loader<'a> {
             }
         }
     }
+}
+
+/// Whether the value of an axis or of the engine is a sweep over values.
+fn is_swept(value: &Value) -> bool {
+    value.is_array() || value.as_str() == Some("all")
 }
 
 /// Whether a trace error belongs to this phase.

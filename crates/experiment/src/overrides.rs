@@ -15,7 +15,8 @@ use super::verdict_spec::VerdictSpec;
 use super::wording;
 
 /// The valid first parts of overridden paths.
-const ROOTS: [&str; 8] = [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict"];
+const ROOTS: [&str; 9] =
+    [ENGINE, "design", "key", "phase", "component", "trials", "sweep", "verdict", "gate"];
 
 /// The overrides of the command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,6 +165,7 @@ fn example(root: &str) -> &'static str {
         "component" => "component.entries=10k",
         "sweep" => "sweep.design.bloom='[\"none\", \"blocked\"]'",
         "verdict" => "verdict.metric=p99_ns",
+        "gate" => "gate.tolerance=5%",
         _ => "trials.count=5",
     }
 }

@@ -6,7 +6,7 @@ use results::{Schema, columns as c};
 use subject::Task;
 use toml::Value;
 use types::Outcome;
-use workload::Kind;
+use workload::{Kind, StoreStep};
 
 use super::deprecations::new_name;
 use super::file::SourceFile;
@@ -152,9 +152,13 @@ fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
+/// The names of operations in the rows of a task: those of all kinds, and those of its steps.
 pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     match task {
-        Task::Workload(_) => [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).collect(),
+        Task::Workload(workload) => {
+            let steps = workload.phases.iter().filter_map(|phase| phase.step().map(StoreStep::name));
+            [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).chain(steps).collect()
+        }
         Task::Component(_) => vec![ALL],
     }
 }

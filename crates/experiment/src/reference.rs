@@ -4,13 +4,14 @@ use catalog::{KeyEntry, KeyTable};
 use plot::FigureStyle;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
+use verdict::GateRule;
 
 use super::engine::ENGINE;
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
 
 /// The keys of an experiment file.
-pub(super) const FILE: [KeyEntry; 18] = [
+pub(super) const FILE: [KeyEntry; 19] = [
     KeyEntry::new(
         "question",
         "text",
@@ -23,8 +24,8 @@ pub(super) const FILE: [KeyEntry; 18] = [
     ),
     KeyEntry::new(
         ENGINE,
-        "name of an engine, or a table with `kind` and its parameters",
-        "Storage engine that runs the workload.",
+        "name of an engine, a table with `kind` and its parameters, or a list of these",
+        "Storage engine that runs the workload. A list is swept: its first engine is the baseline.",
     )
     .or("\"lsmbench\""),
     KeyEntry::new(
@@ -58,6 +59,11 @@ pub(super) const FILE: [KeyEntry; 18] = [
     KeyEntry::new("sweep", "table of lists by path", "Values that configurations differ in."),
     KeyEntry::new("trials", "table", "Number of trials, their seed and their mode."),
     KeyEntry::new("verdict", "table", "Metric that decides, and the baseline."),
+    KeyEntry::new(
+        "gate",
+        "table",
+        "Makes `lsmbench run` exit with 1 if a configuration is worse than the baseline.",
+    ),
     KeyEntry::new("chart", "list of tables `[[chart]]`", "Charts that are drawn from the results."),
     KeyEntry::new("style", "table", "The look of the charts: file formats, width, font, caption."),
     KeyEntry::new(
@@ -121,6 +127,11 @@ pub fn verdict() -> Schema {
     schema::<VerdictSpec>()
 }
 
+/// The schema of the table `[gate]`.
+pub fn gate() -> Schema {
+    schema::<GateRule>()
+}
+
 /// The schema of the table `[style]`.
 pub fn style() -> Schema {
     schema::<FigureStyle>()
@@ -150,6 +161,7 @@ mod tests {
     fn the_keys_that_are_accepted_are_those_that_serde_reads() {
         assert_eq!(properties(&trials()), Trials::KEYS);
         assert_eq!(properties(&verdict()), VerdictSpec::KEYS);
+        assert_eq!(properties(&gate()), GateRule::KEYS);
         assert_eq!(properties(&style()), FigureStyle::KEYS);
         assert_eq!(properties(&schema::<plot::ChartSpec>()), CHART_KEYS);
         assert_eq!(properties(&schema::<report::Rule>()), report::Rule::KEYS);

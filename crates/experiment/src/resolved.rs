@@ -10,6 +10,7 @@ use subject::{COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
 use tree::Design;
 use types::{Outcome, Problem};
+use verdict::GateRule;
 use workload::Plan;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -44,12 +45,16 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
-    /// The deprecated names in its design, each as a sentence with the current name. A run warns of them.
-    pub deprecations: Vec<String>,
+    /// The warnings of a run, a sentence each: deprecated names in its design, and metrics that its mode leaves out.
+    pub warnings: Vec<String>,
+    /// Assumptions of the replays of traces, because traces do not record them; one sentence each. A manifest lists them.
+    pub assumptions: Vec<String>,
     /// The number of trials, and their seed.
     pub trials: Trials,
     /// The deciding metric.
     pub(crate) verdict: VerdictSpec,
+    /// The gate, if the experiment is one.
+    pub gate: Option<GateRule>,
     /// The charts.
     pub charts: Vec<ChartSpec>,
     /// The look of the charts.
@@ -97,6 +102,7 @@ impl Experiment {
         }
         table.insert("trials".to_owned(), plain(&self.trials));
         table.insert("verdict".to_owned(), plain(&self.verdict));
+        table.extend(self.gate.map(|gate| ("gate".to_owned(), plain(&gate))));
         if !self.charts.is_empty() {
             table.insert("chart".to_owned(), plain(&self.charts));
         }
@@ -119,6 +125,7 @@ impl Experiment {
             text.push_str(&cell.task.to_toml().to_string());
             text.push_str(&cell.swept.join("\n"));
         }
+        text.extend((self.trials.seeds > 1).then(|| format!("seeds {}\n", self.trials.seeds)));
         text.extend(self.trials.memory_limit.map(|limit| format!("memory {limit}\n")));
         text.extend(self.trials.warm_memory.map(|bytes| format!("warm memory {bytes}\n")));
         text.extend(

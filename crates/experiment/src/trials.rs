@@ -12,8 +12,13 @@ use serde::{Deserialize, Serialize};
 pub struct Trials {
     /// Most trials of each configuration, 1 to 1000. Trials of different configurations are interleaved.
     pub count: u64,
-    /// Seed of all operation streams. Every configuration and every trial runs the same operations.
+    /// Seed of all operation streams. Every configuration runs the same operations in a trial.
     pub seed: u64,
+    /// Number of seeds, 1 to 1000: `seed` and those that follow it. Trials take them in turn, all configurations the same one,
+    /// so that each seed is a replicate with its own operations. At least as many trials run, unless `--trials` or `--quick`
+    /// say otherwise. With one seed, all trials run the same operations.
+    #[serde(skip_serializing_if = "is_one")]
+    pub seeds: u64,
     /// Whether the run measures time or only counters.
     pub mode: RunMode,
     /// Interval between timed operations: 1 times every operation, 100 times one in 100.
@@ -45,6 +50,7 @@ impl Default for Trials {
         Self {
             count: 3,
             seed: 42,
+            seeds: 1,
             mode: RunMode::Timed,
             sampling: 1,
             check: 16,
@@ -56,6 +62,12 @@ impl Default for Trials {
             timeline: None,
         }
     }
+}
+
+/// Whether a count has its default.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(count: &u64) -> bool {
+    *count == 1
 }
 
 /// The largest number of trials of a configuration.
@@ -76,9 +88,10 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 11] = [
+    pub(super) const KEYS: [&str; 12] = [
         "count",
         "seed",
+        "seeds",
         "mode",
         "sampling",
         "check",
@@ -101,6 +114,15 @@ impl Trials {
         }
         if seed > LARGEST_SEED {
             return Err(("seed", format!("{seed} exceeds the largest whole number in TOML, {LARGEST_SEED}")));
+        }
+        if !(1..=MOST_TRIALS).contains(&self.seeds) {
+            return Err(("seeds", format!("{} is outside of 1 to {MOST_TRIALS}", self.seeds)));
+        }
+        if self.seeds - 1 > LARGEST_SEED - seed {
+            return Err((
+                "seeds",
+                format!("the last of them exceeds the largest whole number in TOML, {LARGEST_SEED}"),
+            ));
         }
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
             let message = "expected the relative half-width of an interval, more than 0 and less than 1";
@@ -131,6 +153,11 @@ impl Trials {
             ));
         }
         Ok(())
+    }
+
+    /// The seed of a trial.
+    pub fn seed_of(&self, trial: u64) -> u64 {
+        self.seed + trial % self.seeds
     }
 
     /// The length of an interval of the timeline, in nanoseconds.

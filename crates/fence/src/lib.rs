@@ -17,6 +17,7 @@ mod learned;
 mod line;
 mod page;
 mod page_search;
+mod radix;
 mod s_tree;
 mod separators;
 mod static_btree;
@@ -41,6 +42,7 @@ pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
         binary::VARIANT,
         branchless::VARIANT,
         interpolation::VARIANT,
+        radix::VARIANT,
         eytzinger::VARIANT,
         lanes::VARIANT,
         s_tree::VARIANT,

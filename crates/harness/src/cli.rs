@@ -1,16 +1,23 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
+mod serve;
 mod torture;
+mod trace;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
-use verdict::Format;
+use verdict::{FailOn, Format, Tolerance};
 
+pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
+};
+pub(crate) use trace::{
+    TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
+    TraceStatArguments,
 };
 
 /// The default folder of golden files.
@@ -47,10 +54,13 @@ Run experiments
   describe     Print the resolved experiment with estimated time and disk
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
+  trace        Summarize, convert, sample and fit recorded operations
 
 Analyze results
   plot         Redraw charts from results
+  page         Write one HTML page to explore results
   compare      Compare two folders of results
+  effects      Rank configurations; find effects, ties and the Pareto front
   history      Track metrics across runs and detect change points
   engines      Render Markdown tables that compare storage engines
 
@@ -63,6 +73,7 @@ Check the machine
 
 Work with a store
   shell        Open a store and execute commands from standard input
+  serve        Serve a store to many clients over a socket
   verify       Check all files of a store; change nothing
   torture      Test crashes, I/O errors, corruption, threads and kills
 
@@ -97,10 +108,19 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print the operations of a workload, one per line
     Workload(WorkloadArguments),
+    /// Summarize, convert, sample and fit recorded operations
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
     /// Redraw charts from results
     Plot(PlotArguments),
+    /// Write one HTML page to explore results
+    Page(PageArguments),
     /// Compare two folders of results
     Compare(CompareArguments),
+    /// Rank configurations; find effects, ties and the Pareto front
+    Effects(EffectsArguments),
     /// Track metrics across runs and detect change points
     History(HistoryArguments),
     /// Render Markdown tables that compare storage engines
@@ -113,7 +133,9 @@ pub(crate) enum Command {
     /// Measure the false-positive rate and power of verdicts
     Calibrate(CalibrateArguments),
     /// Open a store and execute commands from standard input
-    Shell(ShellArguments),
+    Shell(StoreArguments),
+    /// Serve a store to many clients over a socket
+    Serve(ServeArguments),
     /// Check all files of a store; change nothing
     Verify(VerifyArguments),
     /// Test crashes, I/O errors, corruption, threads and kills
@@ -150,6 +172,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
     /// Baseline results: of one experiment, or a folder of several
+    ///
+    /// Several folders of one experiment are sessions. Times are compared by sessions.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results: of one experiment, or a folder of several
@@ -163,6 +187,47 @@ pub(crate) struct CompareArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EffectsArguments {
+    /// Results of a sweep
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+    /// Rank by this metric; repeatable [default: those of the verdict]
+    ///
+    /// The Pareto front is that of all named metrics.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) metric: Vec<String>,
+    /// Phase [default: that of the verdict, or the last]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) phase: Option<String>,
+    /// Kind of operation [default: that of the verdict, or all]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) operation: Option<String>,
+    /// Write effects.csv and ranking.csv into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Draw the Pareto front of the first two metrics into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct GateArguments {
+    /// Pass a number only if its CI excludes a larger regression
+    ///
+    /// As 5% or 0.05. The report counts the numbers that passed, failed, and were not decided.
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) tolerance: Option<Tolerance>,
+    /// Set what fails [default: regressed; inconclusive with --tolerance]
+    #[arg(long, value_name = "OUTCOME")]
+    pub(crate) fail_on: Option<FailOn>,
+    /// Append the report as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -226,6 +291,8 @@ pub(crate) struct CheckArguments {
     /// Format of the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) gate: GateArguments,
     /// Folder for the runs [default: the temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) work: Option<PathBuf>,
@@ -316,12 +383,18 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Write no page.html next to the charts
+    #[arg(long)]
+    pub(crate) no_page: bool,
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
     /// Print a line per trial, not only per round
     #[arg(long)]
     pub(crate) verbose: bool,
+    /// Append the verdicts as Markdown to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
 }
@@ -421,6 +494,16 @@ pub(crate) struct PlotArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct PageArguments {
+    /// Results folders, or folders of them
+    #[arg(required = true, value_name = "RESULTS")]
+    pub(crate) results: Vec<PathBuf>,
+    /// File of the page
+    #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
     /// Experiment files with claims, or folders of them
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
@@ -487,22 +570,6 @@ pub(crate) struct WorkloadArguments {
     pub(crate) limit: Option<u64>,
     #[command(flatten)]
     pub(crate) overrides: OverrideArguments,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShellArguments {
-    /// Directory of the store; created if it does not exist
-    #[arg(value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-    /// Design file [default: the default design]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) design: Option<PathBuf>,
-    /// Set a value of the design, as `bloom.bits_per_key=12`; repeatable
-    #[arg(long, value_name = "PATH=VALUE")]
-    pub(crate) set: Vec<String>,
-    /// Move corrupt files to quarantine/ in the store and go on
-    #[arg(long)]
-    pub(crate) quarantine: bool,
 }
 
 #[derive(Debug, Args)]

@@ -64,6 +64,7 @@ fn run_command(command: Command) -> Outcome<u8> {
         }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Page(arguments) => command::page(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();
             command::gallery(&arguments).map(ended)
@@ -75,13 +76,16 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Workload(arguments) => {
             command::workload(&arguments.config, &overrides(arguments.overrides), arguments.limit).map(|()| 0)
         }
+        Command::Trace { command } => command::trace(&command).map(|()| 0),
         Command::Shell(arguments) => command::shell(&arguments).map(|()| ended(true)),
+        Command::Serve(arguments) => command::serve(&arguments).map(|()| ended(true)),
         Command::Verify(arguments) => {
             command::verify(&arguments.directory).map(|clean| if clean { 0 } else { BAD_ANSWER })
         }
         Command::Compare(arguments) => {
             command::compare(&arguments).map(|good| if good { 0 } else { BAD_ANSWER })
         }
+        Command::Effects(arguments) => command::effects(&arguments).map(|()| 0),
         Command::Engines(arguments) => command::engines(&arguments).map(ended),
         Command::Check(arguments) => {
             interrupt::install();
@@ -113,16 +117,39 @@ fn run_command(command: Command) -> Outcome<u8> {
 /// Runs experiments and returns the exit code.
 fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
-    let RunArguments { configs, out, plots, resume, allow_debug, verbose, overrides: changes } = arguments;
+    let RunArguments {
+        configs,
+        out,
+        plots,
+        resume,
+        no_page,
+        allow_debug,
+        verbose,
+        markdown,
+        overrides: changes,
+    } = arguments;
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
     });
     let (overrides, build) = (overrides(changes), build_info());
-    let options = RunOptions { out, plots, resume, allow_debug, verbose, overrides, console: CONSOLE, build };
+    let has_page = !no_page;
+    let console = CONSOLE;
+    let options = RunOptions {
+        out,
+        plots,
+        has_page,
+        resume,
+        allow_debug,
+        verbose,
+        markdown,
+        overrides,
+        console,
+        build,
+    };
     Ok(match run::run_all(&configs, &options)? {
         Ending::Done => 0,
-        Ending::WrongAnswers => BAD_ANSWER,
+        Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,
         Ending::Interrupted => INTERRUPTED,
     })
 }

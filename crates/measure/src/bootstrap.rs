@@ -1,6 +1,8 @@
 //! The percentile bootstrap: how far a median would move if other rounds of trials had been run (Efron & Tibshirani,
 //! *An Introduction to the Bootstrap*, 1993, chapter 13).
 
+use std::collections::BTreeMap;
+
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -24,12 +26,45 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
+/// A resampled median as the positions, in ascending order, of the two values that it lies between, and the number of
+/// resamples that drew it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DrawnMedian {
+    /// The position of the lower value.
+    pub low: usize,
+    /// The position of the upper value; that of the lower one where the number of values is odd.
+    pub high: usize,
+    /// The number of resamples.
+    pub times: usize,
+}
+
+/// The medians that the bootstrap draws of any `count` values: the seed decides the positions, so they are the same for
+/// all values. A program that has them computes the same confidence interval without the generator of random numbers.
+pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
+    let mut drawn = vec![0; count];
+    let mut times: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for _ in 0..criteria.resamples.max(1) {
+        *times.entry(middle_of_drawn(&mut drawn, &mut random)).or_default() += 1;
+    }
+    times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
+}
+
 /// The median of a resample of the same size, drawn with replacement; `drawn` is a buffer for the drawn indices.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
-    let count = ascending.len();
+    let (low, high) = middle_of_drawn(drawn, random);
+    f64::midpoint(ascending[low], ascending[high])
+}
+
+/// The two positions in the middle of a resample.
+fn middle_of_drawn(drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> (usize, usize) {
+    let count = drawn.len();
     drawn.fill_with(|| random.random_range(0..count));
     drawn.sort_unstable();
-    f64::midpoint(ascending[drawn[(count - 1) / 2]], ascending[drawn[count / 2]])
+    (drawn[(count - 1) / 2], drawn[count / 2])
 }
 
 /// The central share, given by the confidence, of many draws.
@@ -39,4 +74,38 @@ fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
     let tail = (1.0 - criteria.confidence) / 2.0;
     let skipped = ((tail * draws.len() as f64) as usize).min((draws.len() - 1) / 2);
     (draws[skipped], draws[draws.len() - 1 - skipped])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The interval from the drawn positions alone, as the page of results computes it.
+    fn from_positions(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
+        let drawn = drawn_medians(ascending.len(), criteria);
+        let mut medians: Vec<f64> = drawn
+            .iter()
+            .flat_map(|of| {
+                std::iter::repeat_n(f64::midpoint(ascending[of.low], ascending[of.high]), of.times)
+            })
+            .collect();
+        medians.sort_unstable_by(f64::total_cmp);
+        let mut medians = medians.into_iter();
+        interval(criteria, || medians.next().unwrap())
+    }
+
+    #[test]
+    fn the_positions_of_drawn_medians_give_the_same_interval() {
+        let criteria = Criteria::default();
+        for count in [1, 2, 5, 6, 7, 12, 31] {
+            let values: Vec<f64> = (0..count).map(|at| (f64::from(at) * 1.7).sin() + f64::from(at)).collect();
+            let mut ascending = values.clone();
+            ascending.sort_unstable_by(f64::total_cmp);
+            let (a, b) = (of_median(&ascending, &criteria), from_positions(&ascending, &criteria));
+            assert_eq!((a.0.to_bits(), a.1.to_bits()), (b.0.to_bits(), b.1.to_bits()), "{count}");
+            let drawn = drawn_medians(ascending.len(), &criteria);
+            assert_eq!(drawn.iter().map(|of| of.times).sum::<usize>(), criteria.resamples);
+        }
+        assert!(drawn_medians(0, &criteria).is_empty());
+    }
 }

@@ -11,7 +11,7 @@ use results::Better;
 
 use crate::criteria::Criteria;
 use crate::sample::{log_ratio, median_of_sorted};
-use crate::significance::{self, FEWEST_BLOCKS};
+use crate::significance::{self, FEWEST_BLOCKS, FEWEST_SESSIONS};
 use crate::verdict::judge;
 use crate::{Doubt, Sample, Verdict, bootstrap};
 
@@ -39,7 +39,7 @@ pub struct Comparison {
     /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
     /// differences): how far the difference stands out of the noise; infinite where every round has the same ratio.
     pub effect_size: Option<f64>,
-    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs.
+    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs; for sessions, of sessions.
     pub blocks: usize,
     /// The smallest relative difference that counts in this comparison.
     pub delta: f64,
@@ -109,11 +109,98 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
+/// Compares two builds by whole sessions: each value is that of one session, such as the median over its trials. What
+/// differs between sessions of one build (load, temperature, memory layout) is part of the interval: Student's interval
+/// on the difference of the mean logarithms, with one variance for both sides (*Biometrika* 6, 1908). One session a side
+/// does not show how far sessions differ, so it decides nothing: it takes [`FEWEST_SESSIONS`] on both sides together.
+pub fn compare_sessions(
+    baseline: &[f64],
+    candidate: &[f64],
+    better: Better,
+    criteria: &Criteria,
+) -> Comparison {
+    let blocks = baseline.len().min(candidate.len());
+    let doubtful = |doubt| Comparison::doubtful(doubt, blocks, criteria);
+    if blocks == 0 {
+        return doubtful(Doubt::TooFewBlocks { blocks });
+    }
+    let is_zero = |value: &f64| *value == 0.0;
+    if baseline.iter().chain(candidate).all(is_zero) {
+        return doubtful(Doubt::TooNoisy).judged(0.0, (0.0, 0.0), 1.0, better);
+    }
+    if baseline.iter().chain(candidate).any(is_zero) {
+        return doubtful(Doubt::SometimesZero);
+    }
+    let logs = [baseline, candidate]
+        .map(|side| side.iter().map(|value| log_ratio((1.0, *value))).collect::<Option<Vec<f64>>>());
+    let [Some(base), Some(new)] = logs else { return doubtful(Doubt::NoRatio) };
+    let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
+    let difference = mean(&new) - mean(&base);
+    let ratio = Some(difference.exp());
+    if base.len() + new.len() < FEWEST_SESSIONS {
+        return Comparison { ratio, ..doubtful(Doubt::FewSessions) };
+    }
+    let (low, high, p_value) = significance::between_sessions(&base, &new, criteria.confidence);
+    Comparison { ratio, ..doubtful(Doubt::TooNoisy) }.judged(difference, (low, high), p_value, better)
+}
+
 /// Compares two exact numbers, as counters are: any difference above δ counts.
 pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) -> Comparison {
     let criteria = Criteria { delta, exact: true, ..Criteria::default() };
     let twice = |value| Sample::new("", [(0, value), (1, value)]);
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
+}
+
+/// Compares two quantities of one seed that depend on random draws: `values` are the numbers, and `counts` the events behind
+/// them, of which so many would come again with other draws, give or take the root of their number. A share counts less
+/// the nearer it is to 1. The interval is that of two independent Poisson or binomial counts on the logarithm of their
+/// ratio. What both sides have in common, as the same operations, makes it wider than it has to be. Without counts there is
+/// no interval, and a difference above δ decides nothing.
+pub fn compare_counts(
+    values: [f64; 2],
+    counts: Option<[f64; 2]>,
+    is_share: bool,
+    better: Better,
+    delta: f64,
+) -> Comparison {
+    let criteria = Criteria { delta, exact: true, ..Criteria::default() };
+    let exact = compare_exact(values[0], values[1], better, delta);
+    if values[0].total_cmp(&values[1]).is_eq() {
+        return exact;
+    }
+    let doubtful = Comparison {
+        ratio: exact.ratio,
+        effect_size: None,
+        ..Comparison::doubtful(Doubt::OneSeed, 1, &criteria)
+    };
+    let Some(counts) = counts.filter(|counts| counts.iter().all(|count| count.is_finite() && *count >= 0.0))
+    else {
+        return if exact.verdict == Verdict::Equivalent { exact } else { doubtful };
+    };
+    // Half an event more on each side keeps ratios of no events finite.
+    let events = counts.map(|count| count + 0.5);
+    let spread =
+        |at: usize| if is_share { (1.0 - values[at]).clamp(0.0, 1.0) / events[at] } else { 1.0 / events[at] };
+    let error = (spread(0) + spread(1)).sqrt();
+    let is_zero = values.contains(&0.0);
+    let adjusted = (events[1].ln() - events[0].ln(), exact.ratio.map(f64::ln));
+    let log = match adjusted {
+        (_, Some(log)) if !is_zero => log,
+        (log, _) => log,
+    };
+    let (reach, p_value) = significance::normal(log, error, criteria.confidence);
+    let found = Comparison { ratio: exact.ratio, ..doubtful }.judged(
+        log,
+        (log - reach, log + reach),
+        p_value,
+        better,
+    );
+    match found.verdict {
+        Verdict::Inconclusive if found.doubt != Some(Doubt::NoDirection) => {
+            Comparison { doubt: Some(Doubt::OneSeed), ..found }
+        }
+        _ => found,
+    }
 }
 
 /// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and withdraws the verdicts that
@@ -258,6 +345,63 @@ mod tests {
         assert_eq!(verdict(&some, &[1.0; 5], Better::Lower).1, Some(Doubt::SometimesZero));
         assert_eq!(verdict(&[-1.0; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
         assert_eq!(verdict(&[f64::NAN; 5], &[1.0; 5], Better::Lower).1, Some(Doubt::NoRatio));
+    }
+
+    #[test]
+    fn counts_of_one_seed_decide_only_beyond_chance() {
+        let fpr = |counts: [f64; 2]| {
+            compare_counts(counts.map(|count| count / 1e5), Some(counts), true, Better::Lower, 0.02)
+        };
+        for (counts, verdict) in [
+            ([20.0, 33.0], Verdict::Inconclusive),
+            ([4.0, 3.0], Verdict::Inconclusive),
+            ([0.0, 0.0], Verdict::Equivalent),
+            ([0.0, 3.0], Verdict::Inconclusive),
+            ([400.0, 200.0], Verdict::Improved),
+            ([200.0, 400.0], Verdict::Regressed),
+            ([40.0, 0.0], Verdict::Improved),
+        ] {
+            let found = fpr(counts);
+            assert_eq!(found.verdict, verdict, "{counts:?}: {found:?}");
+            assert_eq!(
+                found.doubt,
+                (verdict == Verdict::Inconclusive).then_some(Doubt::OneSeed),
+                "{counts:?}"
+            );
+        }
+        // A hit rate near 1 is better known than the number of its hits.
+        let hits = compare_counts([0.9, 0.95], Some([900.0, 950.0]), true, Better::Higher, 0.02);
+        assert_eq!(hits.verdict, Verdict::Improved);
+        let unknown = compare_counts([1.0, 2.0], None, false, Better::Lower, 0.02);
+        assert_eq!((unknown.verdict, unknown.doubt), (Verdict::Inconclusive, Some(Doubt::OneSeed)));
+        assert_eq!(compare_counts([1.0, 1.0], None, false, Better::Lower, 0.02).verdict, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn sessions_decide_only_by_how_far_sessions_differ() {
+        let criteria = Criteria::default();
+        let compared = |base: &[f64], new: &[f64]| compare_sessions(base, new, Better::Lower, &criteria);
+        let once = compared(&[100.0], &[250.0]);
+        assert_eq!((once.verdict, once.doubt), (Verdict::Inconclusive, Some(Doubt::FewSessions)));
+        assert!(
+            (once.ratio.unwrap() - 2.5).abs() < 1e-9 && once.interval.is_none() && once.p_value.is_none()
+        );
+        assert_eq!(compared(&[100.0, 101.0], &[250.0]).doubt, Some(Doubt::FewSessions));
+        // Student's interval by hand: means 0 and ln 2, s² = 2 · 0.01² / 2, t(2; 0.975) = 4.3027.
+        let [low, high] = [-0.01_f64, 0.01].map(f64::exp);
+        let found = compared(&[low, high], &[2.0 * low, 2.0 * high]);
+        let reach = 4.302_653 * 0.01 * 2.0_f64.sqrt();
+        assert_eq!(found.verdict, Verdict::Regressed);
+        let ends = found.interval.unwrap();
+        assert!((ends.low - 2.0 * (-reach).exp()).abs() < 1e-4, "{ends:?}");
+        assert!((ends.high - 2.0 * reach.exp()).abs() < 1e-4, "{ends:?}");
+        // Three sessions of the base and one of the new build.
+        assert_eq!(compared(&[100.0, 104.0, 96.0], &[105.0]).verdict, Verdict::Inconclusive);
+        assert_eq!(compared(&[100.0, 104.0, 96.0], &[300.0]).verdict, Verdict::Regressed);
+        assert_eq!(compared(&[0.0; 2], &[0.0; 2]).verdict, Verdict::Equivalent);
+        assert_eq!(compared(&[0.0, 1.0], &[1.0; 2]).doubt, Some(Doubt::SometimesZero));
+        assert_eq!(compared(&[-1.0, 1.0], &[1.0; 2]).doubt, Some(Doubt::NoRatio));
+        assert_eq!(compared(&[], &[1.0]).doubt, Some(Doubt::TooFewBlocks { blocks: 0 }));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod clock;
 mod comparison;
 mod counters;
 mod criteria;
+mod factorial;
 mod histogram;
 mod noise;
 mod plan;
@@ -21,19 +22,25 @@ mod ranking;
 mod sample;
 mod significance;
 mod steady;
+mod tiers;
 mod verdict;
 
+pub use bootstrap::{DrawnMedian, drawn_medians};
 pub use change::changes;
 pub use clock::{Clock, Stamp};
-pub use comparison::{Comparison, Interval, adjust, compare, compare_exact, compare_unpaired};
+pub use comparison::{
+    Comparison, Interval, adjust, compare, compare_counts, compare_exact, compare_sessions, compare_unpaired,
+};
 pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
 pub use criteria::Criteria;
+pub use factorial::{Effect, LevelEffect, effects};
 pub use histogram::{Histogram, MAX_NS, Summary};
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
-pub use significance::{FEWEST_BLOCKS, least_unpaired};
+pub use significance::{FEWEST_BLOCKS, FEWEST_SESSIONS, least_unpaired};
 pub use steady::SteadyRule;
+pub use tiers::{Standing, dominated, standings};
 pub use verdict::{Doubt, Verdict};

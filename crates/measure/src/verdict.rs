@@ -4,7 +4,7 @@ use std::fmt;
 
 use results::Better;
 
-use crate::significance::FEWEST_BLOCKS;
+use crate::significance::{FEWEST_BLOCKS, FEWEST_SESSIONS};
 
 /// The largest difference that may count as equivalent: even on a noisy machine, 10 % matter.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
@@ -53,6 +53,10 @@ pub enum Doubt {
     },
     /// The interval contains both "no difference" and a difference that matters.
     TooNoisy,
+    /// One session a side, or two and one: how far sessions of one build differ is not known.
+    FewSessions,
+    /// The counts of one seed: another seed may give another difference.
+    OneSeed,
     /// A number of one side exceeds a bound of theory or physics.
     Implausible,
     /// It regressed in one batch of trials, and not in the one before.
@@ -85,6 +89,15 @@ impl fmt::Display for Doubt {
             Self::TooNoisy => f.write_str("the interval is too wide; more trials would narrow it"),
             Self::Chance => {
                 f.write_str("chance alone brings about as much too often; more trials would settle it")
+            }
+            Self::FewSessions => {
+                write!(
+                    f,
+                    "sessions of one build differ, and it takes {FEWEST_SESSIONS} sessions of both sides to see by how much"
+                )
+            }
+            Self::OneSeed => {
+                f.write_str("one seed: the difference is of this seed, and more seeds would decide it")
             }
             Self::Implausible => f.write_str("a number of one side cannot be"),
             Self::OnlyOnce => f.write_str("the batch before did not show it"),

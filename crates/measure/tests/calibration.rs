@@ -2,7 +2,9 @@
 //! called different, and planted effects are found.
 
 use lsmbench_measure as measure;
-use measure::{Comparison, Criteria, Noise, Sample, Verdict, adjust, compare, compare_unpaired};
+use measure::{
+    Comparison, Criteria, Noise, Sample, Verdict, adjust, compare, compare_sessions, compare_unpaired,
+};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, LogNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -196,4 +198,50 @@ fn equal_seeds_give_equal_intervals() {
     let other = compare(&baseline, &candidate, Better::Lower, &Criteria { seed: 7, ..criteria });
     assert_eq!(first.verdict, other.verdict);
     assert!((first.interval.unwrap().low - other.interval.unwrap().low).abs() < 0.01);
+}
+
+/// The medians of `sessions` sessions of eight trials. Sessions of one build differ by 5 %, trials of a session by 2 %.
+fn sessions(seed: u64, sessions: u64, ratio: f64) -> Vec<Sample> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let [session, trial] = [0.05, 0.02].map(|spread| LogNormal::new(0.0, spread).unwrap());
+    let one = |_| {
+        let level = 1000.0 * ratio * session.sample(&mut random);
+        Sample::new("", (0..8).map(|number| (number, level * trial.sample(&mut random))))
+    };
+    (0..sessions).map(one).collect()
+}
+
+/// Trials of one session do not show how far sessions differ: ranks of trials of two sessions of one build call most of
+/// them different. Intervals over sessions cover the truth.
+#[test]
+fn sessions_of_one_build_are_compared_by_sessions() {
+    let criteria = Criteria { resamples: 200, ..Criteria::default() };
+    let by_trials = (0..200_u64).filter(|seed| {
+        let (base, new) = (sessions(2 * seed, 1, 1.0), sessions(2 * seed + 1, 1, 1.0));
+        claims(&compare_unpaired(&base[0], &new[0], Better::Lower, &criteria))
+    });
+    let by_trials = by_trials.count();
+    assert!(by_trials > 60, "{by_trials} of 200: sessions differ too little for this test");
+    for (of_base, of_new, ratio) in [(2, 2, 1.0), (5, 1, 1.0), (4, 4, 1.0), (4, 4, 1.2)] {
+        let medians = |seed, count, ratio| -> Vec<f64> {
+            sessions(seed, count, ratio).iter().filter_map(Sample::median).collect()
+        };
+        let (mut covered, mut different) = (0, 0);
+        for seed in 0..2000_u64 {
+            let (base, new) = (medians(2 * seed, of_base, 1.0), medians(2 * seed + 1, of_new, ratio));
+            let found = compare_sessions(&base, &new, Better::Lower, &criteria);
+            covered +=
+                usize::from(found.interval.is_some_and(|ends| ends.low <= ratio && ratio <= ends.high));
+            different += usize::from(claims(&found));
+        }
+        assert!(
+            (1860..=1940).contains(&covered),
+            "{of_base} and {of_new} sessions: {covered} of 2000 cover {ratio}"
+        );
+        assert!(
+            ratio > 1.0 || different <= 130,
+            "{of_base} and {of_new} sessions: {different} of 2000 are false"
+        );
+        assert!(ratio <= 1.0 || different >= 1800, "{different} of 2000 are found");
+    }
 }

@@ -13,6 +13,7 @@
 //! A Probabilistic Alternative to Balanced Trees", CACM 1990; the lock-free insert as in Herlihy and Shavit, "The Art
 //! of Multiprocessor Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ struct Policy {
 
 impl MemtablePolicy for Policy {
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable> {
-        Box::new(ArenaSkipList { list: List::new(capacity_bytes, &self.pool) })
+        Box::new(ArenaSkipList { list: List::new(SharedArena::new(capacity_bytes, &self.pool), MAX_HEIGHT) })
     }
 }
 
@@ -46,13 +47,15 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The list.
-struct List {
-    arena: SharedArena,
+/// The list, in an arena of its own or, as `Arc`, in one that it shares with others.
+pub(crate) struct List<A = SharedArena> {
+    arena: A,
     /// The tower at which all searches begin; its key precedes all others and is never compared.
     front: Ref<Version>,
     /// Height of the tallest tower so far.
     height: AtomicUsize,
+    /// The tallest tower that may be.
+    most_height: usize,
 }
 
 /// Result of a search on each level: the last version before the searched position, and its link across it.
@@ -61,16 +64,21 @@ struct Path {
     links: [LinkWord; MAX_HEIGHT],
 }
 
-impl List {
-    fn new(capacity_bytes: usize, pool: &Arc<MapPool>) -> Self {
-        let arena = SharedArena::new(capacity_bytes, pool);
-        let front = arena.append(&[], SequenceNumber::MAX, None, MAX_HEIGHT);
-        Self { arena, front, height: AtomicUsize::new(1) }
+impl<A: Borrow<SharedArena>> List<A> {
+    /// An empty list with towers of up to `most_height` links; its front counts as a version of the arena.
+    pub(crate) fn new(arena: A, most_height: usize) -> Self {
+        let front = arena.borrow().append(&[], SequenceNumber::MAX, None, most_height);
+        Self { arena, front, height: AtomicUsize::new(1), most_height }
     }
 
-    fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
-        let height = tower_height(key.hash.0, sequence);
-        let version = self.arena.append(key.bytes, sequence, value, height);
+    fn arena(&self) -> &SharedArena {
+        self.arena.borrow()
+    }
+
+    /// Adds a version.
+    pub(crate) fn insert(&self, key: HashedKey<'_>, sequence: SequenceNumber, value: Option<&[u8]>) {
+        let height = tower_height(key.hash.0, sequence).min(self.most_height);
+        let version = self.arena().append(key.bytes, sequence, value, height);
         let link = LinkWord::new(version, hint(key.bytes));
         self.height.fetch_max(height, Relaxed);
         let place = Probe { key: key.bytes, sequence };
@@ -88,7 +96,7 @@ impl List {
 
     #[inline]
     fn link(&self, version: Ref<Version>, level: usize) -> &Link {
-        self.arena.link(version, level)
+        self.arena().link(version, level)
     }
 
     /// Whether `link` points to a version before `place`.
@@ -98,7 +106,7 @@ impl List {
         match link.hint().cmp(&place_hint) {
             Ordering::Less => true,
             Ordering::Greater => false,
-            Ordering::Equal => place.order_of(&self.arena.record(target)) == Ordering::Less,
+            Ordering::Equal => place.order_of(&self.arena().record(target)) == Ordering::Less,
         }
     }
 
@@ -159,7 +167,7 @@ fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     (DENSE_LEVELS + sparse + 1).min(MAX_HEIGHT)
 }
 
-impl Versions for List {
+impl<A: Borrow<SharedArena>> Versions for List<A> {
     type Cursor = Ref<Version>;
 
     #[inline]
@@ -184,14 +192,14 @@ impl Versions for List {
     }
 
     fn previous(&self, cursor: &mut Option<Self::Cursor>) {
-        let record = cursor.map(|at| self.arena.record(at));
+        let record = cursor.map(|at| self.arena().record(at));
         *cursor = record
             .and_then(|VersionRecord { key, sequence, .. }| self.seek_before(Some(Probe { key, sequence })));
     }
 
     #[inline]
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a> {
-        self.arena.record(*cursor)
+        self.arena().record(*cursor)
     }
 }
 
@@ -239,7 +247,7 @@ mod tests {
 
     #[test]
     fn every_level_is_in_order() {
-        let list = List::new(1 << 16, &Arc::default());
+        let list = List::new(SharedArena::new(1 << 16, &Arc::default()), MAX_HEIGHT);
         for sequence in 1..=2000u64 {
             let mixed = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 50;
             let bytes = mixed.to_be_bytes();

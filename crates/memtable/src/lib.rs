@@ -11,11 +11,14 @@ mod btree;
 mod chain;
 pub mod conformance;
 mod filtered;
+mod hash_skiplist;
 mod hash_vector;
 mod inline_key;
 mod key_range;
 mod memtable;
+mod merged;
 mod pass_on;
+mod per_thread;
 mod radix;
 mod ring;
 mod scc;
@@ -45,6 +48,8 @@ pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog::new(
         skiplist::VARIANT,
         avl::VARIANT,
         arena_skiplist::VARIANT,
+        hash_skiplist::VARIANT,
+        per_thread::VARIANT,
         bplus::VARIANT,
         art::VARIANT,
         scc::VARIANT,

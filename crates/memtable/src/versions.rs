@@ -116,7 +116,11 @@ pub(crate) fn drain<V: Versions, S: FnMut(VersionRecord<'_>) + ?Sized>(versions:
 }
 
 /// Start of a scan.
-fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) -> Option<V::Cursor> {
+pub(crate) fn begin<V: Versions>(
+    versions: &V,
+    from: Bound<&[u8]>,
+    direction: Direction,
+) -> Option<V::Cursor> {
     match (direction, from) {
         (Direction::Forward, Bound::Included(key)) => versions.seek(Some(Probe::newest(key))),
         (Direction::Forward, Bound::Excluded(key)) => versions.seek(Some(Probe::oldest(key))),
@@ -128,7 +132,7 @@ fn begin<V: Versions>(versions: &V, from: Bound<&[u8]>, direction: Direction) ->
 }
 
 /// Passes up to `limit` versions from `at` on, as of `snapshot`, to `sink`; moves `at` past them.
-fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
+pub(crate) fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
     direction: Direction,

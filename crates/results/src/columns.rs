@@ -29,7 +29,7 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
-    /// The kind of operation, or `all`.
+    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// `timed`: real threads and real time. `counted`: one thread, and every counter is the same on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
@@ -46,7 +46,7 @@ columns! {
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, true;
     /// Wall time of the phase, from the start of its first operation to the end of its last. It does not include
-    /// settling. Rows of single operations repeat it.
+    /// settling. Rows of single operations repeat it. For a step, the time until it was done.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
@@ -242,7 +242,7 @@ columns! {
     /// Why the numbers of the row are impossible: the theoretical or physical bounds that they exceed. Verdicts ignore
     /// such a row. Empty if all numbers are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
-    /// Threads that issued operations.
+    /// Threads that issued operations. Empty of a step on the store, which has none.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: scheduled operations per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
@@ -313,8 +313,8 @@ columns! {
     /// Component runs only: megabytes (10⁶ bytes) of data per second in the median slice: original bytes for a codec,
     /// key bytes for a hash function, file bytes for a back end.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
-    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future,
-    /// so no cache can have a higher one.
+    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future and
+    /// begins with the best contents out of the blocks of the warm-up, so no cache can have a higher one.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
     /// Component runs only: sorted runs that a get may have to search, as the mean over the flushes of a simulated
     /// tree.
@@ -382,6 +382,16 @@ columns! {
     CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, false;
     /// `instructions` / `ops`, including those of concurrent flushes and compactions.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
+    /// The state in which the phase met the store, by the phases before it. `empty`: nothing was written. `written`: the
+    /// last phase that wrote may have left entries in memtables. Steps after it follow one another: `flushed`, `compacted`,
+    /// `reopened`, as in `compacted, reopened`. `, unsettled` ends it where background work may still have run.
+    STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
+    /// `memtable_bytes` when the clock of the phase started.
+    MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
+    /// `runs` when the clock of the phase started.
+    RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, true;
+    /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
+    CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
 }
 
 /// The columns that take hardware counters, in order: no machine without them fills one.

@@ -4,8 +4,10 @@
 //! All code that writes, reads, checks, compares or draws results uses the one list in [`columns`]: the CSV header, the
 //! axes of charts with their units and arrows, the better direction of a verdict, and `docs/reference/columns.md`.
 
+mod chance;
 pub mod columns;
 pub mod counters;
+pub mod effects;
 mod error;
 mod expectation;
 mod folder;

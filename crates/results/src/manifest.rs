@@ -68,8 +68,14 @@ pub struct Manifest {
     pub started: String,
     /// End of the run, RFC 3339; `null` while it runs or if it was killed.
     pub ended: Option<String>,
+    /// Assumptions of the replays of traces, because traces do not record them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
     /// Warnings about the numbers: noise, overrides, skipped parts.
     pub warnings: Vec<String>,
+    /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conclusions: Vec<String>,
     /// The seal of `runs.csv`; `null` for files of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,

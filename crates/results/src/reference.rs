@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::columns::{IDENTITY, METRICS, SECOND, TIMELINE_METRICS};
+use crate::effects::{EFFECTS, RANKING};
 use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Metric};
 use crate::verdicts::VERDICTS;
@@ -24,7 +25,8 @@ pub fn markdown() -> String {
          `lsmbench list --columns` prints this page, and `just docs` writes it. One row of `runs.csv` is one cell × trial × phase × operation, and operation `all`. \
          Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. \
          **An empty cell was not measured; it is never 0.** \
-         *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine.\n\n\
+         *Exact* columns are equal to the last digit in every run of `counted` mode, on every machine. Those that are exact \
+         *for a seed* depend on random draws: another seed gives other values (`trials.seeds`).\n\n\
          ## Identity of a row\n\n",
     );
     section(&mut page, IDENTITY);
@@ -57,6 +59,15 @@ pub fn markdown() -> String {
          One row is one candidate against the baseline on one metric. The file is rewritten when a run ends.\n\n",
     );
     section(&mut page, VERDICTS);
+    page.push_str(
+        "\n## What follows from a sweep: `effects.csv`\n\n\
+         `lsmbench effects --csv DIR` writes this file and the next one. One row is one level of a factor, or one pair of levels.\n\n",
+    );
+    section(&mut page, EFFECTS);
+    page.push_str(
+        "\n## The order of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n",
+    );
+    section(&mut page, RANKING);
     page
 }
 
@@ -69,7 +80,11 @@ fn section(page: &mut String, metrics: &[Metric]) {
             metric.name,
             metric.unit.symbol(),
             if metric.better == Better::Neither { String::new() } else { metric.better.to_string() },
-            if metric.exact { "yes" } else { "" },
+            match (metric.exact, metric.is_drawn()) {
+                (true, true) => "for a seed",
+                (true, false) => "yes",
+                (false, _) => "",
+            },
             metric.definition().replace('|', "\\|"),
         );
     }

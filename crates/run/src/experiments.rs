@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
-use results::targets::{check_folder, create_folder};
+use page::Page;
+use results::targets::{check_file, check_folder, create_folder};
 use results::{
     BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
@@ -17,11 +18,13 @@ use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
 
 use super::child::run_trial;
+use super::closed_rounds::late_baseline;
 use super::console::Console;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
+use super::summary::append;
 use super::{engine_info, environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
@@ -31,12 +34,16 @@ pub struct RunOptions {
     pub out: PathBuf,
     /// The folder of charts, with one folder per experiment inside.
     pub plots: PathBuf,
+    /// Whether to write a page of the results to the folder of charts.
+    pub has_page: bool,
     /// Whether to finish an interrupted run.
     pub resume: bool,
     /// Whether to run timed experiments in a debug build.
     pub allow_debug: bool,
     /// Whether to print a line for every trial, not only for every round.
     pub verbose: bool,
+    /// The file to which the verdicts are appended as Markdown.
+    pub markdown: Option<PathBuf>,
     /// The changes to the experiments.
     pub overrides: Overrides,
     /// The functions that print the output.
@@ -52,6 +59,8 @@ pub enum Ending {
     Done,
     /// At least one answer was wrong.
     WrongAnswers,
+    /// A configuration did not pass the gate of its experiment.
+    Regressed,
     /// The user interrupted the run.
     Interrupted,
 }
@@ -75,6 +84,8 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
         match run.run()? {
             Ending::Done => {}
             Ending::WrongAnswers => ending = Ending::WrongAnswers,
+            Ending::Regressed if ending == Ending::Done => ending = Ending::Regressed,
+            Ending::Regressed => {}
             Ending::Interrupted => return Ok(Ending::Interrupted),
         }
     }
@@ -151,6 +162,8 @@ impl<'a> Run<'a> {
                 "a debug build gives no valid times; build with --release, or run with --set trials.mode=counted",
             ));
         }
+        check_gate(experiment)?;
+        options.markdown.as_deref().map_or(Ok(()), check_file)?;
         if let Some(limit) = experiment.trials.memory_limit {
             memory_limit::check(limit.0)
                 .map_err(|problem| Problem::at(&experiment.file, None, problem.to_string()))?;
@@ -194,7 +207,35 @@ impl<'a> Run<'a> {
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
         check_table(&folder.levels(), &self.levels_schema)?;
-        Ok(earlier.check_rows(folder)?)
+        earlier.check_rows(folder)?;
+        self.check_baselines()
+    }
+
+    /// Rejects baselines that would run a second time outside of their rounds.
+    fn check_baselines(&self) -> Outcome<()> {
+        let cells = &self.experiment.cells;
+        let numbers: Vec<u64> =
+            noisy_baselines(&self.facts).into_iter().map(|place| cells[place].number).collect();
+        let folder = self.home.folder();
+        let (finished, twice) = (self.finished(&folder.runs())?, self.finished(&folder.noise())?);
+        let Some(late) = late_baseline(&numbers, &finished, &twice) else { return Ok(()) };
+        let label = cells.iter().find(|cell| cell.number == late).map_or("", |cell| cell.label.as_str());
+        Err(Problem::new(format!(
+            "{} cannot be resumed with the baseline \"{label}\": another one ran twice in its rounds to measure the noise, \
+             and the second trials of this one would run outside of them; keep the baseline, judge without noise by --set \
+             trials.noise=false, or run without --resume",
+            folder.root().display()
+        )))
+    }
+
+    /// The finished trials in a file of rows of an interrupted run.
+    fn finished(&self, path: &Path) -> Outcome<BTreeSet<Group>> {
+        let phases = self.experiment.task.phases();
+        let last_phase = phases.last().map_or("", |phase| phase);
+        match self.options.resume && path.exists() {
+            true => Ok(Table::read(path)?.finished(last_phase)),
+            false => Ok(BTreeSet::new()),
+        }
     }
 
     fn run(mut self) -> Outcome<Ending> {
@@ -224,8 +265,10 @@ impl<'a> Run<'a> {
         let mut manifest = books.manifest;
         manifest.ended = Some(environment::now());
         manifest.machine.load_average_end = environment::load_average();
+        let verdicts = self.verdicts()?;
+        manifest.conclusions = verdicts.sentences();
         manifest.write(&self.home.folder().manifest())?;
-        self.conclude(&manifest)
+        self.conclude(&manifest, &verdicts)
     }
 
     fn announce(&self, manifest: &Manifest) {
@@ -234,11 +277,14 @@ impl<'a> Run<'a> {
         line(&format!("{name}: {question}"));
         let cost = manifest.harness.operations.iter().find(|cost| cost.sampling == trials.sampling);
         line(&format!(
-            "  {}, {}, {} mode, seed {}{}",
+            "  {}, {}, {} mode, {}{}",
             counted(cells.len(), "configuration"),
             counted(trials.count as usize, "round"),
             trials.mode.name(),
-            trials.seed,
+            match trials.seeds {
+                1 => format!("seed {}", trials.seed),
+                seeds => format!("seeds {} to {}", trials.seed, trials.seed_of(seeds - 1)),
+            },
             cost.map_or_else(String::new, |cost| format!(
                 ", measurement overhead {:.0} ns per operation",
                 cost.operation_ns
@@ -269,16 +315,8 @@ impl<'a> Run<'a> {
 
     fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
-        let phases = self.experiment.task.phases();
-        let last_phase = phases.last().map_or("", |phase| phase);
-        let finished_in = |path: &Path| -> Outcome<BTreeSet<Group>> {
-            match self.options.resume && path.exists() {
-                true => Ok(Table::read(path)?.finished(last_phase)),
-                false => Ok(BTreeSet::new()),
-            }
-        };
-        let finished = finished_in(&folder.runs())?;
-        let finished_noise = finished_in(&folder.noise())?;
+        let finished = self.finished(&folder.runs())?;
+        let finished_noise = self.finished(&folder.noise())?;
         let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
                 true => Ok(RowWriter::resume(path, schema, finished)?.0),
@@ -419,7 +457,7 @@ impl<'a> Run<'a> {
                 task: cell.task.clone(),
             },
             base: self.experiment.base.clone(),
-            seed: trials.seed,
+            seed: trials.seed_of(turn.group.trial),
             mode: trials.mode,
             sampling: trials.sampling,
             check: trials.check_stride(),
@@ -487,7 +525,7 @@ impl<'a> Run<'a> {
             .set(&c::LABEL, cell.label.as_str());
         row.set(&c::TRIAL, trial)
             .set(&c::MODE, self.experiment.trials.mode.name())
-            .set(&c::SEED, self.experiment.trials.seed);
+            .set(&c::SEED, self.experiment.trials.seed_of(trial));
         for (path, value) in schema.swept().zip(&cell.swept) {
             row.set_swept(path, value)?;
         }
@@ -495,19 +533,30 @@ impl<'a> Run<'a> {
         Ok(row)
     }
 
-    /// Draws the charts, then prints the verdict.
-    fn conclude(&self, manifest: &Manifest) -> Outcome<Ending> {
+    /// Draws the charts and the page, then prints the verdict.
+    fn conclude(&self, manifest: &Manifest, verdicts: &Verdicts<'_>) -> Outcome<Ending> {
         let folder = self.home.folder();
         let table = Table::read(&folder.runs())?;
-        let verdicts = self.verdicts()?;
         // Charts read the verdicts.
         results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
         let plots = self.options.plots.join(&self.experiment.name);
         let style = self.experiment.style.clone();
         let charts = Charts { order: catalog_order(), style, tell: self.options.console.line };
-        let charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        let mut charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
+        if self.options.has_page {
+            create_folder(&plots)?;
+            let path = plots.join(page::FILE_NAME);
+            Page::of(&[folder.root().to_owned()])?.write(&path)?;
+            charts.push(path);
+        }
         let Experiment { name, question, .. } = self.experiment;
         let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
+        let rule = self.experiment.gate.as_ref();
+        let gated = rule.map(|rule| verdicts.gated(rule));
+        text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));
+        if let Some(file) = &self.options.markdown {
+            append(file, &verdicts.markdown(rule))?;
+        }
         let _ = writeln!(
             text,
             "Results: {}",
@@ -528,8 +577,26 @@ impl<'a> Run<'a> {
         (self.options.console.print)(&text)?;
         let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
         let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
-        Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
+        Ok(match gated {
+            _ if !is_right => Ending::WrongAnswers,
+            Some(gated) if !gated.passes() => Ending::Regressed,
+            _ => Ending::Done,
+        })
     }
+}
+
+/// Rejects a gate with a configuration that cannot run, because the gate would pass without its numbers.
+fn check_gate(experiment: &Experiment) -> Outcome<()> {
+    let Some(absent) =
+        absences(&experiment.left_out).into_iter().next().filter(|_| experiment.gate.is_some())
+    else {
+        return Ok(());
+    };
+    Err(Problem::at(
+        &experiment.file,
+        None,
+        format!("gate: {absent}; install it, or remove it from the gate"),
+    ))
 }
 
 /// Whether the first of these trials is the last one of its round, without the failed configurations.

@@ -4,6 +4,7 @@
 //! writes its rows, and ends with charts and the verdict. A run that was interrupted can be resumed.
 
 mod child;
+mod closed_rounds;
 mod console;
 mod doctor;
 mod engine_info;
@@ -19,6 +20,7 @@ mod process;
 mod progress;
 mod rehearsal;
 mod scratch;
+mod summary;
 
 pub use child::TRIAL_COMMAND;
 pub use console::Console;
@@ -31,3 +33,4 @@ pub use kept::{Kept, kept};
 pub use manifest::QUICK;
 pub use process::Programs;
 pub use scratch::{Scratch, scratch};
+pub use summary::append;

@@ -37,7 +37,7 @@ pub(super) fn begin(
         RunMode::Timed => doubts(&machine),
         RunMode::Counted => Vec::new(),
     };
-    warnings.extend_from_slice(&experiment.deprecations);
+    warnings.extend_from_slice(&experiment.warnings);
     if overrides.quick {
         warnings.push(QUICK.to_owned());
     }
@@ -70,6 +70,7 @@ pub(super) fn begin(
         },
         seams: seam_costs(experiment.cells.iter().map(|cell| &cell.design)),
         started,
+        assumptions: experiment.assumptions.clone(),
         warnings,
         ..Manifest::default()
     };

@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use memmap2::Mmap;
@@ -33,7 +34,8 @@ impl Resident {
     }
 }
 
-/// Makes a file durable and evicts it from the page cache. Pages mapped by a process stay.
+/// Makes a file durable and evicts it from the page cache. Pages mapped by a process stay: see
+/// [`page_out_mapped`].
 ///
 /// # Errors
 /// If the file cannot be opened or synced.
@@ -42,6 +44,41 @@ pub fn let_go_of(path: &Path) -> io::Result<()> {
     // Dirty pages would not be evicted.
     fsync(&file)?;
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
+}
+
+/// Asks the system to reclaim the pages of this process's mappings of files below `folder`. Nothing is lost: a page that is
+/// used again is read again, and changed pages are written back.
+///
+/// # Errors
+/// A system that does not list mappings, or that cannot reclaim pages on request (Linux before 5.4).
+pub fn page_out_mapped(folder: &Path) -> io::Result<()> {
+    let maps = std::fs::read_to_string("/proc/self/maps")?;
+    maps.lines().filter_map(|line| mapping_below(line, folder)).try_for_each(page_out)
+}
+
+/// The addresses of a line of `/proc/self/maps`, if the line is a mapping of a file below `folder`.
+fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
+    let path = &line[line.find('/')?..];
+    if !Path::new(path).starts_with(folder) {
+        return None;
+    }
+    let (start, end) = line.split(' ').next()?.split_once('-')?;
+    let address = |text| usize::from_str_radix(text, 16).ok();
+    Some(address(start)?..address(end)?)
+}
+
+/// Asks the system to reclaim the pages at these addresses. A range that was unmapped meanwhile has none.
+#[allow(unsafe_code)]
+fn page_out(addresses: Range<usize>) -> io::Result<()> {
+    let start = std::ptr::without_provenance_mut(addresses.start);
+    // SAFETY: `MADV_PAGEOUT` changes no content, whatever lies at these addresses by now: a reclaimed page has the same
+    // bytes when it is used again.
+    let answer = unsafe { libc::madvise(start, addresses.len(), libc::MADV_PAGEOUT) };
+    match (answer, io::Error::last_os_error()) {
+        (0, _) => Ok(()),
+        (_, error) if error.raw_os_error() == Some(libc::ENOMEM) => Ok(()),
+        (_, error) => Err(error),
+    }
 }
 
 /// Counts the pages of a file in memory.
@@ -110,6 +147,33 @@ mod tests {
         assert!(read.resident >= 1 && read.resident < 64, "{read:?}");
         assert_eq!(fs::read(&path).unwrap().len(), pages * page_size() - 1);
         assert_eq!(resident(&path).unwrap().share(), Some(1.0));
+    }
+
+    #[test]
+    fn mapped_pages_leave_memory_and_keep_their_bytes() {
+        let folder = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, vec![7; 64 * page_size()]).unwrap();
+        let file = File::open(&path).unwrap();
+        #[allow(unsafe_code)]
+        // SAFETY: nothing changes the file during the test.
+        let map = unsafe { Mmap::map(&file) }.unwrap();
+        let sum = || map.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+        let before = sum();
+        let_go_of(&path).unwrap();
+        assert_eq!(resident(&path).unwrap().resident, 64, "pages that are mapped stay");
+        page_out_mapped(&folder.path().canonicalize().unwrap()).unwrap();
+        let_go_of(&path).unwrap();
+        assert_eq!(resident(&path).unwrap().resident, 0);
+        assert_eq!(sum(), before);
+    }
+
+    #[test]
+    fn only_mappings_below_the_folder_are_meant() {
+        let line = "7f1000-7f3000 r--s 00000000 08:01 42    /data/a b/tree/1.sst";
+        assert_eq!(mapping_below(line, Path::new("/data/a b")), Some(0x7f_1000..0x7f_3000));
+        assert_eq!(mapping_below(line, Path::new("/data/a")), None);
+        assert_eq!(mapping_below("7f1000-7f3000 rw-p 00000000 00:00 0 ", Path::new("/data")), None);
     }
 
     #[test]

@@ -112,7 +112,14 @@ struct Law(Choice);
 impl Requests for Law {
     fn names(&self, blocks: u64, count: usize, random: &mut Random, _: &Path) -> Result<Vec<u64>, String> {
         let law = KEYS.build(&self.0).map_err(|error| error.to_string())?;
-        let scope = Scope { keys: blocks, planned: blocks, popularity: random.bits(), thread: 0, threads: 1 };
+        let scope = Scope {
+            keys: blocks,
+            planned: blocks,
+            inserts: 0,
+            popularity: random.bits(),
+            thread: 0,
+            threads: 1,
+        };
         let mut names = vec![0; count];
         law.sampler(&scope).fill(random, blocks, &mut names);
         Ok(names)

@@ -5,6 +5,7 @@
 use catalog::Choice;
 
 use crate::fluid::Fluid;
+use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
 pub(crate) fn picks_tables(policy: &Choice) -> bool {
@@ -24,10 +25,20 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
         "leveled" | "leveled-partial" | "l0-tiered" => {
             leveled(flushes, ratio?, count(policy, "level0_runs")?, level1_buffers(policy, ratio?)).0
         }
+        "multi-level" => multi_level(flushes, ratio?, count(policy, "level0_runs")?),
         "golden" => leveled(flushes, number(policy, "growth")?, 2, number(policy, "growth")?).0,
         "one-leveling" => leveled(flushes, ratio?, whole?, ratio? * ratio?).0,
         "tiered" => rounded_down(flushes, whole?),
         "binary-counter" => rounded_down(flushes, 2),
+        "horizontal" => {
+            let runs = count(policy, "runs")?;
+            match count(policy, "flushes") {
+                None => binomial_writes(flushes, runs),
+                // The schedule is optimal at its end; before and after it no form is known.
+                Some(known) if known == flushes => least_writes(flushes, runs)? - flushes,
+                Some(_) => return None,
+            }
+        }
         "lazy-leveled" => {
             let ratio = whole?;
             powers(ratio, flushes).map(|level| lazy_leveled(flushes, ratio, level)).sum()
@@ -53,7 +64,7 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
         "none" => (u64::from(flushes > 0), flushes),
-        "leveled" | "l0-tiered" | "leveled-partial" => {
+        "leveled" | "l0-tiered" | "leveled-partial" | "multi-level" => {
             let ratio = number(policy, "size_ratio")?;
             let level1 = level1_buffers(policy, ratio);
             let (_, filled, waiting) = leveled(flushes, ratio, count(policy, "level0_runs")?, level1);
@@ -61,6 +72,9 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
         }
         "tiered" => of_digits(flushes, whole?),
         "binary-counter" => of_digits(flushes, 2),
+        "horizontal" if count(policy, "flushes").is_none() => {
+            (u64::from(flushes > 0), binomial_runs(flushes, count(policy, "runs")?))
+        }
         "lazy-leveled" => {
             let ratio = whole?;
             let largest = powers(ratio, flushes).last();
@@ -83,7 +97,7 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
-        "leveled" | "leveled-partial" | "l0-tiered" => Fluid::leveled(ratio?),
+        "leveled" | "leveled-partial" | "l0-tiered" | "spooky" | "multi-level" => Fluid::leveled(ratio?),
         "golden" => Fluid::leveled(number(policy, "growth")?),
         "tiered" => Fluid::tiered(ratio?),
         "binary-counter" => Fluid::tiered(2.0),
@@ -175,6 +189,23 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
         moved_first = 1;
     }
     (writes, filled, flushes % level0_runs)
+}
+
+/// Buffers that the compactions of a multi-level policy write: those of [`leveled`] without the last arrival of each
+/// cycle, which passes through.
+fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
+    let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);
+    let mut moved_first = u64::from(level0_runs == 1);
+    while flushes >= arrival {
+        let sum = |arrivals: u64| (arrivals * (arrivals + 1) / 2).saturating_sub(moved_first);
+        let to_fill = ((capacity / arrival as f64).ceil() as u64).min(flushes + 1);
+        let arrivals = flushes / arrival;
+        writes += arrival * (arrivals / to_fill * sum(to_fill - 1) + sum(arrivals % to_fill));
+        arrival *= to_fill;
+        capacity *= size_ratio;
+        moved_first = 0;
+    }
+    writes
 }
 
 /// Buffers that lazy leveling writes to the level whose arrivals are of size `level`.

@@ -2,6 +2,7 @@
 //!
 //! * [`Growth`]: the write amplification, levels and runs of a compaction policy after a number of flushes.
 //!   Exact where a form is known, otherwise from the compaction simulator.
+//! * [`least_writes`]: the fewest bytes that any schedule with a number of runs writes.
 //! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
 //! * [`RunView`]: the data blocks that a lookup reads, from the existing runs and their filters.
 //! * [`Popularity`]: the share of requests of each key or block; [`Eviction`] and
@@ -14,6 +15,7 @@ mod fluid;
 mod forms;
 mod growth;
 mod hit_rate;
+mod horizontal;
 mod lookup;
 mod popularity;
 
@@ -21,5 +23,6 @@ pub use fluid::Fluid;
 pub use forms::{levels_and_runs, most_space_amp, textbook_write_amp, write_amp};
 pub use growth::{Growth, GrowthError, growth, has_form};
 pub use hit_rate::Eviction;
+pub use horizontal::least_writes;
 pub use lookup::{RunView, blocks_per_absent_get, blocks_per_present_get};
 pub use popularity::{Popularity, Standing};

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use catalog::Choice;
 use compaction::{CATALOG, Load, simulate};
-use lsmbench_theory::{Fluid as Model, growth, levels_and_runs, most_space_amp, write_amp};
+use lsmbench_theory::{Fluid as Model, growth, least_writes, levels_and_runs, most_space_amp, write_amp};
 use toml::Value;
 
 /// A load of distinct keys in equal flushes.
@@ -29,7 +29,9 @@ enum Policy {
     L0Tiered { size_ratio: f64, level0_runs: u64, level1_memtables: u64 },
     OneLeveling { size_ratio: u64 },
     BinaryCounter,
+    Horizontal { runs: u64 },
     MergeAll { runs: u64 },
+    MultiLevel { size_ratio: f64, level0_runs: u64 },
     Partial { run_threshold: u64, max_runs: u64 },
     Golden { growth: f64 },
     TimeWindow { window: u64, min_runs: u64 },
@@ -37,11 +39,11 @@ enum Policy {
 }
 
 use Policy::{
-    BinaryCounter, Fifo, Fluid, Golden, L0Tiered, LazyLeveled, Leveled, LeveledPartial, MergeAll,
-    OneLeveling, Partial, Tiered, TimeWindow,
+    BinaryCounter, Fifo, Fluid, Golden, Horizontal, L0Tiered, LazyLeveled, Leveled, LeveledPartial, MergeAll,
+    MultiLevel, OneLeveling, Partial, Tiered, TimeWindow,
 };
 
-const POLICIES: [Policy; 34] = [
+const POLICIES: [Policy; 42] = [
     Policy::None,
     Leveled { size_ratio: 4.0, level0_runs: 1 },
     Leveled { size_ratio: 10.0, level0_runs: 1 },
@@ -70,7 +72,15 @@ const POLICIES: [Policy; 34] = [
     OneLeveling { size_ratio: 4 },
     OneLeveling { size_ratio: 10 },
     BinaryCounter,
+    Horizontal { runs: 1 },
+    Horizontal { runs: 2 },
+    Horizontal { runs: 4 },
+    Horizontal { runs: 9 },
     MergeAll { runs: 4 },
+    MultiLevel { size_ratio: 4.0, level0_runs: 1 },
+    MultiLevel { size_ratio: 10.0, level0_runs: 1 },
+    MultiLevel { size_ratio: 1.618, level0_runs: 1 },
+    MultiLevel { size_ratio: 2.5, level0_runs: 3 },
     Partial { run_threshold: 4, max_runs: 3 },
     Partial { run_threshold: 10, max_runs: 4 },
     Golden { growth: 1.618 },
@@ -98,8 +108,12 @@ impl Policy {
             ),
             OneLeveling { size_ratio } => format!("one-leveling(size_ratio={size_ratio})"),
             BinaryCounter => "binary-counter".to_owned(),
+            Horizontal { runs } => format!("horizontal(runs={runs})"),
             Fifo => "fifo(capacity=1MiB)".to_owned(),
             MergeAll { runs } => format!("merge-all(runs={runs})"),
+            MultiLevel { size_ratio, level0_runs } => {
+                format!("multi-level(size_ratio={size_ratio:?}, level0_runs={level0_runs})")
+            }
             Partial { run_threshold, max_runs } => {
                 format!("partial(run_threshold={run_threshold}, max_runs={max_runs})")
             }
@@ -194,6 +208,26 @@ fn levels_and_runs_are_those_of_the_simulator() {
                 assert_eq!(model.levels(flushes as f64), deepest, "{} after {flushes}", policy.label());
                 assert!(report.runs() as f64 <= model.most_runs(deepest));
             }
+        }
+    }
+}
+
+/// With a known number of flushes the tree writes the least that any schedule with as many runs can write, and never
+/// leaves more runs. Without, it writes more, and no less than the bound.
+#[test]
+fn horizontal_growth_writes_the_least_for_its_runs() {
+    for runs in 1..=9 {
+        for flushes in [1, 2, 3, 7, 10, 33, 64, 100, 256, 512] {
+            let label = format!("horizontal(runs={runs}, flushes={flushes})");
+            let choice = CATALOG.choose(&Value::String(label.clone())).unwrap();
+            let known = simulate(&*CATALOG.build(&choice).unwrap(), LOAD, flushes).unwrap();
+            let least = least_writes(flushes, runs).unwrap() as f64 / flushes as f64;
+            assert!((known.write_amp() - least).abs() < 1e-12, "{label}: {}, not {least}", known.write_amp());
+            assert!((write_amp(&choice, flushes).unwrap() - least).abs() < 1e-12, "{label}");
+            // A flush is a run of its own for a moment.
+            assert!(known.worst_runs as u64 <= runs + 1 && known.runs() as u64 <= runs, "{label}");
+            let unknown = Horizontal { runs }.simulated(flushes);
+            assert!(unknown >= least - 1e-12 && unknown < least * 1.7, "{label}: {unknown}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The state of caches at the start of a phase: set as requested, and measured.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engines::OpenStore;
-use storage::page_cache::{Resident, let_go_of, resident};
+use storage::page_cache::{Resident, let_go_of, page_out_mapped, resident};
 use tree::Design;
 use types::Direction;
 use workload::{CacheState, Scan, TargetError};
@@ -27,6 +27,20 @@ pub(super) fn set(state: CacheState, store: OpenStore, directory: &Path) -> Resu
     }
 }
 
+/// Evicts the files of an open store from the page cache: the mapped pages first, which would stay otherwise.
+pub(super) fn drop_pages(directory: &Path) -> Result<(), TargetError> {
+    let files = files(directory)?;
+    page_out_mapped(&directory.canonicalize()?)?;
+    for file in files {
+        match let_go_of(&file) {
+            // A file that a compaction removes meanwhile has no pages.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            evicted => evicted?,
+        }
+    }
+    Ok(())
+}
+
 /// The requested state in the rows of a phase.
 pub(super) fn name(state: CacheState, design: &Design) -> String {
     let storage = design.choice("storage");
@@ -44,8 +58,17 @@ pub(super) fn page_cache_share(directory: &Path) -> Option<f64> {
     all.iter().filter_map(|file| resident(file).ok()).fold(Resident::default(), Resident::and).share()
 }
 
-fn files(directory: &Path) -> io::Result<Vec<std::path::PathBuf>> {
-    let entries =
-        std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    Ok(entries.into_iter().filter(|path| path.is_file()).collect())
+/// The files in `directory` and its folders.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let (mut found, mut folders) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.extend(path.is_file().then_some(path)),
+            }
+        }
+    }
+    Ok(found)
 }

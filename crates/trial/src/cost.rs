@@ -74,6 +74,6 @@ fn phase() -> Arc<PhasePlan> {
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
     let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;
-    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

@@ -7,10 +7,9 @@ use std::time::Duration;
 use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp};
 use results::RunMode;
-use workload::replay::Replay;
 use workload::{
-    AnswerDigests, Batch, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Stream, Target, TargetError,
-    Work,
+    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Stream, Target,
+    TargetError, Work,
 };
 
 use super::timeline::{Interval, Share, Timeline};
@@ -39,8 +38,8 @@ pub(super) struct Drive {
 
 /// The work of the threads of a phase.
 pub(super) struct Driven {
-    /// The totals per kind of operation.
-    pub(super) kinds: Vec<(Kind, KindTotals)>,
+    /// The totals per kind of operation, by its name, or of the step that was taken.
+    pub(super) operations: Vec<(&'static str, KindTotals)>,
     /// The kept answers, by thread.
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
@@ -70,6 +69,13 @@ pub(super) struct KindTotals {
 }
 
 impl KindTotals {
+    /// The totals of a single call that took `ns` nanoseconds, if time is measured.
+    pub(super) fn one(ns: Option<u64>) -> Self {
+        let mut totals = Self { operations: 1, ..Self::default() };
+        ns.into_iter().for_each(|ns| totals.service.record(ns));
+        totals
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
         self.operations += other.operations;
         self.found += other.found;
@@ -171,21 +177,26 @@ impl Drive {
         Ok(shared.combine(outcomes))
     }
 
-    /// Runs the commands of a text replay on `target`.
+    /// Runs the recorded operations of a replay on `target`.
     pub(super) fn replay(
         self,
         target: &dyn Target,
         phase: &PhasePlan,
-        replay: Replay,
+        mut replay: Replay<'_>,
         clock: &Clock,
         done: &AtomicU64,
     ) -> Result<Driven, TargetError> {
         let shared = Shared::new(self, target, phase, clock, done);
         let mut worker = Worker::new(&shared, 0);
         worker.begin();
-        for command in replay {
-            let (kind, command) = command?;
-            worker.operate(kind, |performer, check| performer.command(&command, check))?;
+        while let Some(Due { request, due_ns }) = replay.next()? {
+            worker.due_ns = due_ns;
+            let mut answer = Outcome::default();
+            worker.operate(request.kind(), |performer, check| {
+                answer = performer.request(&request, check)?;
+                Ok(answer)
+            })?;
+            replay.answer(answer);
             done.fetch_add(1, Ordering::Relaxed);
         }
         let outcome = worker.finish();
@@ -213,10 +224,11 @@ impl Shared<'_> {
             }
             records.push(outcome.record);
         }
-        let kinds = Kind::ALL.into_iter().zip(totals).filter(|(_, total)| total.operations > 0).collect();
+        let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
+        let operations = named.filter(|(_, total)| total.operations > 0).collect();
         let is_timed = self.drive.mode == RunMode::Timed;
         let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { kinds, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
+        Driven { operations, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.
@@ -305,6 +317,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
+    /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
+    due_ns: Option<u64>,
 }
 
 impl<'a> Worker<'a> {
@@ -324,6 +338,7 @@ impl<'a> Worker<'a> {
             until_timed: 0,
             issued: 0,
             deadline: None,
+            due_ns: None,
         }
     }
 
@@ -361,6 +376,9 @@ impl<'a> Worker<'a> {
         act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
     ) -> Result<(), TargetError> {
         let due = match self.shared.drive.rate {
+            _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => {
+                self.wait_for_recorded()
+            }
             Rate::Closed | Rate::Sustained(_) => None,
             rate @ Rate::Open { .. } => self.wait_for_turn(rate),
         };
@@ -392,6 +410,13 @@ impl<'a> Worker<'a> {
         self.issued += 1;
         let due = clock.after(self.start, due_ns);
         wait_until(clock, due);
+        Some(due)
+    }
+
+    /// Waits until the recorded time of the next operation.
+    fn wait_for_recorded(&mut self) -> Option<Stamp> {
+        let due = self.shared.clock.after(self.start, self.due_ns.take()?);
+        wait_until(self.shared.clock, due);
         Some(due)
     }
 

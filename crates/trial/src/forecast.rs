@@ -69,7 +69,8 @@ impl Forecast {
             self.warm_with = None;
         }
         cells.extend(self.writes(phase, measured).unwrap_or_default());
-        let bounds = live.and_then(|live| space::bounds(&self.design, &measured.settled, live));
+        let settled = measured.settled.as_ref().map(|settled| &settled.stats);
+        let bounds = live.zip(settled).and_then(|(live, settled)| space::bounds(&self.design, settled, live));
         cells.extend(bounds.unwrap_or_default());
         self.pass(phase);
         if let Work::Mixed(mixed) = &phase.work {
@@ -88,7 +89,7 @@ impl Forecast {
     /// The expected values of a phase that only adds keys to an empty store. `None` for any other phase, and for an
     /// engine that does not report the inputs of the formulas.
     fn writes(&self, phase: &Phase, measured: &Measured) -> Option<Measurements> {
-        let Measured { before, settled, .. } = measured;
+        let (before, settled) = (&measured.before, &measured.settled.as_ref()?.stats);
         let done = |metric| settled.whole.counted(metric, &before.whole);
         let is_first =
             before.whole.count(&c::USER_BYTES_WRITTEN)? == 0 && before.whole.reading(&c::RUNS)? == 0;
@@ -229,7 +230,7 @@ fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
-        Work::Text(_) => false,
+        Work::Replay(_) | Work::Step(_) => false,
     }
 }
 
@@ -238,7 +239,9 @@ fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
         Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
-        Work::Text(_) => false,
+        Work::Replay(_) => false,
+        // A step adds no keys.
+        Work::Step(_) => true,
     }
 }
 

@@ -12,12 +12,15 @@ pub(super) fn rows(phase: &str, is_open: bool, measured: &Measured) -> Vec<Measu
         let mut row = identity(phase, ALL, is_open);
         row.set(&l::LEVEL, level);
         row.extend(burst.level_since(level, before)?);
-        formulas::settle(&mut row, &settled.level_since(level, before)?);
+        if let Some(settled) = settled {
+            formulas::settle(&mut row, &settled.stats.level_since(level, before)?);
+        }
         // The bytes written to a level are relative to the user's bytes written to all levels.
         row.set_some(&c::USER_BYTES_WRITTEN, burst.whole.counted(&c::USER_BYTES_WRITTEN, &before.whole));
         formulas::derive(&mut row);
         row.retain(&[c::IDENTITY, l::LEVEL_METRICS]);
         Some(row)
     };
-    (0..burst.levels.len().max(settled.levels.len())).filter_map(row).collect()
+    let settled_levels = settled.as_ref().map_or(0, |settled| settled.stats.levels.len());
+    (0..burst.levels.len().max(settled_levels)).filter_map(row).collect()
 }

@@ -25,6 +25,8 @@ mod report;
 mod seam;
 mod space;
 mod steadiness;
+mod step;
+mod store_state;
 mod timeline;
 mod trial;
 mod truth;

@@ -20,10 +20,10 @@ pub(super) struct Measured {
     pub(super) before: EngineStats,
     /// The store after the last operation of the phase.
     pub(super) burst: EngineStats,
-    /// The store after flushes and compactions have finished.
-    pub(super) settled: EngineStats,
-    /// The time until flushes and compactions have finished, in nanoseconds.
-    pub(super) settle_ns: u64,
+    /// The store after flushes and compactions have finished. `None` if the phase did not wait for that.
+    pub(super) settled: Option<Settled>,
+    /// The time until a reopened store was closed, in nanoseconds.
+    pub(super) close_ns: Option<u64>,
     /// The bytes of the store's files after compaction has finished, if time is measured.
     pub(super) disk_bytes: Option<u64>,
     /// The share of the store's files in the page cache at the start of the phase, if known.
@@ -32,18 +32,26 @@ pub(super) struct Measured {
     pub(super) is_stored: bool,
     /// Whether the engine's allocations are counted by this program.
     pub(super) allocates_in_program: bool,
-    /// The resources that the process had used before the phase, after its last operation, and after compaction had
-    /// finished.
-    pub(super) usage: [Usage; 3],
+    /// The resources that the process had used before the phase, and after its last operation.
+    pub(super) usage: [Usage; 2],
     /// The requested rate of operations.
     pub(super) rate: Rate,
+}
+
+/// The state after the flushes and compactions of a phase have finished.
+pub(super) struct Settled {
+    pub(super) stats: EngineStats,
+    /// The time until then, in nanoseconds.
+    pub(super) ns: u64,
+    /// The resources that the process had used by then.
+    pub(super) usage: Usage,
 }
 
 impl Measured {
     /// The values that a search for a rate needs.
     pub(super) fn probed(&self) -> Probed {
         let mut response = measure::Histogram::new();
-        self.driven.kinds.iter().for_each(|(_, totals)| response.merge(&totals.response));
+        self.driven.operations.iter().for_each(|(_, totals)| response.merge(&totals.response));
         let stats = self.samples.iter().map(|sample| &sample.stats).chain([&self.burst]);
         // A configuration whose search needs more than response times has an engine that reports the levels.
         let level0 = stats.filter_map(|stats| stats.levels.first()?.reading(&c::RUNS));

@@ -6,15 +6,15 @@ use workload::{AnswerDigests, Extent, PhasePlan, Profile};
 
 use super::drive::Driven;
 
-/// The realised work of a phase. Only the mix is known of a text replay.
+/// The realised work of a phase. Only the mix is known of a replay of recorded operations.
 pub(super) fn realised(phase: &Arc<PhasePlan>, from: Extent, driven: &Driven) -> Profile {
-    if phase.text().is_none() {
+    if phase.replay().is_none() {
         let performed: Vec<u64> = driven.records.iter().map(AnswerDigests::operations).collect();
         return Profile::realised(phase, from, Some(&performed));
     }
-    let operations: u64 = driven.kinds.iter().map(|(_, totals)| totals.operations).sum();
+    let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     let share = |part: u64| part as f64 / operations as f64;
-    let mix = driven.kinds.iter().map(|(kind, totals)| (kind.name(), share(totals.operations)));
+    let mix = driven.operations.iter().map(|(kind, totals)| (*kind, share(totals.operations)));
     Profile { operations: Some(operations), mix: mix.collect(), ..Profile::default() }
 }
 

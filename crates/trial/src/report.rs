@@ -19,6 +19,8 @@ pub(super) struct PhaseReport<'a> {
     pub(super) mode: RunMode,
     /// The requested state of caches.
     pub(super) cache_state: &'a str,
+    /// The state in which the phase met the store.
+    pub(super) state_at_start: &'a str,
     /// The memory limit of the process.
     pub(super) memory_limit: Option<u64>,
     /// The free memory that was touched before the phase.
@@ -77,12 +79,12 @@ impl PhaseReport<'_> {
     pub(super) fn rows(&self, clock: &Clock) -> PhaseRows {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
-            driven.kinds.iter().map(|(kind, totals)| self.kind_row(*kind, totals)).collect();
+            driven.operations.iter().map(|(name, totals)| self.kind_row(name, totals)).collect();
         let mut all = KindTotals::default();
-        driven.kinds.iter().for_each(|(_, totals)| all.add(totals));
+        driven.operations.iter().for_each(|(_, totals)| all.add(totals));
         rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
-        let named = driven.kinds.iter().map(|(kind, totals)| (kind.name(), totals));
+        let named = driven.operations.iter().map(|(name, totals)| (*name, totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
         PhaseRows {
             name: self.phase.name.clone(),
@@ -109,16 +111,16 @@ impl PhaseReport<'_> {
         identity(&self.phase.name, operation, self.target_rate().is_some())
     }
 
-    fn kind_row(&self, kind: Kind, totals: &KindTotals) -> Measurements {
-        let mut row = self.identity(kind.name());
+    fn kind_row(&self, name: &str, totals: &KindTotals) -> Measurements {
+        let mut row = self.identity(name);
         self.set_totals(&mut row, totals);
-        row.set_some(&c::REALISED_SHARE, self.profile.mix.get(kind.name()).copied());
+        row.set_some(&c::REALISED_SHARE, self.profile.mix.get(name).copied());
         finish(&mut row, c::METRICS);
         row
     }
 
     fn set_totals(&self, row: &mut Measurements, totals: &KindTotals) {
-        row.set(&c::OPS, totals.operations);
+        row.set(&c::OPS, totals.operations).set(&c::STATE_AT_START, self.state_at_start);
         row.set_some(&c::SECONDS, self.seconds());
         set_service(row, totals.service.summary());
         if let Some(response) = totals.response.summary() {
@@ -138,8 +140,8 @@ impl PhaseReport<'_> {
 
     /// The gets of a phase that consists of gets only.
     fn gets_alone(&self) -> Option<u64> {
-        match self.measured.driven.kinds.as_slice() {
-            [(Kind::Get, totals)] => Some(totals.operations),
+        match self.measured.driven.operations.as_slice() {
+            [(name, totals)] if *name == Kind::Get.name() => Some(totals.operations),
             _ => None,
         }
     }
@@ -157,7 +159,8 @@ impl PhaseReport<'_> {
         self.set_conditions(&mut row, clock);
         row.set(&c::CHECKED_ANSWERS, self.checked.answers).set(&c::WRONG_ANSWERS, self.checked.wrong);
         row.set_some(&c::DROPPED_ANSWERS, self.checked.dropped);
-        row.set(&c::THREADS, u64::from(self.phase.threads));
+        // No thread issues operations in a step.
+        row.set_some(&c::THREADS, self.phase.step().is_none().then_some(u64::from(self.phase.threads)));
         row.set_some(&c::TARGET_OPS_PER_SECOND, self.target_rate());
         self.set_realised(&mut row);
         finish(&mut row, c::METRICS);
@@ -168,7 +171,11 @@ impl PhaseReport<'_> {
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
-        formulas::settle(row, &settled.since(before));
+        if let Some(settled) = settled {
+            formulas::settle(row, &settled.stats.since(before));
+        }
+        row.set_some(&c::MEMTABLE_BYTES_AT_START, before.whole.reading(&c::MEMTABLE_BYTES));
+        row.set_some(&c::RUNS_AT_START, before.whole.reading(&c::RUNS));
         if row.get(&c::USER_BYTES_WRITTEN).is_empty() {
             row.set_some(&c::USER_BYTES_WRITTEN, self.profile.written_bytes);
         }
@@ -180,9 +187,11 @@ impl PhaseReport<'_> {
         if self.mode == RunMode::Counted {
             return;
         }
-        row.set(&c::SETTLE_SECONDS, self.measured.settle_ns as f64 / 1e9);
-        let [before, after, _] = self.measured.usage;
-        row.set(&c::CPU_SECONDS, after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e9);
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        row.set_some(&c::SETTLE_SECONDS, self.measured.settled.as_ref().map(|settled| seconds(settled.ns)));
+        row.set_some(&c::CLOSE_SECONDS, self.measured.close_ns.map(seconds));
+        let [before, after] = self.measured.usage;
+        row.set(&c::CPU_SECONDS, seconds(after.cpu_ns.saturating_sub(before.cpu_ns)));
         set_events(row, after.events_since(&before));
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
@@ -192,12 +201,13 @@ impl PhaseReport<'_> {
 
     /// Sets the bytes that the operating system read and wrote.
     fn set_system(&self, row: &mut Measurements) {
-        let [before, burst, settled] = self.measured.usage;
+        let [before, burst] = self.measured.usage;
+        let settled = self.measured.settled.as_ref().and_then(|settled| settled.usage.os_write_bytes);
         let since = |before: Option<u64>, after: Option<u64>| {
             before.zip(after).map(|(before, after)| after.saturating_sub(before))
         };
         row.set_some(&c::OS_WRITE_BYTES, since(before.os_write_bytes, burst.os_write_bytes));
-        row.set_some(&c::OS_WRITE_BYTES_SETTLED, since(before.os_write_bytes, settled.os_write_bytes));
+        row.set_some(&c::OS_WRITE_BYTES_SETTLED, since(before.os_write_bytes, settled));
         row.set_some(&c::OS_READ_BYTES, since(before.os_read_bytes, burst.os_read_bytes));
     }
 
@@ -212,7 +222,7 @@ impl PhaseReport<'_> {
             row.set(&c::WARM_UP_OPS, warmed.operations);
             row.set_some(&c::WARM_UP_STEADY, warmed.is_steady.map(yes_or_no));
         }
-        let Some(elapsed_ns) = driven.elapsed_ns else { return };
+        let Some(elapsed_ns) = driven.elapsed_ns.filter(|_| self.phase.step().is_none()) else { return };
         row.set_some(&c::WARM_UP_SECONDS, warmed.map(|warmed| warmed.ns as f64 / 1e9));
         let since_start = |sample: &Sample| clock.ns_between(driven.start, sample.at);
         if let Some(unsteady) = steadiness::of_phase(&driven.intervals, samples, elapsed_ns, since_start) {

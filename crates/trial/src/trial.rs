@@ -12,19 +12,21 @@ use measure::{Clock, Stamp, probe};
 use results::{Folder, Group, RunMode, Stream};
 use subject::Task;
 use tree::{Design, Mode};
-use workload::replay::{Replay, count_lines};
 use workload::{
-    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, Sustained, Work, Workload,
+    AnswerDigests, Extent, PhasePlan, Plan, Probed, Profile, Rate, Shadow, StoreStep, Sustained, Work,
+    Workload,
 };
 
 use super::drive::{Drive, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
-use super::measured::Measured;
+use super::measured::{Measured, Settled};
 use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
 use super::report::{PhaseReport, PhaseRows};
+use super::step::{StepContext, Taken};
+use super::store_state::StoreState;
 use super::timeline::Sample;
-use super::truth::Truth;
+use super::truth::{Checked, Truth};
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
 use super::{caches, free_memory, lifeline, profile};
@@ -99,6 +101,8 @@ struct Trial {
     /// Whether the store's files are on storage of the operating system.
     is_stored: bool,
     truth: Truth,
+    /// The state in which the next phase meets the store.
+    state: StoreState,
     forecast: Forecast,
     phases: Vec<PhaseRows>,
     streams: Vec<Stream>,
@@ -137,6 +141,7 @@ impl Trial {
             design,
             is_stored,
             truth,
+            state: StoreState::default(),
             forecast,
             phases,
             streams,
@@ -155,9 +160,15 @@ impl Trial {
             Some(FixtureStep::Stands { done }) => (done.len(), phases.len()),
         };
         for (number, phase) in phases.iter().enumerate().take(last).skip(first) {
+            if let Some(step) = phase.step() {
+                self = self.step(number, phase, extent, step)?;
+                continue;
+            }
             let unseen = self.truth.begin(phase, self.store.target())?;
             self.blame(unseen);
-            self.store = caches::set(phase.phase().before.cache, self.store, &self.spec.directory)?;
+            let cache = phase.phase().before.cache;
+            self.store = caches::set(cache, self.store, &self.spec.directory)?;
+            self.state.prepare(cache);
             extent = match (self.spec.mode, phase.phase().rate) {
                 // Where no time is measured, no operation waits for its start.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
@@ -180,11 +191,16 @@ impl Trial {
         let mut extent = Extent::default();
         let Some(FixtureStep::Stands { done }) = &self.spec.fixture else { return Ok(extent) };
         for (phase, done) in phases.iter().zip(done) {
+            self.forecast.pass(phase.phase());
+            self.state.pass(phase.phase(), true);
+            if phase.step().is_some() {
+                continue;
+            }
             let records: Vec<AnswerDigests> =
                 done.iter().map(|operations| AnswerDigests::unkept(*operations)).collect();
             extent = self.truth.check(phase, extent, &records, self.plan.format())?.extent;
-            self.forecast.pass(phase.phase());
         }
+        self.state.reopen_flushed();
         Ok(extent)
     }
 
@@ -202,6 +218,45 @@ impl Trial {
         (self.tell)(&Message::Progress(Step { phase: number, share: 1.0, checking: true }));
         let extent = self.judge(phase, from, &measured)?;
         Ok((measured.probed(), extent))
+    }
+
+    /// Takes the step of a phase. It has no answers, so that the expected content stays as it is.
+    fn step(
+        mut self,
+        number: usize,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        step: StoreStep,
+    ) -> TrialResult<Self> {
+        (self.tell)(&Message::Progress(Step { phase: number, share: 0.0, checking: false }));
+        self.prepare_memory()?;
+        let page_cache_share = self.page_cache_share();
+        let (before, usage_before) = (self.store.stats(), self.meter.read());
+        let (mode, clock, directory) = (self.spec.mode, &self.clock, &*self.spec.directory);
+        let context = StepContext { mode, clock, directory, truth: &mut self.truth };
+        let Taken { store, driven, restarted, close_ns, wrong } = context.take(step, self.store)?;
+        self.store = store;
+        let (usage, burst) = ([usage_before, self.meter.read()], self.store.stats());
+        let measured = Measured {
+            driven,
+            samples: Vec::new(),
+            warmed: None,
+            before: restarted.unwrap_or(before),
+            burst,
+            settled: self.settle(phase)?,
+            close_ns,
+            disk_bytes: self.disk_bytes(),
+            page_cache_share,
+            is_stored: self.is_stored,
+            allocates_in_program: self.store.engine().allocates_in_program(),
+            usage,
+            rate: Rate::Closed,
+        };
+        let checked = Checked { live_bytes: self.truth.live_bytes(), ..Checked::default() };
+        self.report(phase, from, &measured, &checked, &Profile::default());
+        self.blame(wrong);
+        self.done.push(Vec::new());
+        Ok(self)
     }
 
     /// Runs a phase at several rates in turn, each on the store of the previous one after compaction has finished. The
@@ -238,14 +293,8 @@ impl Trial {
         from: Extent,
         rate: Rate,
     ) -> TrialResult<Measured> {
-        let page_cache_share = match self.spec.mode {
-            RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
-            _ => None,
-        };
-        if let Some(bytes) = self.spec.warm_memory {
-            let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
-            free_memory::touch(bytes).map_err(doing)?;
-        }
+        let page_cache_share = self.page_cache_share();
+        self.prepare_memory()?;
         let (mut before, mut usage_before) = (self.store.stats(), self.meter.read());
         let (driven, mut samples, begun) = self.drive(number, phase, from, rate)?;
         let warmed = begun.map(|begun| {
@@ -257,15 +306,9 @@ impl Trial {
         });
         let usage_after = self.meter.read();
         let burst = self.store.stats();
-        let settle_start = self.clock.now();
-        self.store.target().settle()?;
-        let settle_ns = self.clock.ns_between(settle_start, self.clock.now());
-        let settled = self.store.stats();
-        let disk_bytes = match self.spec.mode {
-            RunMode::Timed => self.store.disk_bytes(),
-            RunMode::Counted => None,
-        };
-        let usage = [usage_before, usage_after, self.meter.read()];
+        let settled = self.settle(phase)?;
+        let disk_bytes = self.disk_bytes();
+        let usage = [usage_before, usage_after];
         let allocates_in_program = self.store.engine().allocates_in_program();
         let is_stored = self.is_stored;
         Ok(Measured {
@@ -275,7 +318,7 @@ impl Trial {
             before,
             burst,
             settled,
-            settle_ns,
+            close_ns: None,
             disk_bytes,
             page_cache_share,
             is_stored,
@@ -283,6 +326,40 @@ impl Trial {
             usage,
             rate,
         })
+    }
+
+    /// The share of the store's files in the page cache, if time is measured and they are on storage.
+    fn page_cache_share(&self) -> Option<f64> {
+        match self.spec.mode {
+            RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
+            _ => None,
+        }
+    }
+
+    /// Touches the free memory that the experiment asks for.
+    fn prepare_memory(&self) -> TrialResult<()> {
+        let Some(bytes) = self.spec.warm_memory else { return Ok(()) };
+        let doing = |error| format!("cannot touch the {bytes} bytes of trials.warm_memory: {error}");
+        Ok(free_memory::touch(bytes).map_err(doing)?)
+    }
+
+    /// Waits for flushes and compactions, unless the phase leaves them to the next one. In counted mode none is left.
+    fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
+        if !phase.phase().settle && self.spec.mode == RunMode::Timed {
+            return Ok(None);
+        }
+        let start = self.clock.now();
+        self.store.target().settle()?;
+        let ns = self.clock.ns_between(start, self.clock.now());
+        Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
+    }
+
+    /// The bytes of the store's files, if time is measured.
+    fn disk_bytes(&self) -> Option<u64> {
+        match self.spec.mode {
+            RunMode::Timed => self.store.disk_bytes(),
+            RunMode::Counted => None,
+        }
     }
 
     /// Checks the answers of a phase and makes its rows. Returns the extent at which the next phase starts.
@@ -298,20 +375,34 @@ impl Trial {
             intended: profile::as_result(&Profile::intended(phase, from)),
             realised: profile::as_result(&profile),
         });
+        self.report(phase, from, measured, &checked, &profile);
+        Ok(checked.extent)
+    }
+
+    /// Makes the rows of a phase, and records the state in which it leaves the store.
+    fn report(
+        &mut self,
+        phase: &Arc<PhasePlan>,
+        from: Extent,
+        measured: &Measured,
+        checked: &Checked,
+        profile: &Profile,
+    ) {
         let report = PhaseReport {
             phase: phase.phase(),
             mode: self.spec.mode,
             cache_state: &caches::name(phase.phase().before.cache, &self.design),
+            state_at_start: &self.state.name(),
             memory_limit: self.spec.memory_limit,
             warm_memory: self.spec.warm_memory,
             measured,
-            checked: &checked,
-            profile: &profile,
+            checked,
+            profile,
         };
         let mut rows = report.rows(&self.clock);
         rows.expect(self.forecast.of_phase(phase.phase(), from, measured, checked.live_bytes));
         self.phases.push(rows);
-        Ok(checked.extent)
+        self.state.pass(phase.phase(), measured.settled.is_some());
     }
 
     /// Records a difference between the store and its expected content.
@@ -355,8 +446,8 @@ impl Trial {
     ) -> TrialResult<(Driven, Vec<Sample>, Option<Begun>)> {
         let done = AtomicU64::new(0);
         let over = AtomicBool::new(false);
-        let total = match phase.text() {
-            Some(file) => Some(count_lines(file)?),
+        let total = match phase.replay() {
+            Some(replay) => replay.expected_requests()?,
             None => phase.operations(),
         };
         let way = Way { number, total, time_limit_ns: time_limit_ns(phase) };
@@ -376,8 +467,9 @@ impl Trial {
             if let Some(warming_up) = &warming_up {
                 scope.spawn(|| warming_up.supervise(&over));
             }
-            let driven = match phase.text() {
-                Some(file) => Replay::open(file)
+            let driven = match phase.replay() {
+                Some(replay) => replay
+                    .open()
                     .map_err(Into::into)
                     .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
                 None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),
@@ -445,178 +537,4 @@ fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use engines::{Engine, EngineOptions, EngineStats, Identity, Missing, Store};
-    use results::columns as c;
-    use tempfile::TempDir;
-    use workload::{Scan, Target, TargetError, Write as StoreWrite};
-
-    use super::super::configuration::Configuration;
-    use super::*;
-
-    const WORKLOAD: &str = r#"
-        [[phase]]
-        name   = "load"
-        insert = 200
-        [[phase]]
-        name       = "look"
-        operations = 500
-        mix        = { get = 8, range = 2 }
-        range      = { kind = "fixed", entries = 3 }
-        [[phase]]
-        name       = "prune"
-        operations = 20
-        mix        = "delete"
-    "#;
-
-    /// The kinds of errors that a faulty store makes.
-    #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Lie {
-        None,
-        /// A value with a wrong first byte.
-        Value,
-        /// A missing result for an existing key.
-        Miss,
-        /// A scan with one entry too few.
-        Range,
-        /// A lost delete: no answer shows it, but the final content does.
-        Delete,
-    }
-
-    /// An engine whose stores give one wrong answer. All else is that of our own tree.
-    struct LyingEngine(Box<dyn Engine>, Lie);
-
-    impl Engine for LyingEngine {
-        fn identify(&self) -> Result<Identity, Missing> {
-            self.0.identify()
-        }
-
-        fn mapping(&self, options: &EngineOptions) -> Vec<String> {
-            self.0.mapping(options)
-        }
-
-        fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError> {
-            Ok(Box::new(Liar { tree: self.0.open(opening)?, lie: self.1, left: AtomicU64::new(3) }))
-        }
-    }
-
-    /// A store that gives one wrong answer.
-    struct Liar {
-        tree: Box<dyn Store>,
-        lie: Lie,
-        left: AtomicU64,
-    }
-
-    impl Liar {
-        /// Whether the error is due now, at its third opportunity.
-        fn lies(&self, lie: Lie) -> bool {
-            self.lie == lie && self.left.fetch_sub(1, Ordering::Relaxed) == 1
-        }
-    }
-
-    impl Target for Liar {
-        fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
-            self.tree.put(key, value)
-        }
-
-        fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
-            let found = self.tree.get(key, value)?;
-            if found && self.lies(Lie::Value) {
-                value[0] ^= 1;
-            }
-            Ok(found && !self.lies(Lie::Miss))
-        }
-
-        fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
-            if self.lies(Lie::Delete) { Ok(()) } else { self.tree.delete(key) }
-        }
-
-        fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
-            let limit = if self.lies(Lie::Range) { scan.limit - 1 } else { scan.limit };
-            self.tree.range(&Scan { limit, ..*scan }, visit)
-        }
-
-        fn write(&self, writes: &[StoreWrite<'_>]) -> Result<(), TargetError> {
-            self.tree.write(writes)
-        }
-
-        fn multi_get(
-            &self,
-            keys: &[&[u8]],
-            visit: &mut dyn FnMut(usize, Option<&[u8]>),
-        ) -> Result<(), TargetError> {
-            self.tree.multi_get(keys, visit)
-        }
-
-        fn flush(&self) -> Result<(), TargetError> {
-            self.tree.flush()
-        }
-
-        fn settle(&self) -> Result<(), TargetError> {
-            self.tree.settle()
-        }
-
-        fn close(&self) -> Result<(), TargetError> {
-            self.tree.close()
-        }
-    }
-
-    impl Store for Liar {
-        fn version(&self) -> Option<String> {
-            self.tree.version()
-        }
-
-        fn stats(&self) -> EngineStats {
-            self.tree.stats()
-        }
-    }
-
-    fn report(lie: Lie) -> TrialReport {
-        let folder = TempDir::new().unwrap();
-        let spec = TrialSpec {
-            configuration: Configuration {
-                engine: CATALOG.baseline(),
-                design: Design::default(),
-                task: Task::from_toml(&WORKLOAD.parse().unwrap()).unwrap(),
-            },
-            base: folder.path().to_owned(),
-            seed: 42,
-            mode: RunMode::Counted,
-            sampling: 1,
-            check: 1,
-            interval_ns: 1_000_000_000,
-            directory: folder.path().join("tree"),
-            results: Some(folder.path().to_owned()),
-            cell: 0,
-            trial: 0,
-            memory_limit: None,
-            warm_memory: None,
-            fixture: None,
-        };
-        let tree = CATALOG.build(&spec.configuration.engine).unwrap();
-        let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();
-        let workload = Workload::from_toml(&WORKLOAD.parse().unwrap()).unwrap();
-        Trial::new(spec, &workload, store, Meter::begin(RunMode::Counted), |_| {}).unwrap().run().unwrap()
-    }
-
-    /// The number of wrong answers in all rows, and whether any row has numbers.
-    fn wrong_and_numbers(report: &TrialReport) -> (u64, bool) {
-        let rows = || report.rows.iter();
-        let wrong = rows().filter_map(|row| row.integer(&c::WRONG_ANSWERS));
-        (wrong.sum(), rows().any(|row| !row.get(&c::OPS).is_empty()))
-    }
-
-    #[test]
-    fn one_wrong_answer_takes_every_number_away() {
-        let right = report(Lie::None);
-        assert_eq!(wrong_and_numbers(&right), (0, true));
-        assert!(right.wrong.is_empty(), "{:?}", right.wrong);
-        for lie in [Lie::Value, Lie::Miss, Lie::Range, Lie::Delete] {
-            let report = report(lie);
-            let (wrong, numbers) = wrong_and_numbers(&report);
-            assert!(wrong >= 1 && !numbers, "{lie:?}: {:?}", report.rows);
-            assert!(!report.wrong.is_empty(), "{lie:?} is not described");
-            assert!(report.timeline.is_empty() && report.levels.is_empty(), "{lie:?}");
-        }
-    }
-}
+mod tests;

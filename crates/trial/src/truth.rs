@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use workload::replay::{self, Replay};
+use workload::model_check;
 use workload::{AnswerDigests, Extent, KeyFormat, Model, PhasePlan, Shadow, Target, TargetError, check};
 
-/// The largest store that is copied into a model, in key and value bytes. A text replay on a larger one is not checked.
+/// The largest store that a model holds, in key and value bytes. A replay is not checked beyond it.
 const MOST_MODEL_BYTES: u64 = 256 << 20;
 
 /// The expected content of the store.
 pub(super) enum Truth {
     /// The version of each generated key.
     Shadow(Shadow),
-    /// A copy of the store, because text replays write keys and values that are in no plan.
+    /// A copy of the store, because replays write keys and values that are in no plan.
     Model(Model),
     /// Unknown content, for which answers are not checked.
     Unknown,
@@ -36,14 +36,14 @@ pub(super) struct Checked {
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a text replay, the whole content of the store is compared with the expected
+    /// Prepares for a phase. Before a replay of recorded operations, the whole content of the store is compared with the expected
     /// content, because this is impossible afterwards. Returns the differences.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,
         target: &dyn Target,
     ) -> Result<Option<String>, TargetError> {
-        if phase.text().is_none() {
+        if phase.replay().is_none() {
             if matches!(self, Self::Model(_)) {
                 let wrong = self.verify(target)?;
                 *self = Self::Unknown;
@@ -55,7 +55,7 @@ impl Truth {
         // A model cannot represent data that may be missing.
         let copied = shadow.live_bytes() <= MOST_MODEL_BYTES && !shadow.may_drop();
         let wrong = self.verify(target)?;
-        *self = if copied { Self::Model(replay::copy(target)?) } else { Self::Unknown };
+        *self = if copied { Self::Model(model_check::copy(target)?) } else { Self::Unknown };
         Ok(wrong)
     }
 
@@ -72,7 +72,7 @@ impl Truth {
         records: &[AnswerDigests],
         format: &Arc<dyn KeyFormat>,
     ) -> Result<Checked, TargetError> {
-        match (self, phase.text()) {
+        match (&mut *self, phase.replay()) {
             (Self::Shadow(shadow), None) => {
                 let verdict = check(phase, from, records, shadow);
                 Ok(Checked {
@@ -84,15 +84,19 @@ impl Truth {
                     live_bytes: (!shadow.may_drop()).then(|| shadow.live_bytes()),
                 })
             }
-            (Self::Model(model), Some(file)) => {
-                let verdict = replay::check(Replay::open(file)?, &records[0], model)?;
+            (Self::Model(model), Some(replay)) => {
+                let verdict = model_check::check(replay.open()?, &records[0], model, MOST_MODEL_BYTES)?;
+                let live_bytes = (!verdict.has_stopped).then(|| model.live_bytes());
+                if verdict.has_stopped {
+                    *self = Self::Unknown;
+                }
                 Ok(Checked {
                     answers: verdict.checked,
                     wrong: verdict.wrong,
                     dropped: None,
                     examples: verdict.first.into_iter().collect(),
                     extent: from,
-                    live_bytes: Some(model.live_bytes()),
+                    live_bytes,
                 })
             }
             (_, None) => {
@@ -104,6 +108,15 @@ impl Truth {
         }
     }
 
+    /// Key and value bytes of all live data, if known.
+    pub(super) fn live_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Shadow(shadow) => (!shadow.may_drop()).then(|| shadow.live_bytes()),
+            Self::Model(model) => Some(model.live_bytes()),
+            Self::Unknown => None,
+        }
+    }
+
     /// Compares the whole content of the store with the expected content. Returns the first difference.
     pub(super) fn verify(&mut self, target: &dyn Target) -> Result<Option<String>, TargetError> {
         match self {
@@ -111,7 +124,7 @@ impl Truth {
                 let verdict = shadow.verify(target)?;
                 Ok(verdict.first.map(|first| format!("{} entries are wrong: {first}", verdict.wrong)))
             }
-            Self::Model(model) => replay::compare(target, model),
+            Self::Model(model) => model_check::compare(target, model),
             Self::Unknown => Ok(None),
         }
     }

@@ -19,7 +19,7 @@ enum Scale {
 
 /// The change of a candidate against a baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Change {
+pub struct Change {
     ratio: f64,
     /// `None` where there is none, or where it has no width.
     interval: Option<Interval>,
@@ -29,7 +29,7 @@ pub(crate) struct Change {
 impl Change {
     /// The change of a comparison; `None` where it has no ratio. `points_of` is the baseline of a share whose changes are
     /// percentage points.
-    pub(crate) fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
+    pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
         let interval = comparison.interval.filter(has_width);
@@ -61,12 +61,12 @@ impl Change {
     }
 
     /// The change as a table has it: `2.28x`, `-12.3%`, `+4.0 points`, `from 0`, `to 0`.
-    pub(crate) fn short(&self) -> String {
+    pub fn short(&self) -> String {
         if self.ratio.is_infinite() { "from 0".to_owned() } else { self.signed(self.ratio) }
     }
 
     /// Both ends of the interval as a table has them: `2.18 .. 2.65`, `-14.0% .. -10.2%`; `None` where it has no width.
-    pub(crate) fn range(&self) -> Option<String> {
+    pub fn range(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(match self.scale {
             Scale::Factor => format!("{} .. {}", bare_factor(low), bare_factor(high)),

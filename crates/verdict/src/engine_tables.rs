@@ -27,7 +27,10 @@ pub struct EngineTables {
     table: Table,
     /// The label of the line with which the others are compared.
     baseline: String,
+    /// The columns of phases with operations.
     columns: Vec<Heading>,
+    /// The columns of steps on the store.
+    steps: Vec<Heading>,
     lines: Vec<Line>,
     /// Per cell, the swept paths of the workload and their values.
     within: BTreeMap<u64, Vec<(String, String)>>,
@@ -61,6 +64,7 @@ impl EngineTables {
             table,
             baseline: baseline.to_owned(),
             columns: Vec::new(),
+            steps: Vec::new(),
             lines: Vec::new(),
             within: BTreeMap::new(),
             wrong,
@@ -95,10 +99,11 @@ impl EngineTables {
         for phase in &self.manifest.phases {
             for cell in &self.manifest.cells {
                 let within = &self.within[&cell.cell];
-                if !self.columns.iter().any(|column| column.is(phase, within)) {
-                    let heading = self.heading(phase, within);
-                    self.columns.push(heading);
+                if self.columns.iter().chain(&self.steps).any(|column| column.is(phase, within)) {
+                    continue;
                 }
+                let heading = self.heading(phase, within);
+                if heading.is_step { self.steps.push(heading) } else { self.columns.push(heading) }
             }
         }
     }
@@ -110,14 +115,17 @@ impl EngineTables {
             row.get(&c::PHASE).to_string() == phase && cell.is_some_and(|found| found == within)
         };
         let rows = || self.table.rows().iter().filter(is_of);
+        let threads = rows().find_map(|row| row.get(&c::THREADS).integer());
+        let states = rows().map(|row| row.get(&c::STATE_AT_START).to_string());
+        let operations: BTreeSet<String> =
+            rows().map(|row| row.get(&c::OPERATION).to_string()).filter(|kind| kind != ALL).collect();
         Heading {
             phase: phase.to_owned(),
             within: within.to_vec(),
-            threads: rows().find_map(|row| row.get(&c::THREADS).integer()).unwrap_or(1),
-            operations: rows()
-                .map(|row| row.get(&c::OPERATION).to_string())
-                .filter(|kind| kind != ALL)
-                .collect(),
+            threads: threads.unwrap_or(1),
+            is_step: threads.is_none() && !operations.is_empty(),
+            state: states.into_iter().find(|state| !state.is_empty()),
+            operations,
         }
     }
 

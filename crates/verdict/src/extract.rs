@@ -36,6 +36,7 @@ pub fn kept_manifest(whole: &Manifest, names: &Names) -> Manifest {
         cells: cells.collect(),
         started: whole.started.clone(),
         ended: whole.ended.clone(),
+        conclusions: names.all(&whole.conclusions),
         build: BuildInfo { flags: whole.build.flags.as_deref().map(flags), ..whole.build.clone() },
         ..Manifest::default()
     };

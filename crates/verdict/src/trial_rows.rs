@@ -77,6 +77,19 @@ impl<'a> TrialRows<'a> {
         groups
     }
 
+    /// The seeds of the operations, each with its first trial.
+    pub(crate) fn seeds(&self) -> BTreeMap<u64, u64> {
+        let mut seeds = BTreeMap::new();
+        for row in self.iter() {
+            let both = row.get(&c::SEED).integer().zip(row.get(&c::TRIAL).integer());
+            if let Some((seed, trial)) = both {
+                let first = seeds.entry(seed).or_insert(trial);
+                *first = trial.min(*first);
+            }
+        }
+        seeds
+    }
+
     /// The result of `value` on the row of each trial, under a name. Trials without a value are left out.
     pub(crate) fn sample(&self, name: &str, value: impl Fn(&Row) -> Option<f64>) -> Sample {
         let trial = |row: &Row| Some((row.get(&c::TRIAL).integer()?, value(row)?));

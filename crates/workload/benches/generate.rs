@@ -16,7 +16,14 @@ const OPERATIONS: usize = Batch::OPERATIONS;
 fn keys(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("keys");
     group.throughput(Throughput::Elements(OPERATIONS as u64));
-    let scope = Scope { keys: KEYS_THERE_ARE, planned: KEYS_THERE_ARE, popularity: 1, thread: 0, threads: 1 };
+    let scope = Scope {
+        keys: KEYS_THERE_ARE,
+        planned: KEYS_THERE_ARE,
+        inserts: 0,
+        popularity: 1,
+        thread: 0,
+        threads: 1,
+    };
     for choice in KEYS.all() {
         let mut sampler = KEYS.build(&choice).expect("the defaults can be built").sampler(&scope);
         let (mut random, mut indexes) = (Random::new(1), vec![0; OPERATIONS]);

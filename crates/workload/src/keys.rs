@@ -10,6 +10,7 @@ mod permuted;
 mod power;
 mod sequential;
 mod uniform;
+mod ycsb_core;
 mod ycsb_scrambled;
 mod zipf;
 mod zipfian;
@@ -34,5 +35,6 @@ pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
         mixgraph::VARIANT,
         normal::VARIANT,
         sequential::VARIANT,
+        ycsb_core::VARIANT,
     ],
 );

@@ -4,7 +4,7 @@
 //!
 //! From the top down:
 //!
-//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase has its [`Mix`] of
+//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`], or has its [`Mix`] of
 //!    [`Kind`]s, the distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and scan lengths ([`LENGTHS`]), and its
 //!    [`Rate`].
 //! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs;
@@ -30,6 +30,7 @@ mod format;
 mod keys;
 mod length;
 mod mix;
+pub mod model_check;
 mod operation;
 mod order;
 mod pairs;
@@ -43,9 +44,12 @@ mod random;
 mod range;
 mod rate;
 pub mod reference;
-pub mod replay;
+mod replay;
+mod replay_spec;
+mod request;
 mod shadow;
 mod spelling;
+mod step;
 mod stream;
 mod sustained;
 mod target;
@@ -72,12 +76,18 @@ pub use profile::{Profile, Recorder};
 pub use random::{Concern, Random, sub_seed};
 pub use range::{LENGTHS, RangeSpec};
 pub use rate::Rate;
-pub use replay::Replay;
+pub use replay::{Due, Replay, ReplayPlan};
+pub use replay_spec::{Miss, ReplaySpec};
+pub use request::Request;
 pub use shadow::{Shadow, StoreVerdict};
+pub use step::StoreStep;
 pub use stream::Stream;
 pub use sustained::{Objective, Probed, Sustained, SustainedRate};
 pub use target::{Model, NoOp, Scan, Target, TargetError, Write, get_one_by_one};
-pub use trace::{Accesses, Endian, Recording, TRACES, TraceError, TraceFile, TraceReader};
+pub use trace::{
+    Accesses, CSV_HEADER, Endian, RecordError, Recording, TRACES, TraceError, TraceFile, TraceHead,
+    TraceInput, TraceOperation, TraceReader, TraceRecord, TraceRecords, TraceStream,
+};
 pub use value::{SIZES, ValueSpec};
 pub use values::Values;
 pub use workload::Workload;

@@ -4,8 +4,8 @@ use types::Direction;
 
 use crate::batch::Batch;
 use crate::digest::{self, Parts};
-use crate::dsl::Command;
 use crate::operation::Kind;
+use crate::request::Request;
 use crate::target::{Scan, Target, TargetError, Write};
 
 /// Executor of operations on a store, with reused memory.
@@ -72,24 +72,36 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one command of a text replay; the caller handles loading and statistics.
+    /// Executes one operation of a replay. Only with `check` does the answer of a scan get a digest.
     ///
     /// # Errors
     /// The error of the store.
-    pub fn command(&mut self, command: &Command, check: bool) -> Result<Outcome, TargetError> {
-        match command {
-            Command::Get { key } => return self.get(key),
-            Command::Range { low, high } => {
-                let direction = Direction::Forward;
-                let scan = Scan { low, high: Some(high), direction, limit: usize::MAX };
+    pub fn request(&mut self, request: &Request, check: bool) -> Result<Outcome, TargetError> {
+        match request {
+            Request::Get { key } => return self.get(key),
+            Request::ReadModifyWrite { key, value } => {
+                let outcome = self.get(key)?;
+                self.target.put(key, value)?;
+                return Ok(outcome);
+            }
+            Request::Scan { low, high, backward, limit } => {
+                let direction = if *backward { Direction::Backward } else { Direction::Forward };
+                let scan = Scan { low, high: high.as_deref(), direction, limit: *limit };
                 return self.scan(&scan, check);
             }
-            Command::Put { key, value } => self.target.put(key, value)?,
-            Command::Delete { key } => self.target.delete(key)?,
-            Command::Load { .. } | Command::Statistics => {}
+            Request::Put { key, value } => self.target.put(key, value)?,
+            Request::Delete { key } => self.target.delete(key)?,
+            Request::DeleteRange { low, high } => self.delete_range(low, high)?,
         }
         self.digest = Digest::Made(0);
         Ok(Outcome::default())
+    }
+
+    fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<(), TargetError> {
+        let mut keys = Vec::new();
+        let scan = Scan { low, high: Some(high), direction: Direction::Forward, limit: usize::MAX };
+        self.target.range(&scan, &mut |key, _| keys.push(key.to_vec()))?;
+        keys.iter().try_for_each(|key| self.target.delete(key))
     }
 
     /// Returns a digest of the last answer, for an [`AnswerDigests`](crate::AnswerDigests).

@@ -1,8 +1,6 @@
 //! A phase of a workload as written in an experiment file.
 
-use std::path::PathBuf;
-
-use catalog::{Choice, ChoiceError, Count, Time, suggestion};
+use catalog::{Choice, ChoiceError, Count, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
@@ -12,8 +10,10 @@ use crate::mix::Mix;
 use crate::operation::Kind;
 use crate::range::RangeSpec;
 use crate::rate::Rate;
+use crate::replay_spec::ReplaySpec;
 use crate::spelling::{self, Spelling, inside};
-use crate::trace::{TRACES, TraceFile};
+use crate::step::StoreStep;
+use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
 
 /// Maximum number of operations in one batch or multi-get.
@@ -25,10 +25,7 @@ const MOST_THREADS: u64 = 1024;
 /// Default number of members of a batch or multi-get.
 const DEFAULT_MEMBERS: u32 = 100;
 
-/// The kind of a replay of commands as text, which is no trace.
-const TEXT: &str = "text";
-
-/// One `[[phase]]`: a load, a mix of operations, or a replay.
+/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// The name, unique in its workload; the random streams depend on it.
@@ -43,6 +40,8 @@ pub struct Phase {
     pub threads: u32,
     /// The rate of requests.
     pub rate: Rate,
+    /// Whether the phase ends only when no flush and no compaction is running or due.
+    pub settle: bool,
 }
 
 /// Work of a phase.
@@ -52,8 +51,10 @@ pub enum Work {
     Load(Load),
     /// Executes operations of a mix, on drawn or recorded keys.
     Mixed(Box<Mixed>),
-    /// Executes the commands of a text file in the DSL.
-    Text(PathBuf),
+    /// Executes the recorded operations of a trace.
+    Replay(Box<ReplaySpec>),
+    /// Takes a step on the store, and executes no operations.
+    Step(StoreStep),
 }
 
 /// A phase that adds keys: `insert = 1_000_000`.
@@ -113,8 +114,9 @@ pub enum KeySource {
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
+    /// A mix on the keys of a trace.
     Trace(TraceFile),
-    Text(PathBuf),
+    Replay(Box<ReplaySpec>),
 }
 
 impl Phase {
@@ -126,19 +128,19 @@ impl Phase {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
         check_name(&name)?;
+        if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
+            let settle = match step {
+                StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
+                _ => spelling.read("settle")?.unwrap_or(true),
+            };
+            spelling.finish("a step")?;
+            return Ok(Self::of_step(name, step, settle));
+        }
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
             PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
             PhaseWork::Trace(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
-            PhaseWork::Text(file) => {
-                let reason = "the commands of a text replay say it all";
-                for key in
-                    ["operations", "order", "seconds", "mix", "keys", "absent", "value", "range", "batch"]
-                {
-                    spelling.forbid(key, reason)?;
-                }
-                Work::Text(file)
-            }
+            PhaseWork::Replay(replay) => Work::Replay(read_operations(&mut spelling, replay)?),
         };
         let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
         let value = match spelling.take("value") {
@@ -147,11 +149,18 @@ impl Phase {
         };
         let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
+        let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
-        let phase = Self { name, before, work, value, threads, rate };
+        let phase = Self { name, before, work, value, threads, rate, settle };
         phase.check_threads()?;
         phase.check_rate()?;
         Ok(phase)
+    }
+
+    /// Creates the phase of a step.
+    fn of_step(name: String, step: StoreStep, settle: bool) -> Self {
+        let (before, value) = (Before::default(), ValueSpec::default());
+        Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
     }
 
     /// Returns the phase as TOML with all defaults; it parses to an equal phase.
@@ -162,22 +171,50 @@ impl Phase {
         match &self.work {
             Work::Load(load) => load.write(&mut table),
             Work::Mixed(mixed) => mixed.write(&mut table),
-            Work::Text(file) => {
-                let mut replay = Table::new();
-                replay.insert("kind".to_owned(), TEXT.into());
-                replay.insert("file".to_owned(), file.to_string_lossy().into_owned().into());
-                table.insert("replay".to_owned(), Value::Table(replay));
+            Work::Replay(replay) => {
+                table.insert("replay".to_owned(), replay.to_toml());
+                if let Some(operations) = replay.operations {
+                    table.insert("operations".to_owned(), operations.cast_signed().into());
+                }
+            }
+            Work::Step(step) => {
+                table.insert("step".to_owned(), step.name().into());
+                if let StoreStep::Sleep(ns) = step {
+                    table.insert("seconds".to_owned(), Time(*ns).to_string().into());
+                }
             }
         }
-        if !matches!(self.work, Work::Text(_)) {
+        if !is_text(&self.work) && self.step().is_none() {
             table.insert("value".to_owned(), self.value.to_toml());
         }
-        table.insert("threads".to_owned(), i64::from(self.threads).into());
-        table.insert("rate".to_owned(), self.rate.to_toml());
+        if self.step().is_none() {
+            table.insert("threads".to_owned(), i64::from(self.threads).into());
+            table.insert("rate".to_owned(), self.rate.to_toml());
+        }
+        if !self.settle {
+            table.insert("settle".to_owned(), false.into());
+        }
         table
     }
 
-    /// Returns the trace that the phase replays, if any.
+    /// Returns the step that the phase takes instead of operations, if any.
+    pub fn step(&self) -> Option<StoreStep> {
+        match self.work {
+            Work::Step(step) => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Returns whether any operation of the phase may change the store.
+    pub fn may_write(&self) -> bool {
+        match &self.work {
+            Work::Load(_) | Work::Replay(_) => true,
+            Work::Mixed(mixed) => mixed.mix.writes(),
+            Work::Step(_) => false,
+        }
+    }
+
+    /// Returns the trace whose keys the phase replays, if any.
     pub fn trace(&self) -> Option<&TraceFile> {
         match &self.work {
             Work::Mixed(mixed) => match &mixed.keys {
@@ -188,9 +225,25 @@ impl Phase {
         }
     }
 
+    /// Returns the replay of recorded operations, if the phase is one.
+    pub fn replay(&self) -> Option<&ReplaySpec> {
+        match &self.work {
+            Work::Replay(replay) => Some(replay),
+            _ => None,
+        }
+    }
+
     /// Rejects a rate search for work that cannot be repeated, because a search runs a phase several times.
     fn check_rate(&self) -> Result<(), ChoiceError> {
+        if self.replay().is_some_and(|replay| replay.speed.is_some()) && self.rate != Rate::Closed {
+            let message = "rate: the times of the trace are the rate; remove rate or replay.speed";
+            return Err(ChoiceError::at("rate", message));
+        }
         let can_repeat = matches!(self.work, Work::Mixed(_)) && self.trace().is_none();
+        if !self.settle && matches!(self.rate, Rate::Sustained(_)) {
+            let message = "settle: a search for a rate begins each rate after compaction has finished; leave settle out";
+            return Err(ChoiceError::at("settle", message));
+        }
         if can_repeat || !matches!(self.rate, Rate::Sustained(_)) {
             return Ok(());
         }
@@ -202,7 +255,7 @@ impl Phase {
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
         let reason = match &self.work {
-            Work::Text(_) => "a text replay keeps its order, so it runs on 1 thread",
+            Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
             _ if writes && self.trace().is_some() => {
                 "a trace that writes keeps its order, so it runs on 1 thread"
             }
@@ -267,7 +320,7 @@ impl Mixed {
         table.insert("mix".to_owned(), self.mix.to_toml());
         match &self.keys {
             KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
-            KeySource::Recorded(trace) => table.insert("replay".to_owned(), trace.to_toml()),
+            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
         };
         if self.asks_for_absent() {
             table.insert("absent".to_owned(), self.absent.into());
@@ -285,11 +338,12 @@ impl Mixed {
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
-        Work::Text(_) => Some("the commands of a text replay say it all"),
+        Work::Replay(_) => Some("a trace is measured from its first access on"),
         Work::Mixed(mixed) => match &mixed.keys {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
+        Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
@@ -308,7 +362,9 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
         (Some(insert), None) => Ok(PhaseWork::Load(read_insert(&insert)?)),
-        (None, Some(replay)) => read_replay(replay).map_err(|error| inside("replay", error)),
+        (None, Some(replay)) => {
+            read_replay(replay, spelling.has("mix")).map_err(|error| inside("replay", error))
+        }
         (None, None) => Ok(PhaseWork::Mixed),
     }
 }
@@ -324,35 +380,51 @@ fn read_insert(insert: &Value) -> Result<Option<u64>, ChoiceError> {
     Ok(Some(keys))
 }
 
-fn read_replay(replay: Value) -> Result<PhaseWork, ChoiceError> {
-    let Value::Table(table) = replay else {
-        let message =
-            "replay is a table: { kind = \"raw\", file = \"…\" } or { kind = \"text\", file = \"…\" }";
-        return Err(ChoiceError::whole(message));
-    };
-    let kinds = || TRACES.kinds().chain([TEXT]).collect::<Vec<_>>();
-    match table.get("kind").map(Value::as_str) {
-        Some(Some(TEXT)) => {
-            let mut spelling = Spelling::new(table);
-            spelling.take("kind");
-            let file = spelling.read("file")?;
-            spelling.finish("a text replay")?;
-            let missing = || ChoiceError::at("file", "a replay names its file: file = \"…\"");
-            Ok(PhaseWork::Text(file.ok_or_else(missing)?))
-        }
-        Some(Some(kind)) if TRACES.kinds().any(|known| known == kind) => {
-            Ok(PhaseWork::Trace(TraceFile::from_toml(table)?))
-        }
-        Some(Some(other)) => {
-            let (hint, kinds) = (suggestion(other, kinds().into_iter()), kinds().join(", "));
-            let message = format!("unknown kind of replay \"{other}\"; {hint}Valid: {kinds}");
-            Err(ChoiceError::at("kind", message))
-        }
-        Some(None) | None => {
-            let message = format!("the replay has no kind. Valid: {}", kinds().join(", "));
-            Err(ChoiceError::at("kind", message))
-        }
+fn read_replay(replay: Value, has_mix: bool) -> Result<PhaseWork, ChoiceError> {
+    let (replay, own) = ReplaySpec::from_toml(replay)?;
+    let reader = replay.trace.reader();
+    if !has_mix && (own.is_some() || !reader.as_ref().is_some_and(|reader| reader.has_only_keys())) {
+        return Ok(PhaseWork::Replay(Box::new(replay)));
     }
+    if let Some(own) = own {
+        let message =
+            format!("{own}: a mix takes only the keys of a trace; remove mix to replay its operations");
+        return Err(ChoiceError::at(own, message));
+    }
+    let kind = replay.trace.kind().unwrap_or_default();
+    if reader.is_some_and(|reader| reader.width().is_none()) {
+        let message = format!(
+            "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+        );
+        return Err(ChoiceError::at("kind", message));
+    }
+    Ok(PhaseWork::Trace(replay.trace))
+}
+
+/// Reads the settings of a replay of recorded operations.
+fn read_operations(
+    spelling: &mut Spelling,
+    mut replay: Box<ReplaySpec>,
+) -> Result<Box<ReplaySpec>, ChoiceError> {
+    let is_text = replay.trace.kind() == Some(TEXT);
+    let reason = if is_text {
+        "the commands of a text replay say it all"
+    } else {
+        "the operations of a trace say it all"
+    };
+    for key in ["order", "seconds", "mix", "keys", "absent", "range", "batch"] {
+        spelling.forbid(key, reason)?;
+    }
+    if is_text {
+        spelling.forbid("value", reason)?;
+    }
+    replay.read_operations(spelling)?;
+    Ok(replay)
+}
+
+/// Returns whether the work is a replay of commands as text, which has all values.
+fn is_text(work: &Work) -> bool {
+    matches!(work, Work::Replay(replay) if replay.trace.kind() == Some(TEXT))
 }
 
 fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceError> {
@@ -370,11 +442,11 @@ fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed
     if operations == Some(0) {
         return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
     }
-    let time_limit_ns = read_seconds(spelling)?;
+    let time_limit_ns = spelling::seconds(spelling)?;
     if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
-        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay"])?;
-        let message =
-            "the phase has no operations; write insert = …, operations = …, seconds = …, or replay = …";
+        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
+        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or \
+                       step = …";
         return Err(ChoiceError::at("operations", message));
     }
     let mix = match (spelling.take("mix"), &trace) {
@@ -438,19 +510,6 @@ fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result
     } else {
         Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
     }
-}
-
-/// Reads a time limit: `30`, `0.5` or `"30s"`.
-fn read_seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
-    let nanoseconds = match spelling.take("seconds") {
-        None => return Ok(None),
-        Some(text @ Value::String(_)) => spelling::read::<Time>("seconds", &text)?.0,
-        Some(number) => (spelling::number("seconds", &number)?.max(0.0) * 1e9) as u64,
-    };
-    if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
-    }
-    Ok(Some(nanoseconds))
 }
 
 impl Serialize for Phase {

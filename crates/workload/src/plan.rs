@@ -1,7 +1,7 @@
 //! Plan of a workload: traces read, values generated, and every phase ready to return its streams.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use catalog::ChoiceError;
@@ -14,6 +14,9 @@ use crate::length::LengthDistribution;
 use crate::operation::Kind;
 use crate::phase::{KeySource, Mixed, Order, Phase, Work};
 use crate::range::LENGTHS;
+use crate::replay::ReplayPlan;
+use crate::replay_spec::ReplaySpec;
+use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
 use crate::values::Values;
 use crate::workload::{Workload, path};
@@ -58,7 +61,8 @@ pub struct PhasePlan {
 pub(crate) enum PlannedWork {
     Load { keys: u64, order: Order, batch: Option<u32> },
     Mixed(Box<PlannedMix>),
-    Text(PathBuf),
+    Replay(Box<ReplayPlan>),
+    Step,
 }
 
 /// Settings of a mixed phase, with its distributions built.
@@ -131,6 +135,7 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn build(&mut self, phase: &Phase) -> Result<PhasePlan, ChoiceError> {
+        let values = self.values_of(phase)?;
         let work = match &phase.work {
             Work::Load(load) => PlannedWork::Load {
                 keys: load.keys.unwrap_or(self.recorded_keys),
@@ -138,16 +143,26 @@ impl Builder<'_> {
                 batch: load.batch,
             },
             Work::Mixed(mixed) => PlannedWork::Mixed(Box::new(self.build_mixed(mixed)?)),
-            Work::Text(file) => PlannedWork::Text(self.text_file(file)?),
+            Work::Replay(replay) => {
+                self.check_file(replay)?;
+                let plan = ReplayPlan::new(replay, self.base, Arc::clone(&values));
+                PlannedWork::Replay(Box::new(plan))
+            }
+            Work::Step(_) => PlannedWork::Step,
         };
+        let format = Arc::clone(&self.format);
+        Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
+    }
+
+    /// Returns the values of a phase, shared with phases of equal values.
+    fn values_of(&mut self, phase: &Phase) -> Result<Arc<Values>, ChoiceError> {
         let spelt = phase.value.to_toml().to_string();
         let values = match self.values.get(&spelt) {
             Some(values) => Arc::clone(values),
             None => Arc::new(Values::new(&phase.value, self.seed)?),
         };
         self.values.insert(spelt, Arc::clone(&values));
-        let format = Arc::clone(&self.format);
-        Ok(PhasePlan { phase: phase.clone(), seed: self.seed, format, values, work })
+        Ok(values)
     }
 
     fn build_mixed(&mut self, mixed: &Mixed) -> Result<PlannedMix, ChoiceError> {
@@ -171,10 +186,10 @@ impl Builder<'_> {
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
     }
 
-    fn text_file(&self, file: &Path) -> Result<PathBuf, ChoiceError> {
-        let path = self.base.join(file);
+    fn check_file(&self, replay: &ReplaySpec) -> Result<(), ChoiceError> {
+        let path = self.base.join(&replay.trace.file);
         if path.is_file() {
-            return Ok(path);
+            return Ok(());
         }
         let message =
             format!("there is no file {}; relative paths start at the file that names them", path.display());
@@ -209,16 +224,22 @@ impl PhasePlan {
                 Some((0..threads).map(|thread| part(*keys, thread, threads).div_ceil(batch)).sum())
             }
             PlannedWork::Mixed(mixed) => mixed.operations(),
-            PlannedWork::Text(_) => None,
+            PlannedWork::Replay(_) => None,
+            PlannedWork::Step => Some(0),
         }
     }
 
-    /// Returns the text file that the phase replays, in place of streams.
-    pub fn text(&self) -> Option<&Path> {
+    /// Returns the replay of recorded operations that the phase executes, in place of streams.
+    pub fn replay(&self) -> Option<&ReplayPlan> {
         match &self.work {
-            PlannedWork::Text(file) => Some(file),
+            PlannedWork::Replay(replay) => Some(replay),
             _ => None,
         }
+    }
+
+    /// Returns the step that the phase takes in place of operations.
+    pub fn step(&self) -> Option<StoreStep> {
+        self.phase.step()
     }
 
     /// Returns whether operations that write are mixed with others.
@@ -251,7 +272,7 @@ impl PhasePlan {
                 let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
                 after.versions = self.check_versions("operations", from, writes)?;
             }
-            PlannedWork::Text(_) => {}
+            PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         Ok(after)
     }

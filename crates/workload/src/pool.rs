@@ -59,6 +59,11 @@ impl Pool {
         (period * self.period as u64 + within) as u32
     }
 
+    /// Returns the length of the longest slice from any start.
+    pub(crate) fn longest(&self) -> u32 {
+        u32::try_from(self.bytes.len() - self.periods as usize * self.period).unwrap_or(u32::MAX)
+    }
+
     /// Returns `bytes` bytes from `start` on.
     #[inline]
     pub(crate) fn slice(&self, start: u32, bytes: u32) -> &[u8] {

@@ -66,7 +66,7 @@ impl Profile {
                     profile.hottest_10_percent = law.share(keys, keys.div_ceil(10));
                 }
             }
-            PlannedWork::Text(_) => {}
+            PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         profile
     }

@@ -56,7 +56,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "seconds",
         "time such as `\"30s\"`, or a number of seconds",
-        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first.",
+        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first. Of a sleep, its \
+         length.",
     ),
     KeyEntry::new(
         "mix",
@@ -108,6 +109,20 @@ const PHASE: &[KeyEntry] = &[
         "table with `kind` and `file`",
         "Replays a recorded trace, or the commands of a text file, instead of drawing keys.",
     ),
+    KeyEntry::new(
+        "step",
+        "`\"flush\"`, `\"compact\"`, `\"settle\"`, `\"reopen\"`, `\"checkpoint\"`, `\"drop_caches\"`, `\"sleep\"`",
+        "Makes the phase a step on the store, without operations: it writes the memtables, compacts the whole store, waits \
+         for background work, closes and opens the store, copies it, evicts its files from the page cache, or waits. A \
+         step has only the keys `name` and `settle`, and a sleep has `seconds`.",
+    ),
+    KeyEntry::new(
+        "settle",
+        "`true`, `false`",
+        "Whether the phase ends only when no flush and no compaction is running or due. `false` leaves that to the next \
+         phase, for example to `step = \"settle\"`.",
+    )
+    .or("true"),
     KeyEntry::new(
         "cache",
         "`\"as-is\"`, `\"warm\"`, `\"cold\"`",
@@ -180,10 +195,27 @@ const RATE: &[KeyEntry] = &[
 const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
-        "name of a trace reader, or `\"text\"`",
-        "Format of the file. `\"text\"` is a file of commands, one a line, as `lsmbench workload` prints them.",
+        "name of a trace reader",
+        "Format of the file. Without it, the format is recognized by the content of the file.",
     ),
-    KeyEntry::new("file", "path, relative to the file that names it", "File to replay."),
+    KeyEntry::new(
+        "file",
+        "path, relative to the file that names it",
+        "File to replay. Compression by gzip, xz or zstd is recognized.",
+    ),
+    KeyEntry::new(
+        "miss",
+        "`\"absent\"`, `\"fill\"`",
+        "Effect of a get that finds nothing: none, or a put of the key at the recorded size, as a cache is filled. With \
+         `miss`, a trace that has only keys is replayed as gets without a load.",
+    )
+    .or("\"absent\""),
+    KeyEntry::new(
+        "speed",
+        "number above 0",
+        "Speed at which the recorded times pass: 1 is as recorded, 10 is ten times as fast. An operation then starts at \
+         its time, or when the last one is answered, if that is later. Without `speed`, the loop is closed.",
+    ),
 ];
 
 /// The keys of the table `phase.warm_up`.
@@ -281,7 +313,7 @@ mod tests {
             ("phase.mix", vec!["operations = 1\nmix = { unknown_key = 1 }".to_owned()]),
             ("phase.rate", vec![phases("rate = { p99 = \"1ms\", unknown_key = 1 }")]),
             ("phase.warm_up", vec![phases("warm_up = { until = \"steady\", unknown_key = 1 }")]),
-            ("phase.replay", vec!["replay = { kind = \"text\", file = \"x\", unknown_key = 1 }".to_owned()]),
+            ("phase.replay", vec!["replay = { file = \"x\", unknown_key = 1 }".to_owned()]),
         ] {
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             let table = TABLES.iter().find(|table| table.name == path).unwrap();

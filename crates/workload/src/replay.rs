@@ -1,150 +1,267 @@
-//! Text replays: the commands of a file as operations, and the check of their answers.
+//! Replays: the recorded operations of a trace as requests to a store.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use types::{Direction, Outcome, Problem};
+use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES, Problem};
 
-use crate::pairs::Pairs;
-use crate::{
-    AnswerDigests, Command, CommandReader, Kind, Model, Performer, ReadError, Scan, Target, TargetError,
-};
+use crate::perform::Outcome;
+use crate::replay_spec::{Miss, ReplaySpec};
+use crate::request::Request;
+use crate::target::TargetError;
+use crate::trace::{TEXT, TraceError, TraceFile, TraceOperation, TraceRecord, TraceStream};
+use crate::values::Values;
 
-/// Iterator over the operations of a text file. Files of pairs that it loads become puts; statistics commands are
-/// skipped.
-pub struct Replay {
-    path: PathBuf,
-    commands: CommandReader<BufReader<File>>,
-    pairs: Option<Pairs>,
+/// A replay of recorded operations, ready to be opened any number of times.
+pub struct ReplayPlan {
+    trace: TraceFile,
+    base: PathBuf,
+    spec: ReplaySpec,
+    values: Arc<Values>,
 }
 
-impl Replay {
-    /// Opens a text file.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        Ok(Self { path: path.to_owned(), commands: CommandReader::new(BufReader::new(file)), pairs: None })
+/// The requests of a replay, in recorded order.
+pub struct Replay<'a> {
+    plan: &'a ReplayPlan,
+    stream: TraceStream,
+    /// The time of the first record.
+    first_ns: Option<u64>,
+    /// The number of requests, without fills.
+    requests: u64,
+    writes: u64,
+    /// The put that follows a get that found nothing: its key, and its size if it was recorded.
+    fill: Option<(Vec<u8>, Option<u32>)>,
+    assumed: Assumed,
+}
+
+/// One request of a replay.
+pub struct Due {
+    /// The request.
+    pub request: Request,
+    /// The nanoseconds after the start of the replay at which it is due, if the replay keeps recorded times.
+    pub due_ns: Option<u64>,
+}
+
+/// Counts of what the trace does not say.
+#[derive(Default)]
+struct Assumed {
+    sizes: u64,
+    contents: u64,
+    range_deletes: u64,
+}
+
+impl ReplayPlan {
+    pub(crate) fn new(spec: &ReplaySpec, base: &Path, values: Arc<Values>) -> Self {
+        Self { trace: spec.trace.clone(), base: base.to_owned(), spec: spec.clone(), values }
     }
 
-    /// Reads a whole text file, so that its errors are found before it is replayed.
-    pub fn check(path: &Path) -> Outcome<()> {
-        let mut replay =
-            Self::open(path).map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
-        while let Some(operation) = replay.next() {
-            operation.map_err(|error| match error.downcast_ref::<ReadError>() {
-                Some(ReadError::Syntax { error, .. }) => replay.problem(error.to_string()),
-                _ => replay.problem(error.to_string()),
-            })?;
+    /// Returns the path of the trace.
+    pub fn path(&self) -> PathBuf {
+        self.base.join(&self.trace.file)
+    }
+
+    /// Returns about how many requests the replay has, for its progress, if that is known without reading the trace.
+    pub fn expected_requests(&self) -> io::Result<Option<u64>> {
+        match self.trace.kind() {
+            _ if self.spec.operations.is_some() => Ok(self.spec.operations),
+            Some(TEXT) => count_lines(&self.path()).map(Some),
+            _ => Ok(None),
         }
-        Ok(())
     }
 
-    fn problem(&self, message: String) -> Problem {
-        Problem::at(&self.path, usize::try_from(self.commands.line()).ok(), message)
+    /// Opens the trace.
+    ///
+    /// # Errors
+    /// The file is missing or of another format.
+    pub fn open(&self) -> Result<Replay<'_>, TraceError> {
+        Ok(Replay {
+            plan: self,
+            stream: self.trace.open(&self.base)?,
+            first_ns: None,
+            requests: 0,
+            writes: 0,
+            fill: None,
+            assumed: Assumed::default(),
+        })
     }
 
-    fn read(&mut self) -> Result<Option<Command>, TargetError> {
-        loop {
-            if let Some(put) = self.pairs.as_mut().and_then(Iterator::next) {
-                return Ok(Some(put?));
+    /// Reads the whole trace, so that its errors are found before it is replayed. Returns what the replay assumes, one
+    /// sentence each.
+    pub fn check(&self) -> Result<Vec<String>, Problem> {
+        let path = self.path();
+        let mut replay = self.open().map_err(|error| problem(&path, error))?;
+        let failed = |error: TargetError| match error.downcast::<TraceError>() {
+            Ok(error) => problem(&path, *error),
+            Err(error) => Problem::at(&path, None, error.to_string()),
+        };
+        while replay.next().map_err(failed)?.is_some() {
+            // Which gets find nothing is not known without a store.
+            replay.answer(Outcome::default());
+        }
+        if replay.requests == 0 {
+            return Err(problem(&path, TraceError::Empty { path: path.clone() }));
+        }
+        Ok(replay.assumptions())
+    }
+}
+
+/// Returns the error of a trace with its file and line.
+fn problem(path: &Path, error: TraceError) -> Problem {
+    match error {
+        TraceError::Read { source, .. } => Problem::doing(format!("read {}", path.display()), source),
+        TraceError::Line { line, message, .. } => Problem::at(path, usize::try_from(line).ok(), message),
+        TraceError::Malformed { message, .. } => Problem::at(path, None, message),
+        error => Problem::new(error.to_string()),
+    }
+}
+
+impl Replay<'_> {
+    /// Returns the next request, or `None` at the end.
+    ///
+    /// # Errors
+    /// The next record is corrupt, or larger than a store accepts.
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot be told the answers")]
+    pub fn next(&mut self) -> Result<Option<Due>, TargetError> {
+        if let Some((key, bytes)) = self.fill.take() {
+            let value = self.value(bytes, None);
+            return Ok(Some(Due { request: Request::Put { key, value }, due_ns: None }));
+        }
+        if self.plan.spec.operations.is_some_and(|operations| self.requests >= operations) {
+            return Ok(None);
+        }
+        let Some(record) = self.stream.next().transpose()? else { return Ok(None) };
+        self.requests += 1;
+        self.check_sizes(&record)?;
+        let due_ns = self.due_ns(&record);
+        if self.plan.spec.miss == Miss::Fill && record.operation == TraceOperation::Get {
+            self.fill = Some((key_of(&record, &record.key), record.value_bytes));
+        }
+        let request = self.request(record)?;
+        Ok(Some(Due { request, due_ns }))
+    }
+
+    /// Notes the answer to the last request: a get that found nothing is followed by a put if the replay fills misses.
+    pub fn answer(&mut self, outcome: Outcome) {
+        if outcome.missing == 0 {
+            self.fill = None;
+        }
+    }
+
+    /// Returns what the replay has assumed so far, one sentence each.
+    fn assumptions(&self) -> Vec<String> {
+        let Assumed { sizes, contents, range_deletes } = self.assumed;
+        let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
+        let mut assumed = Vec::new();
+        if self.plan.trace.format.is_none() {
+            assumed.push(format!("{file} is recognised as a trace of kind \"{kind}\""));
+        }
+        if contents > 0 {
+            assumed.push(format!("the values of {contents} writes are synthetic, of the recorded sizes"));
+        }
+        if sizes > 0 {
+            assumed.push(format!(
+                "the sizes of the values of {sizes} writes are not recorded; they are those of the phase"
+            ));
+        }
+        if range_deletes > 0 {
+            assumed.push(format!("{range_deletes} range deletes are a scan and a delete per key"));
+        }
+        if self.plan.spec.miss == Miss::Fill {
+            assumed.push("a get that finds nothing is followed by a put of the key".to_owned());
+        }
+        assumed.extend(self.stream.notes());
+        assumed
+    }
+
+    fn check_sizes(&self, record: &TraceRecord) -> Result<(), TargetError> {
+        let key = record.key.len().max(record.end.as_ref().map_or(0, Vec::len)) + size_of::<u32>();
+        if key > MAX_KEY_BYTES {
+            let most = MAX_KEY_BYTES - size_of::<u32>();
+            let bytes = key - size_of::<u32>();
+            return Err(format!("operation {}: a key of {bytes} bytes; at most {most}", self.requests).into());
+        }
+        match record.value_bytes.filter(|bytes| *bytes as usize > MAX_VALUE_BYTES) {
+            Some(bytes) => {
+                let most = MAX_VALUE_BYTES;
+                Err(format!("operation {}: a value of {bytes} bytes; at most {most}", self.requests).into())
             }
-            self.pairs = None;
-            match self.commands.read()? {
-                Some(Command::Load { file }) => {
-                    self.pairs = Some(Pairs::open(self.path.parent().unwrap_or(Path::new("")), &file)?);
+            None => Ok(()),
+        }
+    }
+
+    /// Returns when a record is due, if the replay keeps recorded times.
+    fn due_ns(&mut self, record: &TraceRecord) -> Option<u64> {
+        let speed = self.plan.spec.speed?;
+        let time_ns = record.time_ns?;
+        let first_ns = *self.first_ns.get_or_insert(time_ns);
+        Some((time_ns.saturating_sub(first_ns) as f64 / speed) as u64)
+    }
+
+    fn request(&mut self, record: TraceRecord) -> Result<Request, TargetError> {
+        let key = key_of(&record, &record.key);
+        let end = record.end.as_ref().map(|end| key_of(&record, end));
+        Ok(match record.operation {
+            TraceOperation::Get => Request::Get { key },
+            TraceOperation::Put => {
+                let value = self.value(record.value_bytes, record.value);
+                Request::Put { key, value }
+            }
+            TraceOperation::ReadModifyWrite => {
+                let value = self.value(record.value_bytes, record.value);
+                Request::ReadModifyWrite { key, value }
+            }
+            TraceOperation::Delete => Request::Delete { key },
+            TraceOperation::DeleteRange => {
+                self.assumed.range_deletes += 1;
+                let high = end.ok_or("a range delete has no end key")?;
+                Request::DeleteRange { low: key, high }
+            }
+            TraceOperation::Scan => {
+                let limit = record.count.map_or(usize::MAX, |count| count as usize);
+                if record.backward {
+                    // Up to and including the key: below the smallest larger key.
+                    let high = [key.as_slice(), &[0]].concat();
+                    let low = end.unwrap_or_default();
+                    Request::Scan { low, high: Some(high), backward: true, limit }
+                } else {
+                    Request::Scan { low: key, high: end, backward: false, limit }
                 }
-                Some(Command::Statistics) => {}
-                command => return Ok(command),
             }
+        })
+    }
+
+    /// Returns the value of a write: the recorded one, or a synthetic one of the recorded size, or of a size of the
+    /// phase.
+    fn value(&mut self, bytes: Option<u32>, recorded: Option<Vec<u8>>) -> Vec<u8> {
+        self.writes += 1;
+        if let Some(value) = recorded {
+            return value;
         }
+        let bytes = if let Some(bytes) = bytes {
+            self.assumed.contents += 1;
+            bytes
+        } else {
+            self.assumed.sizes += 1;
+            self.plan.values.bytes(self.writes, 1)
+        };
+        let mut value = Vec::with_capacity(bytes as usize);
+        self.plan.values.append_sized(self.writes, bytes, &mut value);
+        value
     }
 }
 
-impl Iterator for Replay {
-    type Item = Result<(Kind, Command), TargetError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let command = match self.read() {
-            Ok(command) => command?,
-            Err(error) => return Some(Err(error)),
-        };
-        let kind = match command {
-            Command::Put { .. } => Kind::Put,
-            Command::Get { .. } => Kind::Get,
-            Command::Delete { .. } => Kind::Delete,
-            Command::Range { .. } => Kind::Range,
-            Command::Load { .. } | Command::Statistics => unreachable!("these are no operations"),
-        };
-        Some(Ok((kind, command)))
+/// Returns a key of a record in one key space: those of a column family other than the first have its number in front.
+fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
+    match record.family {
+        0 => key.to_vec(),
+        family => [&family.to_be_bytes(), key].concat(),
     }
 }
 
 /// Returns the number of lines of a text file, which is about its number of operations.
-pub fn count_lines(path: &Path) -> io::Result<u64> {
+fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()
-}
-
-/// Result of the check of a replay.
-#[derive(Debug, Default)]
-pub struct ReplayVerdict {
-    /// The number of answers that were compared.
-    pub checked: u64,
-    /// The number of compared answers that were wrong.
-    pub wrong: u64,
-    /// Description of the first wrong answer.
-    pub first: Option<String>,
-}
-
-/// Executes a replay again, on the model, and compares the kept answers.
-pub fn check(replay: Replay, record: &AnswerDigests, model: &Model) -> Result<ReplayVerdict, TargetError> {
-    let mut performer = Performer::new(model);
-    let mut answers = record.kept();
-    let mut kept = answers.next();
-    let mut verdict = ReplayVerdict::default();
-    for (ordinal, operation) in (0..record.operations()).zip(replay) {
-        let (kind, command) = operation?;
-        performer.command(&command, true)?;
-        let Some((_, answer)) = kept.filter(|(kept, _)| *kept == ordinal) else { continue };
-        kept = answers.next();
-        if kind.answers() {
-            verdict.checked += 1;
-            if performer.digest() != answer {
-                verdict.wrong += 1;
-                verdict
-                    .first
-                    .get_or_insert_with(|| format!("operation {ordinal}: {command} had a wrong answer"));
-            }
-        }
-    }
-    Ok(verdict)
-}
-
-/// Returns a model with the entries of `target`.
-pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
-    let model = Model::default();
-    let mut failed = None;
-    target.range(&everything(), &mut |key, value| {
-        failed = failed.take().or_else(|| model.put(key, value).err());
-    })?;
-    failed.map_or(Ok(model), Err)
-}
-
-/// Compares the entries of `target` with those of the model; returns the first difference, if any.
-pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
-    let (mut expected, mut found) = (Vec::new(), Vec::new());
-    model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;
-    target.range(&everything(), &mut |key, value| found.push((key.to_vec(), value.to_vec())))?;
-    let at = expected.iter().zip(&found).position(|(a, b)| a != b);
-    let at = at.or_else(|| (expected.len() != found.len()).then(|| expected.len().min(found.len())));
-    let name = |pair: Option<&(Vec<u8>, Vec<u8>)>| {
-        pair.map_or("nothing".to_owned(), |(key, _)| format!("key {}", key.escape_ascii()))
-    };
-    Ok(at.map(|at| {
-        format!("the store has {}, it should have {}", name(found.get(at)), name(expected.get(at)))
-    }))
-}
-
-fn everything() -> Scan<'static> {
-    Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX }
 }

@@ -1,6 +1,6 @@
 //! Reader of a TOML table, one key at a time, so that an error names the wrong key.
 
-use catalog::{ChoiceError, read_value};
+use catalog::{ChoiceError, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -25,6 +25,11 @@ impl Spelling {
     /// Removes the value of `key` and parses it as a `T`, if present.
     pub(crate) fn read<T: DeserializeOwned>(&mut self, key: &'static str) -> Result<Option<T>, ChoiceError> {
         self.take(key).map(|value| read(key, &value)).transpose()
+    }
+
+    /// Returns whether `key` is present; it is not listed as a valid key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
     }
 
     /// Rejects `key` if present, because of `reason`; it is not listed as a valid key.
@@ -78,6 +83,19 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     } else {
         Err(ChoiceError::at(key, format!("{key} is {number}; expected a finite number")))
     }
+}
+
+/// Reads the length of a phase in nanoseconds from `seconds`: `30`, `0.5` or `"30s"`.
+pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
+    let nanoseconds = match spelling.take("seconds") {
+        None => return Ok(None),
+        Some(text @ Value::String(_)) => read::<Time>("seconds", &text)?.0,
+        Some(seconds) => (number("seconds", &seconds)?.max(0.0) * 1e9) as u64,
+    };
+    if nanoseconds == 0 {
+        return Err(ChoiceError::at("seconds", "seconds is 0 or less; a phase lasts some time"));
+    }
+    Ok(Some(nanoseconds))
 }
 
 /// Parses a number between 0 and 1.

@@ -20,13 +20,13 @@ use load::LoadStream;
 use mixed::MixedStream;
 
 impl PhasePlan {
-    /// Returns the streams of all threads, for a store that earlier phases left at `from`; none if the phase replays a
-    /// text file.
+    /// Returns the streams of all threads, for a store that earlier phases left at `from`; none if the phase replays
+    /// recorded operations or takes a step.
     ///
     /// Equal plans and extents give equal streams, so that executed operations can be generated again off the clock.
     pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         match self.work {
-            PlannedWork::Text(_) => Vec::new(),
+            PlannedWork::Replay(_) | PlannedWork::Step => Vec::new(),
             _ => (0..self.phase.threads).map(|thread| Stream::new(self, thread, from)).collect(),
         }
     }
@@ -79,7 +79,7 @@ impl Stream {
             PlannedWork::Mixed(mixed) => {
                 StreamWork::Mixed(Box::new(MixedStream::new(phase, mixed, thread, from)))
             }
-            PlannedWork::Text(_) => unreachable!("a text replay has no streams"),
+            PlannedWork::Replay(_) | PlannedWork::Step => unreachable!("the phase has no streams"),
         };
         Self { phase: Arc::clone(phase), thread, work }
     }

@@ -90,6 +90,21 @@ impl Values {
         self.slice(self.locate(index, version))
     }
 
+    /// Appends a value of `bytes` bytes to `out`, whatever the distribution of sizes, for write number `number` of a
+    /// replay.
+    pub(crate) fn append_sized(&self, number: u64, bytes: u32, out: &mut Vec<u8>) {
+        let mut left = bytes;
+        for part in 0.. {
+            let start = self.pool.start(identity(self.bytes_seed, number, part));
+            let taken = left.min(self.pool.longest());
+            out.extend_from_slice(self.pool.slice(start, taken));
+            left -= taken;
+            if left == 0 {
+                break;
+            }
+        }
+    }
+
     /// Returns the mean size in bytes.
     pub fn mean_bytes(&self) -> f64 {
         match &self.sizes {

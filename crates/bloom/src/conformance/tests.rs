@@ -91,6 +91,9 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         ("growth", "1.0"),
         ("length", "0"),
         ("arity", "5"),
+        ("memento_bits", "11"),
+        ("range_bits", "21"),
+        ("suffix_bits", "17"),
     ];
     for variant in CATALOG.variants() {
         for (parameter, value) in cases {
@@ -136,6 +139,8 @@ const FORMS: &[&str] = &[
     "ribbon(form=homogeneous)",
     "ribbon(form=standard)",
     "prefix(whole_keys=false)",
+    "surf(suffix=hash)",
+    "vector-quotient(fingerprint_bits=16)",
 ];
 
 fn policy(label: &str) -> Box<dyn FilterPolicy> {

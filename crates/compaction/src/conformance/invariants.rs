@@ -68,7 +68,8 @@ pub(crate) fn play(
         let mut jobs = 0;
         while let Some(job) = subject.policy.pick(&store.shape()) {
             each(&store, &job)?;
-            if store.apply(&job).is_err() || jobs == MAX_JOBS {
+            let cuts = subject.policy.cuts(&store.shape(), &job);
+            if store.apply(&job, &cuts).is_err() || jobs == MAX_JOBS {
                 return Ok(());
             }
             jobs += 1;
@@ -82,7 +83,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     let check = |store: &Store, job: &Job| {
         job.validate(&store.shape().levels).map_err(|error| format!("{job:?}: {error}"))?;
         let mut after = store.clone();
-        after.apply(job)?;
+        after.apply(job, &subject.policy.cuts(&store.shape(), job))?;
         let kept = |(before, after): (Option<u64>, Option<u64>)| match job.action {
             // A policy that drops data may make a key absent, but never return an older value.
             Action::Drop if subject.drops_data() => after.is_none() || after == before,

@@ -1,6 +1,7 @@
 //! A store small enough to be checked key by key: tables contain their entries, and compactions really merge them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::{Action, Job, Levels, OutputRun, Placed, Shape, TableId, TableShape};
 
@@ -73,19 +74,21 @@ impl Store {
             assert!(*key < KEYS);
             (key.to_be_bytes(), Version { sequence, deleted: *deleted })
         };
-        let tables = self.cut(run.iter().map(version).collect());
+        let tables = self.cut(run.iter().map(version).collect(), &[]);
         let place = OutputRun { level, run: self.count() };
         self.levels = self.levels.edit(&[], place, &tables).expect("a new run fits");
     }
 
-    /// Cuts entries into tables of one to four entries.
-    fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>) -> Vec<Table> {
+    /// Cuts entries into tables of one to four entries, and at the keys `cuts`.
+    fn cut(&mut self, entries: BTreeMap<[u8; 2], Version>, cuts: &[Arc<[u8]>]) -> Vec<Table> {
         let entries: Vec<_> = entries.into_iter().collect();
+        let part = |key: &[u8; 2]| cuts.partition_point(|cut| **cut <= key[..]);
+        let parts = entries.chunk_by(|(one, _), (other, _)| part(one) == part(other));
         let table = |chunk: &[([u8; 2], Version)]| Table {
             id: self.count(),
             entries: chunk.iter().copied().collect(),
         };
-        entries.chunks(4).map(table).collect()
+        parts.flat_map(|part| part.chunks(4)).map(table).collect()
     }
 
     fn count(&mut self) -> u64 {
@@ -116,8 +119,8 @@ impl Store {
         (0..KEYS).map(newest).collect()
     }
 
-    /// Applies a valid job.
-    pub(crate) fn apply(&mut self, job: &Job) -> Result<(), String> {
+    /// Applies a valid job, whose output is cut at the keys `cuts`.
+    pub(crate) fn apply(&mut self, job: &Job, cuts: &[Arc<[u8]>]) -> Result<(), String> {
         let inputs: Vec<Table> = self.inputs(job);
         let outputs = match job.action {
             Action::Move => inputs,
@@ -131,7 +134,7 @@ impl Store {
                 if job.reaches_bottom(&self.levels) {
                     merged.retain(|_, version: &mut Version| !version.deleted);
                 }
-                self.cut(merged)
+                self.cut(merged, cuts)
             }
         };
         let place = job.place(self.count());

@@ -36,7 +36,7 @@ impl Case {
 }
 
 /// Labels of every policy, by default and with small parameters, so that small trees have several levels.
-const LABELS: [&str; 44] = [
+const LABELS: [&str; 57] = [
     "none",
     "leveled",
     "leveled(size_ratio=2)",
@@ -51,6 +51,11 @@ const LABELS: [&str; 44] = [
     "leveled-partial(size_ratio=2, level0_runs=3, picker=most-tombstones, tombstone_share=0.3)",
     "leveled-partial(size_ratio=3, level0_runs=4, picker=tombstone-ttl, tombstone_ttl=0)",
     "leveled-partial(size_ratio=2, level0_runs=2, picker=tombstone-ttl, tombstone_ttl=20)",
+    "spooky",
+    "spooky(size_ratio=2)",
+    "spooky(size_ratio=1.5, level0_runs=3)",
+    "multi-level(size_ratio=2)",
+    "multi-level(size_ratio=1.5, level0_runs=3)",
     "tiered",
     "tiered(size_ratio=2)",
     "lazy-leveled",
@@ -58,6 +63,10 @@ const LABELS: [&str; 44] = [
     "fluid",
     "fluid(size_ratio=2, upper_runs=3, largest_runs=1)",
     "fluid(size_ratio=4, upper_runs=2, largest_runs=3)",
+    "moose(flushes=36, last_ratio=6)",
+    "unified",
+    "unified(scaling_parameters=\"L3\")",
+    "unified(scaling_parameters=\"T3, N\")",
     "l0-tiered",
     "l0-tiered(size_ratio=2, level0_runs=2)",
     "l0-tiered(size_ratio=2, level0_runs=2, level1_memtables=5)",
@@ -69,6 +78,10 @@ const LABELS: [&str; 44] = [
     "universal",
     "universal(num_runs=2, size_ratio_percent=50, max_size_amplification_percent=50)",
     "binary-counter",
+    "horizontal",
+    "horizontal(runs=1)",
+    "horizontal(runs=3, flushes=20)",
+    "horizontal(runs=2, flushes=40)",
     "merge-all",
     "partial",
     "partial(run_threshold=3, max_runs=2, selection=smallest)",
@@ -97,6 +110,10 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "leveled(size_ratio=-2)",
         "leveled(size_ratio=nan)",
         "leveled(level0_runs=0)",
+        "spooky(size_ratio=1)",
+        "spooky(level0_runs=0)",
+        "multi-level(size_ratio=1)",
+        "multi-level(level0_runs=0)",
         "tiered(size_ratio=1)",
         "tiered(size_ratio=0)",
         "lazy-leveled(size_ratio=1)",
@@ -113,6 +130,9 @@ fn impossible_parameters_are_refused_with_a_sentence() {
         "fluid(size_ratio=1)",
         "fluid(upper_runs=0)",
         "fluid(largest_runs=0)",
+        "horizontal(runs=0)",
+        "horizontal(runs=65)",
+        "horizontal(flushes=1000001)",
         "universal(num_runs=1)",
         "universal(min_merge_width=1)",
         "universal(max_size_amplification_percent=0)",
@@ -236,7 +256,7 @@ fn promise(label: &str) -> Promise {
     let whole = |name: &str| choice.params()[name].as_integer().unwrap() as usize;
     let factor = |name: &str| choice.params()[name].as_float().unwrap();
     match choice.kind() {
-        "leveled" | "leveled-partial" => {
+        "leveled" | "leveled-partial" | "spooky" | "multi-level" => {
             Promise::leveled(factor("size_ratio"), whole("level0_runs"), factor("size_ratio"))
         }
         "l0-tiered" => {
@@ -258,6 +278,15 @@ fn promise(label: &str) -> Promise {
             upper_runs: whole("upper_runs"),
             largest_runs: whole("largest_runs"),
         },
+        // Ratios of 6, with two runs each.
+        "moose" => Promise::Fluid { size_ratio: 6, upper_runs: 2, largest_runs: 2 },
+        "unified" => match choice.params()["scaling_parameters"].as_str().unwrap() {
+            "T4" => Promise::Tiered { size_ratio: 4 },
+            "L3" => Promise::Tiered { size_ratio: 2 },
+            "T3, N" => Promise::Tiered { size_ratio: 3 },
+            scaling => panic!("say what {scaling} promises of a tree at rest"),
+        },
+        "horizontal" => Promise::Runs { most: whole("runs") },
         "universal" => Promise::Runs { most: whole("num_runs") },
         "merge-all" => Promise::Runs { most: whole("runs") - 1 },
         "time-window" => Promise::Window { buffers: whole("window") },

@@ -1,5 +1,7 @@
 //! Entries spread over the key space: the number of entries after a merge, and the cutting of a run into tables.
 
+use std::sync::Arc;
+
 use crate::shape::{TableId, TableShape};
 
 /// Exclusive upper bound of the keys, which are integers. Positions are exact in a double.
@@ -43,9 +45,15 @@ impl Stretch {
         }
     }
 
+    /// Returns the parts below and from `key` on, which is inside the stretch.
+    fn parted(&self, key: u64) -> (Self, Option<Self>) {
+        let below = self.entries_in((key - self.start) as f64);
+        let (start, end, entries) = (self.start, self.end, self.entries);
+        (Self { start, end: key, entries: below }, Some(Self { start: key, end, entries: entries - below }))
+    }
+
     /// Returns the key interval of a table that [`into_table`](Self::into_table) created.
     fn of(table: &TableShape) -> Self {
-        let key = |bytes: &[u8]| u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"));
         Self { start: key(&table.smallest), end: key(&table.largest) + 1, entries: table.entries as f64 }
     }
 
@@ -57,6 +65,11 @@ impl Stretch {
     fn entries_in(&self, width: f64) -> f64 {
         self.entries * (width / self.width())
     }
+}
+
+/// Returns the position of a simulated key.
+fn key(bytes: &[u8]) -> u64 {
+    u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
 /// Returns the merged entries of `tables`, in key order: between any two table boundaries the entries are spread
@@ -92,6 +105,38 @@ pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<St
         }
     }
     merged
+}
+
+/// Splits a run at `cuts`, which ascend. Each part has an integer number of entries, and a part without entries is left
+/// out.
+pub(super) fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
+    if cuts.is_empty() {
+        return vec![run.to_vec()];
+    }
+    let mut rest: Vec<Stretch> = run.iter().rev().cloned().collect();
+    let (mut parts, mut part) = (Vec::new(), Vec::new());
+    let (mut passed, mut given) = (0.0, 0.0);
+    for cut in cuts.iter().map(|cut| key(cut)).chain([u64::MAX]) {
+        while let Some(next) = rest.pop_if(|next| next.start < cut) {
+            let (below, above) = if next.end <= cut { (next, None) } else { next.parted(cut) };
+            rest.extend(above);
+            passed += below.entries;
+            part.push(below);
+        }
+        let whole = passed.round() - given;
+        if whole >= 1.0 {
+            let sum: f64 = part.iter().map(|stretch: &Stretch| stretch.entries).sum();
+            part.iter_mut().for_each(|stretch| stretch.entries *= whole / sum);
+            given += whole;
+            parts.push(std::mem::take(&mut part));
+        }
+    }
+    // Less than half an entry is left; it was given to the parts before.
+    match parts.last_mut() {
+        Some(last) => last.extend(part.into_iter().map(|stretch| Stretch { entries: 0.0, ..stretch })),
+        None => parts.push(part),
+    }
+    parts
 }
 
 /// Cuts a run into stretches of `entries_per_table` entries; the last one gets the remainder. Each has an integer
@@ -156,6 +201,24 @@ mod tests {
         // 1 − 1/e of the keys, when each was written once on average.
         assert!((entries(1_000_000, Some(1_000_000)) / 1e6 - 0.632_120_7).abs() < 1e-6);
         assert!((entries(1000, Some(u64::MAX)) - 1000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_run_is_split_at_keys_and_keeps_its_entries() {
+        let run = merge(&tables(&[(0, 1000, 1000), (500, 1500, 55), (1700, 1800, 1)]), None);
+        let cuts =
+            |keys: &[u64]| -> Vec<Arc<[u8]>> { keys.iter().map(|key| key.to_be_bytes().into()).collect() };
+        for keys in [&[][..], &[100], &[0, 1, 333, 334, 1600, 1750], &[5000]] {
+            let parts = split(&run, &cuts(keys));
+            let entries = |part: &Vec<Stretch>| part.iter().map(|stretch| stretch.entries).sum::<f64>();
+            assert!((parts.iter().map(entries).sum::<f64>() - 1056.0).abs() < 1e-9);
+            assert!(parts.iter().all(|part| (entries(part) - entries(part).round()).abs() < 1e-9));
+            for part in &parts {
+                let (start, end) = (part[0].start, part[part.len() - 1].end);
+                // A part of less than half an entry is not split off.
+                assert!(keys.iter().all(|key| !(start < *key && *key < end) || [1, 1750].contains(key)));
+            }
+        }
     }
 
     #[test]

@@ -129,6 +129,10 @@ impl Store for CanopydbStore {
         Some(env!("PEERS_CANOPYDB").to_owned())
     }
 
+    fn compact(&self) -> Option<Result<(), TargetError>> {
+        Some(self.database.compact().map_err(Into::into))
+    }
+
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }

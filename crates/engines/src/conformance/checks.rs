@@ -19,7 +19,7 @@ pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 pub(crate) type Check = fn(Make<'_>) -> Result<Kept, String>;
 
 /// All checks, by name.
-pub(crate) const CHECKS: [(&str, Check); 7] = [
+pub(crate) const CHECKS: [(&str, Check); 8] = [
     ("model", |make| hold(&*make(), stores::model)),
     ("sizes", |make| hold(&*make(), stores::sizes)),
     ("batches", |make| whole_batches(&*make())),
@@ -27,6 +27,7 @@ pub(crate) const CHECKS: [(&str, Check); 7] = [
     ("terms", |make| every_term_is_taken(&*make())),
     ("reported", |make| reports_are_of_the_store(&*make())),
     ("reopen", it_opens_again),
+    ("calls", |make| calls_are_declared(&*make())),
 ];
 
 /// The result of a check that found no violation.
@@ -156,5 +157,48 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     match entries == 2_000 && is_closed.get() && disk.is_some_and(|bytes| bytes > 0) {
         true => Ok(Kept::Yes),
         false => Err(format!("{entries} entries of 2,000 in {disk:?} bytes")),
+    }
+}
+
+/// Checks that a store has the calls that its engine declares, and no others. A checkpoint is a store of its own: it has
+/// the entries before the call, and none of those after it.
+fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
+    let home = new_home()?;
+    let (own, copy) = (home.path().join("store"), home.path().join("copy"));
+    std::fs::create_dir(&own).map_err(|error| error.to_string())?;
+    let store = open(engine, &own, &small())?;
+    let put = |numbers: std::ops::Range<u32>| {
+        numbers.into_iter().try_for_each(|number| store.put(&number.to_be_bytes(), &[7; 100]))
+    };
+    put(0..2_000).map_err(|error| error.to_string())?;
+    let checkpoint = store.checkpoint(&copy).transpose().map_err(|error| format!("checkpoint: {error}"))?;
+    put(2_000..3_000).map_err(|error| error.to_string())?;
+    let compacted = store.compact().transpose().map_err(|error| format!("compact: {error}"))?;
+    for (call, declared, has) in [
+        ("compact", engine.compacts_on_request(), compacted.is_some()),
+        ("checkpoint", engine.makes_checkpoints(), checkpoint.is_some()),
+    ] {
+        if declared != has {
+            return Err(format!("{call}: declared {declared}, but its stores have it: {has}"));
+        }
+    }
+    let entries_of = |store: &dyn Store| {
+        let scan = Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX };
+        store.range(&scan, &mut |_, _| {}).map_err(|error| error.to_string())
+    };
+    let entries = entries_of(&*store)?;
+    store.end().map_err(|error| error.to_string())?;
+    if entries != 3_000 {
+        return Err(format!("{entries} entries of 3,000 after a compaction"));
+    }
+    if checkpoint.is_none() {
+        return Ok(Kept::Yes);
+    }
+    let copied = open(engine, &copy, &small())?;
+    let entries = entries_of(&*copied)?;
+    copied.end().map_err(|error| error.to_string())?;
+    match entries {
+        2_000 => Ok(Kept::Yes),
+        _ => Err(format!("{entries} entries of 2,000 in a checkpoint")),
     }
 }

@@ -57,6 +57,10 @@ impl Engine for LevelDb {
         WANTED.identify(&self.0.library)
     }
 
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![
             memtable(settings, "write_buffer_size"),

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::path::Path;
 
 use heed::types::Bytes;
-use heed::{CommitOrAbort, Database, Env, EnvFlags, EnvOpenOptions};
+use heed::{CommitOrAbort, CompactionOption, Database, Env, EnvFlags, EnvOpenOptions};
 use results::columns as c;
 use types::Direction;
 use workload::{Scan, Target, TargetError, Write};
@@ -16,6 +16,9 @@ use crate::store::Store;
 
 /// The size of the address range reserved for the map. Only written pages take memory or storage.
 const MAP_BYTES: usize = 1 << 38;
+
+/// The name of the file of a store in its directory.
+const DATA: &str = "data.mdb";
 
 /// The most concurrent readers.
 const MOST_READERS: u32 = 1024;
@@ -135,6 +138,15 @@ impl Store for LmdbStore {
     fn version(&self) -> Option<String> {
         let version = heed::lmdb_version();
         Some(format!("{}.{}.{}", version.major, version.minor, version.patch))
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
+        let copy = || {
+            std::fs::create_dir(directory)?;
+            self.env.copy_to_path(directory.join(DATA), CompactionOption::Disabled)?.sync_all()?;
+            Ok(())
+        };
+        Some(copy())
     }
 
     fn stats(&self) -> EngineStats {

@@ -47,6 +47,7 @@ functions! {
         iter_key: fn(Object, *mut usize) -> *const c_char;
         iter_value: fn(Object, *mut usize) -> *const c_char;
         iter_get_error: fn(Object, Message);
+        compact_range: fn(Object, *const c_char, usize, *const c_char, usize);
         flush: fn(Object, Object, Message);
         flushoptions_create: fn() -> Object;
         flushoptions_destroy: fn(Object);
@@ -67,6 +68,9 @@ functions! {
         writeoptions_set_sync: fn(Object, c_uchar);
     }
     optional {
+        checkpoint_object_create: fn(Object, Message) -> Object;
+        checkpoint_create: fn(Object, *const c_char, u64, Message);
+        checkpoint_object_destroy: fn(Object);
         cancel_all_background_work: fn(Object, c_uchar);
         get_default_column_family_handle: fn(Object) -> Object;
         batched_multi_get_cf: fn(Object, Object, Object, usize, *const *const c_char, *const usize, *mut Object,

@@ -126,6 +126,14 @@ impl<K: RocksDbFork> Engine for Member<K> {
         }
     }
 
+    fn compacts_on_request(&self) -> bool {
+        true
+    }
+
+    fn makes_checkpoints(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let terms = Self::terms(settings);
         let mut lines = options::mapping(&self.params, &self.overrides, &terms);

@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar};
 use std::path::{Path, PathBuf};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 use results::{columns as c, counters as n};
@@ -490,6 +490,30 @@ impl Store for RocksDbStore {
         let own = value("speedb_version").or_else(in_log).or_else(|| self.library_version.clone());
         let own = own.filter(|own| *own != base);
         Some(own.map_or_else(|| base.clone(), |own| format!("{own} on RocksDB {base}")))
+    }
+
+    fn compact(&self) -> Option<Result<(), TargetError>> {
+        // SAFETY: The database is alive; a null bound means no bound.
+        unsafe { (self.api.compact_range)(self.db, null(), 0, null(), 0) };
+        // The call has no error of its own: the engine keeps the first error, and every later write and flush has it.
+        Some(self.flush())
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
+        let create = self.api.checkpoint_object_create?;
+        let (copy, destroy) = self.api.checkpoint_create.zip(self.api.checkpoint_object_destroy)?;
+        let checkpoint = || {
+            let path = CString::new(directory.as_os_str().as_encoded_bytes())?;
+            // SAFETY: The database is alive, the path lives through the call, and the object is destroyed once. A log of
+            // 0 bytes makes the call flush the memtables.
+            unsafe {
+                let object = self.api.fallible(|message| create(self.db, message))?;
+                let copied = self.api.fallible(|message| copy(object, path.as_ptr(), 0, message));
+                destroy(object);
+                copied
+            }
+        };
+        Some(checkpoint())
     }
 
     fn stats(&self) -> EngineStats {

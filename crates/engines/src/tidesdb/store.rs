@@ -229,6 +229,18 @@ impl Store for TidesDbStore {
         Some(tidesdb::TIDESDB_LINKED_VERSION.to_owned())
     }
 
+    fn compact(&self) -> Option<Result<(), TargetError>> {
+        let whole = || {
+            until_free(|| self.database().flush_memtable())?;
+            until_free(|| self.family().compact())
+        };
+        Some(whole().map_err(Into::into))
+    }
+
+    fn checkpoint(&self, directory: &Path) -> Option<Result<(), TargetError>> {
+        Some(until_free(|| self.database().backup(directory)).map_err(Into::into))
+    }
+
     fn stats(&self) -> EngineStats {
         let mut stats = EngineStats::default();
         let (Ok(all), Ok(family)) = (self.database().get_db_stats(), self.family().get_stats()) else {

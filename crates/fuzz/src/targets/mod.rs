@@ -7,6 +7,7 @@ mod fence;
 mod filter;
 mod input;
 mod results;
+mod server;
 mod store;
 mod workload;
 
@@ -30,6 +31,8 @@ pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
         workload::DSL,
         workload::TRACE,
         workload::COMPRESSED_TRACE,
+        server::RESP,
+        workload::TRACE_FORMATS,
         results::ROWS,
         results::MANIFEST,
         results::LATENCIES,

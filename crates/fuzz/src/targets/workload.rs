@@ -7,7 +7,7 @@ use std::path::Path;
 
 use lzma_rust2::{XzOptions, XzWriter};
 use tempfile::TempDir;
-use workload::{Command, CommandReader, Endian, ReadError, Recording, TraceFile};
+use workload::{Command, CommandReader, Endian, ReadError, Recording, TRACES, TraceFile};
 
 use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
@@ -42,6 +42,17 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
         vec![[&[4][..], &packed(&numbers())].concat(), [&[6][..], &packed(&numbers().repeat(9))].concat()]
     },
     run: |input| run_trace(input, true),
+};
+
+/// A trace in any format but that of plain numbers; the first byte of an input selects the reader, or the recognition of
+/// the format. Invariants: reading ends, with an error that names its place, or with the same records each time; a
+/// recognised format reads what it recognised.
+pub(super) const TRACE_FORMATS: Target = Target {
+    name: "trace-formats",
+    about: "a trace of recorded operations in any format",
+    form: Form::Bytes,
+    seeds: format_seeds,
+    run: run_format,
 };
 
 /// The initial memory of a reader of `.xz`: its dictionary and its output buffer.
@@ -125,6 +136,64 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
             let named = accesses[0].iter().map(|access| recording.numbers()[*access as usize]);
             assert!(named.eq(numbers), "an access names another key");
             true
+        })
+    })
+}
+
+/// Traces that the readers accept, in the order of the catalog; the first byte is the place of the reader.
+fn format_seeds() -> Vec<Vec<u8>> {
+    let header =
+        b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
+    let rocksdb = |kind: u8, payload: &[u8]| {
+        let length = (payload.len() as u32).to_le_bytes();
+        [&7u64.to_le_bytes()[..], &[kind], &length, payload].concat()
+    };
+    let get = [&12u64.to_le_bytes()[..], &[0, 0, 0, 0, 2, b'k', b'1']].concat();
+    let put =
+        [&2u64.to_le_bytes()[..], &[17], &[0; 8], &1u32.to_le_bytes(), &[1, 1, b'k', 2, b'v', b'v']].concat();
+    let request = |time: u32, object: u64, next: i64| {
+        [&time.to_le_bytes()[..], &object.to_le_bytes(), &100u32.to_le_bytes(), &next.to_le_bytes()].concat()
+    };
+    let texts: [(&str, &[u8]); 11] = [
+        ("redis-aof", b"#TS:9\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2\r\nvv\r\n"),
+        ("cachelib", b"key,op,size,op_count,key_size\nk,GET,0,2,5\nk,SET,10,1,5\nk,DELETE,0,1,5\n"),
+        ("csv", b"time_ns,operation,key,end,count,value_bytes\n1,get,a\\x00,,,\n2,scan,a,b,3,\n3,put,\"a,b\",,,9\n"),
+        ("twitter", b"0,a:b,3,10,1,get,0\n1,a:b,3,10,1,set,60\n2,a:b,3,0,1,delete,0\n"),
+        ("redis-monitor", b"OK\n1.5 [0 127.0.0.1:6] \"set\" \"k\" \"\\x00v\"\n2.5 [0 lua] \"hset\" \"h\" \"f\" \"v\"\n"),
+        ("rocksdb-text", b"0x6b31 0 0 0 5\n6b32 1 0 10 6\n6b 7a 4 0 0 7\n6b 6 0 0 8\n"),
+        ("arc", b"10 3 0 1\n500 1 0 2\n"),
+        ("lirs", b"1\n2\n*\n1\n"),
+        ("text", b"p a 1\ng a\nd a\nr a z\n"),
+        ("tectonic", b"FS 1\nI a v\nU a v\nM a v\nP a\nSC a 3\nS a z\nD a\nR a z\nFE 1 x\n"),
+        ("ycsb", b"YCSB\nREAD usertable user1 [ <all fields>]\nSCAN usertable user1 5 [ <all fields>]\nINSERT usertable user2 [ field0=abc field1=de ]\n"),
+    ];
+    let binary = [
+        ("rocksdb", [rocksdb(1, header), rocksdb(4, &get), rocksdb(3, &put), rocksdb(2, b"")].concat()),
+        ("oracle-general", [request(1, 5, 2), request(1, 6, -1), request(2, 5, -1)].concat()),
+    ];
+    let texts = texts.into_iter().map(|(kind, text)| (kind, text.to_vec()));
+    let place = |kind: &str| TRACES.kinds().position(|known| known == kind).expect("the reader exists") as u8;
+    texts.chain(binary).map(|(kind, trace)| [&[place(kind)][..], &trace].concat()).collect()
+}
+
+fn run_format(input: &[u8]) -> bool {
+    // A few rows may stand for many operations each.
+    const MOST_RECORDS: usize = 10_000;
+    let Some((how, content)) = choose(input) else { return false };
+    let kind = TRACES.kinds().nth(how);
+    let name = "trace-of-a-format";
+    let trace = TraceFile::new(name.into(), kind).expect("the reader exists");
+    in_file(name, content, |path| {
+        let base = path.parent().expect("a file has a folder");
+        bounded(input.len(), DECOMPRESSOR_BYTES, || {
+            let read = || {
+                let stream = trace.open(base).map_err(|error| error.to_string())?;
+                let records = stream.take(MOST_RECORDS).collect::<Result<Vec<_>, _>>();
+                records.map_err(|error| error.to_string())
+            };
+            let records = read();
+            assert_eq!(records, read(), "the records differ");
+            records.is_ok()
         })
     })
 }

@@ -2,17 +2,23 @@
 
 use std::path::PathBuf;
 
-use run::{Programs, scratch};
+use run::{Programs, append, scratch};
 use types::{Outcome, Problem};
-use verdict::{Against, Format, Goldens, against, check_goldens};
+use verdict::{Against, Format, GateRule, Goldens, against, check_goldens};
 
-use crate::cli::{CheckArguments, DEFAULT_BASELINE, OverrideArguments};
+use crate::cli::{CheckArguments, DEFAULT_BASELINE, GateArguments, OverrideArguments};
 use crate::output::{line, print};
 
-/// Checks counters against golden files, or times against another build, and prints a report. Returns whether nothing
-/// regressed.
+/// Checks counters against golden files, or times against another build, and prints a report. Returns whether the numbers
+/// pass.
 pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
     let commands = commands(arguments)?;
+    let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
+    if arguments.against.is_none() && (tolerance.is_some() || fail_on.is_some()) {
+        return Err(Problem::new(
+            "--tolerance and --fail-on need --against PROGRAM: counters equal their golden file or fail",
+        ));
+    }
     let work = scratch(arguments.work.as_deref())?;
     let report = match &arguments.against {
         None => {
@@ -28,10 +34,14 @@ pub(crate) fn check(arguments: &CheckArguments) -> Outcome<bool> {
             commands,
             blocks: arguments.blocks,
             metrics: &arguments.metric,
+            rule: GateRule { tolerance: *tolerance, fail_on: *fail_on },
             work: work.path(),
             runner: &Programs { line },
         })?,
     };
+    if let Some(file) = markdown {
+        append(file, &report.render(Format::Markdown))?;
+    }
     let mut text = report.render(arguments.format);
     if arguments.format == Format::Text && !arguments.update && report.can_be_accepted() {
         text += "Accept the new values with: ";

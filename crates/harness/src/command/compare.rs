@@ -1,16 +1,22 @@
 //! `lsmbench compare`: the differences between two folders of results.
 
+use run::append;
 use types::Outcome;
-use verdict::{Pairing, Report, Samples};
+use verdict::{Format, GateRule, Pairing, Report, Samples};
 
-use crate::cli::CompareArguments;
+use crate::cli::{CompareArguments, GateArguments};
 use crate::output::print;
 
-/// Prints the differences. Returns whether nothing regressed.
+/// Prints the differences. Returns whether the numbers pass.
 pub(crate) fn compare(arguments: &CompareArguments) -> Outcome<bool> {
     let base = Samples::read(&arguments.base, &arguments.metric)?;
     let new = Samples::read(&arguments.new, &arguments.metric)?;
-    let report = Report::of(&base, &new, Pairing::Unpaired)?;
+    let GateArguments { tolerance, fail_on, markdown } = &arguments.gate;
+    let rule = GateRule { tolerance: *tolerance, fail_on: *fail_on };
+    let report = Report::of(&base, &new, Pairing::Unpaired)?.gated(rule);
+    if let Some(file) = markdown {
+        append(file, &report.render(Format::Markdown))?;
+    }
     print(&report.render(arguments.format))?;
     Ok(report.is_good())
 }

@@ -1,8 +1,11 @@
 //! `lsmbench describe`: the resolved experiment.
 
+mod residence;
+
 use std::fmt::Write as _;
 use std::path::Path;
 
+use catalog::Time;
 use experiment::{Cell, Estimate, Experiment, Overrides};
 use plot::format_value;
 use report::{FigureSource, Sheet, Way};
@@ -10,8 +13,9 @@ use results::Unit;
 use run::{engine_info, introduction};
 use types::Outcome;
 use verdict::noisy_baselines;
-use workload::{Extent, Plan, Profile};
+use workload::{Extent, Plan, Profile, StoreStep};
 
+use self::residence::residence;
 use crate::output::print;
 
 /// Prints an experiment as [`described`].
@@ -41,7 +45,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   skipped: {}: {}", left.label, left.reason);
     }
-    for sentence in &experiment.deprecations {
+    for sentence in &experiment.warnings {
         let _ = writeln!(text, "#   warning: {sentence}");
     }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));
@@ -58,6 +62,8 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
         Some(plan) => text.push_str(&phases(experiment, first, &plan)),
         None => text.push_str(&component_phases(experiment, first)?),
     }
+    experiment.assumptions.iter().for_each(|assumed| _ = writeln!(text, "#   {assumed}"));
+    text.push_str(&residence(experiment)?);
     let _ = writeln!(
         text,
         "#\n# estimate: {} configurations{} × {} trials, about {}; at most {} of disk and {} of memory\n",
@@ -105,7 +111,11 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
     let fixture = experiment.fixture_phases(&cell.task);
     for (number, (phase, keys)) in plan.phases().iter().zip(Estimate::of(cell, plan).phase_keys).enumerate() {
         let from = Extent { keys: keys as u64, versions: 0 };
-        let figures = figures(&Profile::intended(phase, from)).join(", ");
+        let figures = match phase.step() {
+            Some(StoreStep::Sleep(ns)) => format!("step sleep, {}", Time(ns)),
+            Some(step) => format!("step {}", step.name()),
+            None => figures(&Profile::intended(phase, from)).join(", "),
+        };
         let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
         let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
     }
@@ -128,7 +138,7 @@ fn figures(profile: &Profile) -> Vec<String> {
     figures.extend(profile.value_bytes.map(|bytes| format!("values of {bytes:.0} bytes")));
     figures.extend(profile.range_entries.map(|entries| format!("scans of {entries:.0} entries")));
     if figures.is_empty() {
-        figures.push("operations of a text file".to_owned());
+        figures.push("recorded operations".to_owned());
     }
     figures
 }

@@ -67,7 +67,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
 
 /// The results folders that are named, or that are inside of named folders. The others are skipped with a message
 /// each.
-fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
+pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
         let before = all.len();

@@ -192,15 +192,17 @@ pub(super) fn missing_run(
     let options = RunOptions {
         out: results.to_owned(),
         plots: results.join("charts"),
+        has_page: false,
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         verbose: false,
+        markdown: None,
         overrides: overrides.clone(),
         console: CONSOLE,
         build: build_info(),
     };
     match run_all(&[path.to_owned()], &options) {
-        Ok(Ending::Done | Ending::WrongAnswers | Ending::Interrupted) => Ok(None),
+        Ok(Ending::Done | Ending::WrongAnswers | Ending::Regressed | Ending::Interrupted) => Ok(None),
         Err(problem) => {
             line(&format!("{}: not run: {problem}", experiment.name));
             Ok(Some(problem.to_string()))

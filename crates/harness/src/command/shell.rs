@@ -2,42 +2,27 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::ops::Bound;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use catalog::Limit;
-use experiment::{read_design, set_design};
 use run::interrupt::{self, UntilInterrupted};
-use tree::{Design, OpenOptions, Tree};
+use server::answer_command;
+use tree::Tree;
 use types::{Outcome, Problem};
 use workload::{Command, CommandReader, Pairs, PairsError, ReadError};
 
-use crate::cli::ShellArguments;
+use super::store::{design_of, open_store};
+use crate::cli::StoreArguments;
 use crate::output::line;
 
 /// Opens the store and executes the commands on standard input until it ends or the user interrupts. Closes the store, so
 /// that all writes are durable in every WAL mode.
-pub(crate) fn shell(arguments: &ShellArguments) -> Outcome<()> {
-    let mut design = match &arguments.design {
-        Some(path) => read_design(path)?,
-        None => Design::default(),
-    };
-    for text in &arguments.set {
-        design = set_design(&design, text)?;
-    }
-    if let Some((axis, choice, limit)) =
-        design.limits().into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable)
-    {
-        return Err(Problem::new(format!(
-            "the shell needs a durable store, but {axis} = \"{choice}\" {limit}; choose another variant"
-        )));
-    }
+pub(crate) fn shell(arguments: &StoreArguments) -> Outcome<()> {
+    let design = design_of(arguments, "the shell")?;
     let input = io::stdin().as_fd().try_clone_to_owned();
     let input = input.map_err(|error| Problem::doing("read standard input", error))?;
     interrupt::install();
-    let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
-    tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
+    let tree = open_store(arguments, design)?;
     let mut shell = Shell { tree: &tree, out: BufWriter::new(io::stdout().lock()) };
     let outcome = shell.run(BufReader::new(UntilInterrupted(File::from(input))));
     drop(shell);
@@ -83,41 +68,19 @@ impl<W: Write> Shell<'_, W> {
     }
 
     fn command(&mut self, command: &Command) -> Result<(), Failure> {
-        match command {
-            Command::Put { key, value } => Ok(self.tree.put(key, value)?),
-            Command::Delete { key } => Ok(self.tree.delete(key)?),
-            Command::Get { key } => {
-                let value = self.tree.get(key)?.unwrap_or_default();
-                self.answer(|out| out.write_all(&value))
-            }
-            Command::Range { low, high } => self.range(low, high),
-            Command::Load { file } => self.load(file),
-            Command::Statistics => self.statistics(),
+        if let Command::Load { file } = command {
+            return self.load(file);
         }
-    }
-
-    /// Writes one line of an answer and flushes it.
-    fn answer(&mut self, write: impl FnOnce(&mut W) -> io::Result<()>) -> Result<(), Failure> {
-        let written =
-            write(&mut self.out).and_then(|()| self.out.write_all(b"\n")).and_then(|()| self.out.flush());
-        written.map_err(|error| match error.kind() {
+        let mut answer = Vec::new();
+        answer_command(self.tree, command, usize::MAX, &mut answer)
+            .map_err(|error| Failure::Command(error.to_string()))?;
+        if answer.is_empty() {
+            return Ok(());
+        }
+        self.out.write_all(&answer).and_then(|()| self.out.flush()).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::ReaderIsGone,
             _ => Failure::Command(format!("cannot write the answer: {error}")),
         })
-    }
-
-    fn range(&mut self, low: &[u8], high: &[u8]) -> Result<(), Failure> {
-        let mut range = self.tree.range((Bound::Included(low), Bound::Excluded(high)))?;
-        let mut pairs = Vec::new();
-        while let Some((key, value)) = range.next()? {
-            if !pairs.is_empty() {
-                pairs.push(b' ');
-            }
-            pairs.extend_from_slice(key);
-            pairs.push(b':');
-            pairs.extend_from_slice(value);
-        }
-        self.answer(|out| out.write_all(&pairs))
     }
 
     /// Puts the pairs of a file, up to the first invalid line or an interrupt.
@@ -133,29 +96,6 @@ impl<W: Write> Shell<'_, W> {
         }
         Ok(())
     }
-
-    fn statistics(&mut self) -> Result<(), Failure> {
-        let stats = self.tree.stats();
-        let mut lines: Vec<String> = Vec::new();
-        for (number, level) in stats.levels.iter().enumerate() {
-            lines.push(format!(
-                "level {number}: {} runs, {} tables, {} entries, {} tombstones, {} bytes",
-                level.runs, level.tables, level.entries, level.tombstones, level.file_bytes
-            ));
-        }
-        lines.push(format!(
-            "memory: memtables {} bytes, filters {} bytes, fences {} bytes, cache {} bytes",
-            stats.memtable_bytes, stats.filter_bytes, stats.fence_bytes, stats.cache_bytes
-        ));
-        lines.extend(
-            stats
-                .counts
-                .iter()
-                .filter(|(_, count)| *count > 0)
-                .map(|(name, count)| format!("{name}: {count}")),
-        );
-        self.answer(|out| out.write_all(lines.join("\n").as_bytes()))
-    }
 }
 
 /// Why a command failed.
@@ -164,10 +104,4 @@ enum Failure {
     ReaderIsGone,
     /// The store returned an error, or the command is invalid.
     Command(String),
-}
-
-impl From<tree::Error> for Failure {
-    fn from(error: tree::Error) -> Self {
-        Self::Command(error.to_string())
-    }
 }

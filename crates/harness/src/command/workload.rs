@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use experiment::{Experiment, Overrides};
 use types::{Outcome, Problem};
-use workload::{Extent, PhasePlan, Replay, write_operations};
+use workload::{Due, Extent, Outcome as Answer, PhasePlan, ReplayPlan, write_operations};
 
 use crate::output::answered;
 
@@ -21,7 +21,7 @@ pub(crate) fn workload(config: &Path, overrides: &Overrides, limit: Option<u64>)
     })?;
     let limit = limit.unwrap_or(u64::MAX);
     if let Some(endless) =
-        plan.phases().iter().find(|phase| phase.text().is_none() && phase.operations().is_none())
+        plan.phases().iter().find(|phase| phase.replay().is_none() && phase.operations().is_none())
         && limit == u64::MAX
     {
         let name = &endless.phase().name;
@@ -37,9 +37,10 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     let mut left = limit;
     let mut extent = Extent::default();
     for phase in phases {
-        writeln!(out, "# phase {}", phase.phase().name)?;
-        left -= match phase.text() {
-            Some(file) => write_commands(file, left, out)?,
+        let step = phase.step().map_or_else(String::new, |step| format!(": step {}", step.name()));
+        writeln!(out, "# phase {}{step}", phase.phase().name)?;
+        left -= match phase.replay() {
+            Some(replay) => write_requests(replay, left, out)?,
             None => write_operations(phase, extent, left, out)?,
         };
         if left == 0 {
@@ -50,13 +51,25 @@ fn write_phases(phases: &[Arc<PhasePlan>], limit: u64, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Writes the first commands of a text replay and returns their number.
-fn write_commands(file: &Path, limit: u64, out: &mut impl Write) -> io::Result<u64> {
+/// Writes the first operations of a replay and returns their number. An operation that the text cannot express, such as
+/// a scan with a limit, is an error.
+fn write_requests(plan: &ReplayPlan, limit: u64, out: &mut impl Write) -> io::Result<u64> {
+    let mut replay = plan.open().map_err(io::Error::other)?;
     let mut written = 0;
-    for operation in Replay::open(file)?.take(usize::try_from(limit).unwrap_or(usize::MAX)) {
-        let (_, command) = operation.map_err(io::Error::other)?;
-        writeln!(out, "{command}")?;
+    while written < limit
+        && let Some(Due { request, .. }) = replay.next().map_err(io::Error::other)?
+    {
+        let commands = request.commands().ok_or_else(|| {
+            let message =
+                "the text has no range deletes and no scans of a number of entries; use trace convert";
+            io::Error::other(format!("operation {} of the replay: {message}", written + 1))
+        })?;
+        for command in commands {
+            writeln!(out, "{command}")?;
+        }
         written += 1;
+        // Without a store, every key counts as found.
+        replay.answer(Answer::default());
     }
     Ok(written)
 }

@@ -347,7 +347,7 @@ const FILES: &[Case<'_>] = &[
         "keys       = { kind = \"zipfian\", theta = 0.9 }",
         "replay = { kind = \"raw\", file = \"x.toml\", width = 8 }",
         15,
-        &["bytes are not a whole number of 8-byte keys; is the width right?"],
+        &["the bytes of the file are no whole number of 8-byte keys; set width"],
     ),
     (
         "[sweep]",

@@ -206,7 +206,7 @@ fn fixtures_that_cannot_be_are_refused_before_anything_runs() {
         (
             "insert = 4_000\nvalue  = { kind = \"fixed\", bytes = 64 }",
             "replay = { kind = \"text\", file = \"replayed\" }",
-            "replays a text file",
+            "replays recorded operations",
         ),
         (
             "[trials]",

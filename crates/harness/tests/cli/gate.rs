@@ -149,7 +149,8 @@ fn two_folders_are_compared_in_every_format() {
     let worse = bench.run(&["compare", "a", "c"]).expect(1).out;
     assert!(worse.starts_with("FAIL  ") && worse.contains(" numbers regressed, "), "{worse}");
     assert!(worse.contains("  fence_bytes  "), "{worse}");
-    assert!(worse.contains("note: small: the experiments of the two sides differ"), "{worse}");
+    let note = "note: small: the experiments of the two sides differ in design.block.size, which";
+    assert!(worse.contains(note), "{worse}");
     let markdown = bench.run(&["compare", "a", "c", "--format", "markdown"]).expect(1).out;
     assert!(markdown.starts_with("### lsmbench: FAIL: ") && markdown.contains("\n| small: "), "{markdown}");
     let json = |format: &str| -> Value {
@@ -176,7 +177,7 @@ fn two_folders_are_compared_in_every_format() {
     assert!(one["differences"].as_array().unwrap().iter().all(|d| d["metric"] == "fpr"));
     for (arguments, hint) in [
         (&["compare", "a", "nowhere"][..], "cannot read nowhere"),
-        (&["compare", "a", "."], "has no results"),
+        (&["compare", "a", "."], "two folders have results of the same experiment with other settings"),
         (&["compare", "a", "b", "--metric", "fpt"], "did you mean \"fpr\"?"),
         (&["compare", "a", "b", "--metric", "flushes"], "nothing to judge"),
     ] {

@@ -393,10 +393,12 @@ impl Walk {
                 },
                 "replay" => {
                     let Value::Table(table) = &mut value else { continue };
-                    if table.remove("file").is_some() {
-                        self.key(&section, "file");
+                    for own in ["file", "miss", "speed"] {
+                        if table.remove(own).is_some() {
+                            self.key(&section, own);
+                        }
                     }
-                    if table.get("kind").and_then(Value::as_str) != Some("text") {
+                    if table.contains_key("kind") {
                         self.variant("trace", "kind", &value);
                     }
                 }

@@ -30,7 +30,7 @@ fn counters_need_no_interval() {
     let answer = bench.ok(&["run", "small.toml"]);
     let verdict = verdict(&answer);
     assert!(answer.starts_with("\nsmall: Which filter"), "{answer}");
-    assert_eq!(verdict[0], "phase look, false-positive rate (lower is better), counted (exact)");
+    assert_eq!(verdict[0], "phase look, false-positive rate (lower is better), counted (one seed)");
     assert_eq!(
         row(&answer, "bloom"),
         ["bloom", "value", "vs \"none\"", "memory", "verdict"],
@@ -44,7 +44,7 @@ fn counters_need_no_interval() {
     let said = sentences(&answer);
     assert!(said.contains("x lower false-positive rate than \"none\" ("), "{answer}");
     assert!(said.contains("% vs 100%"), "{answer}");
-    assert!(said.contains(". Exact (counted mode). "), "{answer}");
+    assert!(said.contains(". Exact for its seed, and beyond chance. "), "{answer}");
     assert!(said.contains(" also has lower false-positive rate than \"none\"."), "{answer}");
     assert!(verdict.contains(&"  Only bloom differs between the configurations."), "{answer}");
     assert!(!said.contains("p-value") && !said.contains("95% CI"), "{answer}");
@@ -185,7 +185,7 @@ fn several_metrics_are_one_family() {
     let answer = bench.ok(&["run", "x.toml"]);
     assert_eq!(column(&bench, "verdicts.csv", "metric"), ["fpr", "fpr", "blocks_read", "blocks_read"]);
     for metric in ["false-positive rate", "blocks fetched from storage"] {
-        let caption = format!("phase look, {metric} (lower is better), counted (exact)");
+        let caption = format!("phase look, {metric} (lower is better), counted (one seed)");
         assert!(verdict(&answer).contains(&&*caption), "each metric has a table: {answer}");
     }
     assert_eq!(answer.matches("\nVerdict: ").count(), 2, "{answer}");
@@ -194,7 +194,7 @@ fn several_metrics_are_one_family() {
     assert!(error.contains("did you mean \"p99_ns\"?"), "{error}");
 }
 
-/// Filters of other sizes are not comparable: they are compared within each size, and the chart states it.
+/// Filters of other sizes are not comparable: they are compared within each size, and the chart says so.
 #[test]
 fn like_is_compared_with_like() {
     let bench = Bench::new();
@@ -214,7 +214,9 @@ fn like_is_compared_with_like() {
         let caption =
             format!("bloom.bits_per_key = {bits}: phase look, false-positive rate (lower is better), ");
         let mut lines = verdict(&answer).into_iter().skip_while(|line| !line.starts_with(&caption));
-        assert!(lines.any(|line| line.starts_with("Verdict: ") && line.contains("standard")), "{answer}");
+        let is_of_one_seed =
+            |line: &str| line.starts_with("No verdict: one seed: ") && line.contains("blocked");
+        assert!(lines.any(is_of_one_seed), "{answer}");
     }
     let columns = ["baseline", "candidate", "factors"].map(|name| column(&bench, "verdicts.csv", name));
     assert_eq!(columns, [["standard"; 2], ["blocked"; 2], ["1"; 2]]);

@@ -27,8 +27,14 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let experiment = [&stores[..], &["subject", "plot", "report", "verdict"]].concat();
     let components = ["bloom", "compaction", "cache", "compression", "storage", "theory"];
     let trial = [&stores[..], &["subject"], &components].concat();
-    let run = [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial"]].concat();
-    let all = [&below_subject[..], &experiment, &["torture", "experiment", "trial", "run", "study"]].concat();
+    let run =
+        [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
+    let all = [
+        &below_subject[..],
+        &experiment,
+        &["torture", "server", "trace", "experiment", "trial", "run", "study", "page"],
+    ]
+    .concat();
     let everything = [&all[..], &["harness"]].concat();
     let mut arrows = BTreeMap::from([
         ("types", &[][..]),
@@ -39,10 +45,13 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("workload", ground),
         ("measure", &["results", "types"]),
         ("theory", &["compaction", "types", "catalog"]),
+        ("trace", &["types", "catalog", "workload"]),
         ("plot", &["results", "types", "catalog"]),
         ("report", &["results", "plot", "measure", "theory"]),
         ("verdict", &["results", "plot", "measure", "types"]),
+        ("page", &["results", "plot", "measure", "verdict", "types"]),
         ("tree", &below_tree),
+        ("server", &["tree", "workload", "types"]),
         ("torture", &["tree", "storage", "types"]),
         ("engines", &["types", "catalog", "workload", "results", "tree"]),
         ("study", &["bloom", "cache", "tree", "types", "catalog"]),
@@ -208,7 +217,7 @@ fn arrows_between_crates_point_down() {
 #[test]
 fn tools_over_results_build_without_the_tree() {
     let arrows = arrows();
-    for tool in ["plot", "report", "verdict"] {
+    for tool in ["plot", "report", "verdict", "page"] {
         let (mut below, mut to_visit) = (BTreeSet::new(), vec![tool]);
         while let Some(name) = to_visit.pop() {
             to_visit.extend(arrows[name].iter().filter(|other| below.insert(**other)));

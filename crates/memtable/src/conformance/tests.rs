@@ -20,6 +20,8 @@ fn forms() -> Vec<(String, Box<dyn MemtablePolicy>)> {
         "sharded-btree(shards=5, router=range)",
         "sharded-btree(shards=40, virtual_nodes=1)",
         "sharded-btree(shards=2, virtual_nodes=1, weights=[1, 1000])",
+        "hash-skiplist(buckets=3, prefix_length=1)",
+        "per-thread(partitions=2)",
     ];
     let odd = odd.map(|label| CATALOG.choose(&toml::Value::String(label.to_owned())).unwrap());
     let ranged = ["btree", "sharded-btree", "bplus", "vector"];

@@ -39,7 +39,8 @@ impl Inner {
         let Some(job) = self.policy.pick(&shape) else {
             return self.policy.failure().map_or(Ok(false), |failure| Err(Error::Policy(failure)));
         };
-        self.run_job(&version, &job)
+        let cuts = self.policy.cuts(&shape, &job);
+        self.run_job(&version, &job, &cuts)
     }
 
     /// Compacts everything into one run of the last level.
@@ -54,12 +55,13 @@ impl Inner {
         let inputs = version.tables().map(|table| table.id()).collect();
         let level = version.levels.levels.len().saturating_sub(1).max(1);
         let job = Job { inputs, level, run: None, action: Action::Merge };
-        self.run_job(&version, &job).map_err(|error| self.fail(error))?;
+        self.run_job(&version, &job, &[]).map_err(|error| self.fail(error))?;
         Ok(())
     }
 
-    /// Runs a job. Returns `false` if the job was given up because the tree is being closed.
-    pub(super) fn run_job(&self, version: &Version, job: &Job) -> Result<bool> {
+    /// Runs a job, and cuts its output at the keys `cuts`. Returns `false` if the job was given up because the tree is
+    /// being closed.
+    pub(super) fn run_job(&self, version: &Version, job: &Job, cuts: &[Arc<[u8]>]) -> Result<bool> {
         job.validate(&version.levels).map_err(|error| {
             Error::Failed(format!("the compaction policy picked an invalid job: {error}"))
         })?;
@@ -81,7 +83,7 @@ impl Inner {
                     .collect()
             }
             Action::Merge => {
-                let Some(tables) = self.merge(version, job, &inputs)? else { return Ok(false) };
+                let Some(tables) = self.merge(version, job, &inputs, cuts)? else { return Ok(false) };
                 let bytes = tables.iter().map(|table| table.0.file_bytes()).sum();
                 counters.compaction_bytes_written.add(bytes);
                 counters.level(job.level).bytes_written.add(bytes);
@@ -110,7 +112,13 @@ impl Inner {
     }
 
     /// Merges the inputs into new tables. `None` if the tree is being closed.
-    fn merge(&self, version: &Version, job: &Job, inputs: &HashSet<u64>) -> Result<Option<Vec<TableRef>>> {
+    fn merge(
+        &self,
+        version: &Version,
+        job: &Job,
+        inputs: &HashSet<u64>,
+        cuts: &[Arc<[u8]>],
+    ) -> Result<Option<Vec<TableRef>>> {
         let given = |run: &SortedRun| -> Input {
             run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect()
         };
@@ -120,12 +128,13 @@ impl Inner {
             level: job.level,
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
             drops_tombstones: job.reaches_bottom(&version.levels),
+            cuts,
             given_up: AtomicBool::new(false),
         };
-        let cuts = merge
+        let borders = merge
             .counted(|| separators(&merge.inputs, self.part_count(&merge.inputs), self.counters.local()))?;
-        let lows = std::iter::once(None).chain(cuts.iter().map(|cut| Some(&**cut)));
-        let highs = cuts.iter().map(|cut| Some(&**cut)).chain(std::iter::once(None));
+        let lows = std::iter::once(None).chain(borders.iter().map(|border| Some(&**border)));
+        let highs = borders.iter().map(|border| Some(&**border)).chain(std::iter::once(None));
         let parts: Vec<KeyRange<'_>> = lows.zip(highs).collect();
         let merged = match self.mode {
             Mode::Timed => merge.side_by_side(&parts)?,
@@ -152,6 +161,8 @@ struct PartMerge<'a> {
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
+    /// The keys at which the policy cuts the output, in ascending order.
+    cuts: &'a [Arc<[u8]>],
     /// Set when a part did not finish; the other parts then stop too.
     given_up: AtomicBool,
 }
@@ -218,10 +229,14 @@ impl PartMerge<'_> {
     ) -> Result<Option<NewTables>> {
         let inner = self.inner;
         let mut writer = RunWriter::new(inner, self.level, &self.loads);
+        let mut cuts = self.cuts.iter().peekable();
         let mut entries = 0u64;
         while let Some(entry) = merge.current().map(RunCursor::entry) {
             if high.is_some_and(|high| entry.key >= high) {
                 break;
+            }
+            while cuts.next_if(|cut| entry.key >= &***cut).is_some() {
+                writer.cut()?;
             }
             if entry.value.is_some() || !self.drops_tombstones {
                 writer.add(entry)?;

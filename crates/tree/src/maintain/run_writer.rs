@@ -48,6 +48,11 @@ impl<'a> RunWriter<'a> {
         Ok(())
     }
 
+    /// Ends the current table, if there is one. The next entry begins another.
+    pub(super) fn cut(&mut self) -> Result<()> {
+        self.close_table()
+    }
+
     /// Completes the run and makes it durable, except for the directory entries of its files.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         self.close_table()?;

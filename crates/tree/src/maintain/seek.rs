@@ -84,7 +84,7 @@ impl Inner {
         let shape = version.shape(self.design.memtable_capacity.0);
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
-        match self.run_job(&version, &job) {
+        match self.run_job(&version, &job, &[]) {
             // Unreadable runs stay as they are: writes and ranges go on, and no more read-triggered compactions begin.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();

@@ -67,3 +67,31 @@ fn without_moves_they_are_merged_and_with_tombstones_too() {
         assert!(tree.stats().counts.compaction_bytes_written > 0);
     }
 }
+
+/// A policy that cuts its output at given keys gets tables that end there: each table of the largest level has one of its
+/// own in the level above.
+#[test]
+fn tables_are_cut_where_the_policy_says() {
+    let tables = |policy: &str| {
+        let design = small_design(&format!(
+            "memtable = {{ capacity = \"4KiB\" }}
+             table = {{ capacity = \"4KiB\" }}
+             compaction = {{ kind = \"{policy}\", size_ratio = 4 }}"
+        ));
+        let tree = open(&design, Mode::Counted, &memory(), Path::new("tree"));
+        let mut model = Model::new();
+        for n in 0..6_000u32 {
+            let (key, value) = (format!("key{:05}", n * 7919 % 6_000).into_bytes(), vec![n as u8; 40]);
+            tree.put(&key, &value).unwrap();
+            model.insert(key, value);
+        }
+        tree.settle().unwrap();
+        agrees(&tree, &model);
+        let levels: Vec<u64> = tree.stats().levels.iter().map(|level| level.tables).collect();
+        (levels[levels.len() - 2], levels[levels.len() - 1])
+    };
+    let (above, largest) = tables("leveled");
+    assert!(above > 0 && above < largest * 3 / 4, "{above} of {largest}");
+    let (above, largest) = tables("spooky");
+    assert!(above >= largest * 9 / 10, "{above} of {largest}");
+}

@@ -3,6 +3,7 @@
 mod render;
 mod report;
 mod samples;
+mod settings;
 
 pub use render::Format;
 pub use report::{Pairing, Report};

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::report::{Difference, Report, is_smaller_better};
 use crate::change::{Change, direction};
+use crate::gate::GateOutcome;
 use crate::markdown::{plain, row};
 use crate::words::{on_one_line, quoted, shown};
 
@@ -50,13 +51,17 @@ impl Report {
         let (all, noun) = (self.differences.len(), self.noun());
         let result = if self.is_good() { "PASS" } else { "FAIL" };
         let unchanged = count(Verdict::Equivalent);
-        if unchanged == all && self.gone == 0 && self.wrong.is_empty() {
-            return (result, format!("{all} {noun} unchanged"));
-        }
         let wrong = match &self.wrong[..] {
             [] => String::new(),
             wrong => format!("wrong answers by {}; ", wrong.join(", ")),
         };
+        if self.rule().tolerance.is_some() {
+            let missing = if self.gone > 0 { format!(", {} missing", self.gone) } else { String::new() };
+            return (result, format!("{wrong}{}{missing}", self.rule().counts(self.tally(), noun)));
+        }
+        if unchanged == all && self.gone == 0 && self.wrong.is_empty() {
+            return (result, format!("{all} {noun} unchanged"));
+        }
         let mut text = format!("{wrong}{} of {all} {noun} regressed", count(Verdict::Regressed));
         for (count, outcome) in [
             (count(Verdict::Improved), "improved"),
@@ -78,6 +83,9 @@ impl Report {
             Verdict::Regressed => Some(0),
             Verdict::Improved => Some(1),
             _ if difference.is_changed() => Some(2),
+            _ if self.rule().is_strict() && self.outcome(difference) == Some(GateOutcome::Undecided) => {
+                Some(3)
+            }
             Verdict::Inconclusive | Verdict::Equivalent => None,
         };
         let mut listed: Vec<&Difference> =
@@ -90,7 +98,8 @@ impl Report {
         let (result, counts) = self.headline();
         let mut text = format!("{result}  {counts}\n");
         let listed = self.listed();
-        let rows: Vec<[String; 6]> = listed.iter().take(MOST_LISTED).map(|of| of.columns()).collect();
+        let rows: Vec<[String; 6]> =
+            listed.iter().take(MOST_LISTED).map(|of| of.columns(&self.word(of))).collect();
         let widths: [usize; 6] =
             std::array::from_fn(|at| rows.iter().map(|row| row[at].chars().count()).max().unwrap_or(0));
         for row in &rows {
@@ -104,6 +113,19 @@ impl Report {
             let _ = writeln!(text, "  and {} more (--format json prints all)", listed.len() - MOST_LISTED);
         }
         self.notes.iter().fold(text, |text, note| text + "  note: " + note + "\n")
+    }
+
+    /// The outcome of a listed number where it is not the regression that every other line is.
+    fn word(&self, difference: &Difference) -> String {
+        let is_gated = self.rule().tolerance.is_some() || self.rule().is_strict();
+        match (self.outcome(difference), difference.comparison.doubt) {
+            _ if difference.is_changed() => "  changed".to_owned(),
+            (Some(GateOutcome::Undecided), Some(doubt)) if is_gated => format!("  undecided: {doubt}"),
+            (Some(GateOutcome::Undecided), None) if is_gated => "  undecided".to_owned(),
+            _ if difference.verdict() == Verdict::Improved => "  improved".to_owned(),
+            (Some(GateOutcome::Passed), _) => "  passed".to_owned(),
+            _ => String::new(),
+        }
     }
 
     fn markdown(&self) -> String {
@@ -120,7 +142,7 @@ impl Report {
                 difference.metric.name.to_owned(),
                 base,
                 new,
-                format!("{}{}", difference.change(), difference.outcome()),
+                format!("{}{}", difference.change(), self.word(difference)),
             ];
             text += &row(cells.iter().map(String::as_str));
         }
@@ -152,6 +174,7 @@ impl Report {
                     "ratio_high": comparison.interval.map(|interval| interval.high),
                     "p_value": comparison.p_value,
                     "trials": comparison.blocks,
+                    "gate": self.outcome(difference).map(GateOutcome::name),
                 })
             })
             .collect();
@@ -207,7 +230,7 @@ impl Difference {
     }
 
     /// The columns of a line of the report: experiment, label, phase, metric, both values, and the change.
-    fn columns(&self) -> [String; 6] {
+    fn columns(&self, outcome: &str) -> [String; 6] {
         let [base, new] = self.values();
         let operation = match self.key.operation.as_str() {
             results::columns::ALL => String::new(),
@@ -219,13 +242,19 @@ impl Difference {
             format!("phase {}{operation}", self.key.phase),
             self.metric.name.to_owned(),
             format!("{base} -> {new}"),
-            format!("{}{}", self.change(), self.outcome()),
+            format!("{}{outcome}", self.change()),
         ]
+    }
+
+    /// `ops_per_second of leveled, phase mixed (+12.0%)`.
+    pub(super) fn in_short(&self) -> String {
+        let change = Change::of(&self.comparison, None).map_or_else(String::new, |change| change.short());
+        format!("{} of {}, phase {} ({change})", self.metric.name, quoted(&self.key.label), self.key.phase)
     }
 
     /// Both medians: exact numbers to the last digit, others with three digits.
     fn values(&self) -> [String; 2] {
-        [self.base, self.new].map(|value| match self.is_exact() {
+        [self.base, self.new].map(|value| match self.is_exact {
             true => value.to_string(),
             false => shown(value, self.metric.unit),
         })
@@ -234,7 +263,7 @@ impl Difference {
     /// The change: `+1 (+0.005%)` of exact numbers, `7.1% slower (95% CI 5.0% to 9.1%, p = 0.010, n = 10)` of others.
     fn change(&self) -> String {
         let Some(change) = Change::of(&self.comparison, None) else { return String::new() };
-        if self.is_exact() || change.is_of_zero() {
+        if self.is_exact || change.is_of_zero() {
             return exact_change(self.base, self.new);
         }
         let (unit, better) = (self.metric.unit, self.metric.better);
@@ -252,20 +281,6 @@ impl Difference {
         let change = Some(self.change()).filter(|change| !change.is_empty());
         let doubt = doubt.map_or_else(String::new, |doubt| format!(": {doubt}"));
         format!("{verdict}{}{doubt}", change.map_or_else(String::new, |change| format!(", {change}")))
-    }
-
-    /// The verdict where it is not the regression that every other line is.
-    fn outcome(&self) -> &'static str {
-        match self.verdict() {
-            Verdict::Improved => "  improved",
-            _ if self.is_changed() => "  changed",
-            _ => "",
-        }
-    }
-
-    /// Whether both sides are single numbers.
-    fn is_exact(&self) -> bool {
-        self.comparison.blocks == 1
     }
 
     /// Whether the number describes the run only.

@@ -1,21 +1,26 @@
 //! The differences between two sides: a verdict on every number of both sides, and the numbers of only one side.
 
 use measure::{
-    Comparison, Criteria, Doubt, Sample, Verdict, adjust, compare, compare_exact, compare_unpaired,
-    least_unpaired,
+    Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
+    compare_sessions, compare_unpaired,
 };
 use results::{Better, Manifest, Metric, RunMode};
 use types::{Outcome, Problem};
 
 use super::samples::{Key, Samples};
+use super::settings::{DifferentSetting, DifferentSettings};
+use crate::gate::{GateOutcome, GateRule, Tally};
 use crate::words::and_more;
+
+/// The most settings and numbers that a sentence names.
+const MOST_NAMED: usize = 5;
 
 /// How the trials of the two sides are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairing {
     /// Equal trials ran next to each other.
     Paired,
-    /// The sides are two sessions.
+    /// The sides are separate sessions.
     Unpaired,
     /// The base is a golden: a change in either direction fails.
     Exact,
@@ -30,8 +35,10 @@ pub(crate) struct Difference {
     pub(crate) base: f64,
     pub(crate) new: f64,
     pub(crate) comparison: Comparison,
-    /// Whether it was judged by ranks.
-    is_ranked: bool,
+    /// Whether both sides are single numbers without noise.
+    pub(super) is_exact: bool,
+    /// Whether the trials of two sessions differ by more than trials of one session do.
+    differs_within: bool,
 }
 
 impl Difference {
@@ -63,28 +70,28 @@ pub struct Report {
     /// Numbers of the base that the new side does not have.
     pub(crate) gone: usize,
     pairing: Pairing,
+    rule: GateRule,
 }
 
 impl Report {
     /// Compares two sides.
     ///
     /// # Errors
-    /// If they have no experiment in common, or one ran with a clock on one side and without on the other.
+    /// If they have no experiment in common, or one ran with a clock on one side and without on the other, or two
+    /// sessions of an experiment did other operations.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
-        let mut notes = notes(base, new)?;
-        if pairing == Pairing::Unpaired && new.manifests.values().any(is_timed) {
-            notes.push(
-                "the two sides ran in separate sessions, so differences between the sessions are part of the ratios"
-                    .to_owned(),
-            );
-        }
+        let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
         for (key, sample) in &new.values {
             let Some(of_base) = base.values.get(key) else { continue };
             let timed = new.manifests.get(&key.experiment).is_some_and(is_timed);
             let is_implausible = [base, new].iter().any(|side| side.implausible(key).is_some());
             let delta = Criteria::default().delta.max(base.resolution(key)).max(new.resolution(key));
-            let found = difference(key, of_base, sample, timed.then_some(pairing), delta);
+            let found = match (timed, pairing) {
+                (true, Pairing::Unpaired) => of_sessions(key, (base, of_base), (new, sample), delta),
+                (true, _) => paired(key, of_base, sample, delta),
+                (false, _) => exact(key, of_base, sample, 0.0),
+            };
             differences
                 .extend(found.map(|found| if is_implausible { found.without_verdict() } else { found }));
         }
@@ -92,7 +99,8 @@ impl Report {
             let message = "no number is on both sides, so nothing was compared";
             return Err(Problem::new(message));
         }
-        notes.extend(adjust_by_metric(&mut differences));
+        adjust_by_metric(&mut differences);
+        notes.extend(note_on_sessions(&differences));
         let missing = |ours: &Samples, theirs: &Samples| -> Vec<String> {
             let is_missing = |key: &&Key| {
                 theirs.manifests.contains_key(&key.experiment) && !theirs.values.contains_key(*key)
@@ -110,7 +118,28 @@ impl Report {
             }
         }
         let wrong = new.wrong.iter().cloned().collect();
-        Ok(Self { differences, notes, wrong, gone: gone.len(), pairing })
+        Ok(Self { differences, notes, wrong, gone: gone.len(), pairing, rule: GateRule::default() })
+    }
+
+    /// The report under the rule of a gate, which decides whether it is good.
+    #[must_use]
+    pub fn gated(self, rule: GateRule) -> Self {
+        Self { rule, ..self }
+    }
+
+    /// The rule of the gate.
+    pub(super) fn rule(&self) -> &GateRule {
+        &self.rule
+    }
+
+    /// The outcome of a number at the gate; `None` where neither direction is better.
+    pub(super) fn outcome(&self, difference: &Difference) -> Option<GateOutcome> {
+        self.rule.outcome(&difference.comparison, difference.metric.better)
+    }
+
+    /// How many numbers have each outcome at the gate.
+    pub(super) fn tally(&self) -> Tally {
+        self.differences.iter().filter_map(|difference| self.outcome(difference)).collect()
     }
 
     /// The differences with this verdict.
@@ -126,6 +155,11 @@ impl Report {
                 difference.comparison.doubt = Some(Doubt::OnlyOnce);
             }
         }
+    }
+
+    /// Whether a number failed the gate.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.tally().failed > 0
     }
 
     /// How many numbers have no verdict because they are implausible.
@@ -144,11 +178,11 @@ impl Report {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
 
-    /// Whether nothing regressed, nothing is missing, no answer was wrong, and no golden number moved.
+    /// Whether the numbers pass the gate, nothing is missing, no answer was wrong, and no golden number moved.
     pub fn is_good(&self) -> bool {
         let has_moved = |difference: &Difference| difference.verdict() != Verdict::Equivalent;
         let is_golden = self.pairing != Pairing::Exact || !self.differences.iter().any(has_moved);
-        self.wrong.is_empty() && self.gone == 0 && self.with(Verdict::Regressed).next().is_none() && is_golden
+        self.wrong.is_empty() && self.gone == 0 && self.rule.passes(self.tally()) && is_golden
     }
 }
 
@@ -159,52 +193,109 @@ fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = Str
     })
 }
 
-/// Corrects the p-values of each metric. Returns a note for each metric whose trials are too few for its correction.
-fn adjust_by_metric(differences: &mut [Difference]) -> Vec<String> {
+/// Corrects the p-values of each metric.
+fn adjust_by_metric(differences: &mut [Difference]) {
     let mut metrics: Vec<&'static str> = differences.iter().map(|difference| difference.key.metric).collect();
     metrics.sort_unstable();
     metrics.dedup();
-    let mut notes = Vec::new();
     for metric in metrics {
-        let family = || differences.iter().filter(|difference| difference.key.metric == metric);
-        let (count, trials) = (family().count(), family().map(|d| d.comparison.blocks).min().unwrap_or(0));
-        let is_ranked = family().any(|difference| difference.is_ranked);
-        if is_ranked && least_unpaired(trials, trials) * count as f64 > 0.05 {
-            notes
-                .push(format!("{trials} trials are too few for a correction over {count} numbers of {metric}; run more trials"));
-        }
         let of_metric = differences.iter_mut().filter(|difference| difference.key.metric == metric);
         adjust(of_metric.map(|difference| &mut difference.comparison));
     }
-    notes
+}
+
+/// Why too few sessions have no verdict, and the numbers whose trials differ nevertheless.
+fn note_on_sessions(differences: &[Difference]) -> Option<String> {
+    let is_undecided = |difference: &&Difference| difference.comparison.doubt == Some(Doubt::FewSessions);
+    let undecided: Vec<&Difference> = differences.iter().filter(is_undecided).collect();
+    let count = undecided.len();
+    if count == 0 {
+        return None;
+    }
+    let apart: Vec<&&Difference> = undecided.iter().filter(|difference| difference.differs_within).collect();
+    let named: Vec<String> = apart.iter().take(MOST_NAMED).map(|difference| difference.in_short()).collect();
+    let more = and_more(apart.len() - named.len());
+    let apart = match &named[..] {
+        [] => String::new(),
+        named => format!("; their trials differ in {}{more}", named.join(", ")),
+    };
+    Some(format!(
+        "{count} times have no verdict, because sessions of one build differ and it takes {FEWEST_SESSIONS} sessions of \
+         both sides to see by how much{apart}; put several results folders of each side into one folder, or run both \
+         sides in one session (lsmbench check --against, or one sweep)"
+    ))
 }
 
 fn is_timed(manifest: &Manifest) -> bool {
     manifest.mode == RunMode::Timed.name()
 }
 
-/// One number judged: exactly where nothing was timed, else when it differs by more than δ.
-fn difference(
+/// A number without noise: each difference above δ counts.
+fn exact(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
+    let metric = results::reference::metric(key.metric)?;
+    let (base, new) = (base.median()?, new.median()?);
+    let comparison = compare_exact(base, new, metric.better, delta);
+    Some(Difference {
+        key: key.clone(),
+        metric,
+        base,
+        new,
+        comparison,
+        is_exact: true,
+        differs_within: false,
+    })
+}
+
+/// A number of trials that ran next to each other.
+fn paired(key: &Key, base: &Sample, new: &Sample, delta: f64) -> Option<Difference> {
+    let metric = results::reference::metric(key.metric)?;
+    let criteria = Criteria { delta, ..Criteria::default() };
+    let comparison = compare(base, new, metric.better, &criteria);
+    let (base, new) = (base.median()?, new.median()?);
+    Some(Difference {
+        key: key.clone(),
+        metric,
+        base,
+        new,
+        comparison,
+        is_exact: false,
+        differs_within: false,
+    })
+}
+
+/// A number of trials of separate sessions. A counter that no trial of a side changes has no noise, also between
+/// sessions. Anything else is compared by the medians of sessions.
+fn of_sessions(
     key: &Key,
-    base: &Sample,
-    new: &Sample,
-    timed: Option<Pairing>,
+    (base_side, base): (&Samples, &Sample),
+    (new_side, new): (&Samples, &Sample),
     delta: f64,
 ) -> Option<Difference> {
     let metric = results::reference::metric(key.metric)?;
-    let (base_median, new_median) = (base.median()?, new.median()?);
+    let is_constant =
+        |sample: &Sample| sample.blocks.iter().all(|(_, value)| value.total_cmp(&sample.blocks[0].1).is_eq());
+    let repeats = base.blocks.len().min(new.blocks.len()) > 1;
+    if metric.exact && repeats && is_constant(base) && is_constant(new) {
+        return exact(key, base, new, delta);
+    }
     let criteria = Criteria { delta, ..Criteria::default() };
-    let comparison = match timed {
-        None => compare_exact(base_median, new_median, metric.better, 0.0),
-        Some(Pairing::Paired) => compare(base, new, metric.better, &criteria),
-        Some(Pairing::Unpaired | Pairing::Exact) => compare_unpaired(base, new, metric.better, &criteria),
-    };
-    let is_ranked = timed == Some(Pairing::Unpaired);
-    Some(Difference { key: key.clone(), metric, base: base_median, new: new_median, comparison, is_ranked })
+    let [of_base, of_new] =
+        [base_side, new_side].map(|side| side.sessions.get(key).map_or(&[][..], Vec::as_slice));
+    let comparison = compare_sessions(of_base, of_new, metric.better, &criteria);
+    let within = compare_unpaired(base, new, metric.better, &criteria).verdict;
+    let differs_within = matches!(within, Verdict::Improved | Verdict::Regressed);
+    let (base, new) = (base.median()?, new.median()?);
+    Some(Difference { key: key.clone(), metric, base, new, comparison, is_exact: false, differs_within })
+}
+
+/// Settings as a sentence lists them.
+fn listed(settings: &[DifferentSetting]) -> String {
+    let named: Vec<String> = settings.iter().take(MOST_NAMED).map(DifferentSetting::shown).collect();
+    format!("{}{}", named.join(", "), and_more(settings.len() - named.len()))
 }
 
 /// Notes on differences between the two sides other than their numbers.
-fn notes(base: &Samples, new: &Samples) -> Outcome<Vec<String>> {
+fn notes(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Vec<String>> {
     let mut notes = Vec::new();
     let both = new.manifests.values().filter_map(|new| Some((base.manifests.get(&new.experiment)?, new)));
     let both: Vec<(&Manifest, &Manifest)> = both.collect();
@@ -226,8 +317,24 @@ fn notes(base: &Samples, new: &Samples) -> Outcome<Vec<String>> {
             );
             return Err(Problem::new(message));
         }
+        let settings = DifferentSettings::between(base, new);
+        if pairing == Pairing::Unpaired && !settings.of_question.is_empty() {
+            let settings = listed(&settings.of_question);
+            let message = format!(
+                "the two sides of {name} did other work, so their numbers are not comparable: {settings}; run both \
+                 sides with equal settings"
+            );
+            return Err(Problem::new(message));
+        }
         if base.config_hash != new.config_hash {
-            notes.push(format!("{name}: the experiments of the two sides differ, which may explain changes"));
+            let paths: Vec<&str> =
+                settings.of_design.iter().take(MOST_NAMED).map(|setting| setting.path.as_str()).collect();
+            let more = and_more(settings.of_design.len() - paths.len());
+            let where_ =
+                if paths.is_empty() { String::new() } else { format!(" in {}{more}", paths.join(", ")) };
+            notes.push(format!(
+                "{name}: the experiments of the two sides differ{where_}, which may explain changes"
+            ));
         }
         let machine = |manifest: &Manifest| (manifest.machine.cpu.clone(), manifest.machine.cores);
         if is_timed(new) && machine(base) != machine(new) {

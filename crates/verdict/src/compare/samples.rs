@@ -26,6 +26,9 @@ const TIMED: [Metric; 9] = [
     c::BYTES_PER_ENTRY,
 ];
 
+/// The folder of the results that later runs replaced.
+const EARLIER: &str = "earlier";
+
 /// The number that a sample measures.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
@@ -50,6 +53,8 @@ impl Key {
 pub struct Samples {
     /// Per number its values, by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
+    /// Per number its median in each session; empty where the side is not read from results folders.
+    pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Cells that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
     /// Per experiment, label and phase, the first bound that a row exceeds.
@@ -77,21 +82,55 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder: of one experiment, or of several.
+    /// Reads the samples of the runs in a folder: of one experiment, or of several. Several folders of one experiment
+    /// are its sessions.
     ///
     /// # Errors
-    /// If there are none, or a file cannot be read.
+    /// If there are none, a file cannot be read, or two folders have the same experiment with other settings.
     pub fn read(path: &Path, metrics: &[String]) -> Outcome<Self> {
         let mut samples = Self::default();
         for folder in folders(path)? {
-            let before = samples.manifests.len();
-            samples.add(&folder, metrics, 0)?;
-            if samples.manifests.len() == before {
-                let message = "two folders have results of the same experiment; name one of them";
+            let mut session = Self::default();
+            session.add(&folder, metrics, 0)?;
+            samples.add_session(session, &folder)?;
+        }
+        Ok(samples)
+    }
+
+    /// Adds the runs of one more session, whose trials get numbers of their own.
+    fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
+        for (name, manifest) in session.manifests {
+            let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
+            if earlier.config_hash != manifest.config_hash {
+                let message =
+                    "two folders have results of the same experiment with other settings; name one of them";
                 return Err(Problem::at(folder.root(), None, message));
             }
         }
-        Ok(samples)
+        for (key, sample) in session.values {
+            self.sessions.entry(key.clone()).or_default().extend(sample.median());
+            let all = self.values.entry(key).or_insert_with_key(|key| Sample::new(&*key.label, []));
+            let offset = all.blocks.iter().map(|(trial, _)| trial + 1).max().unwrap_or(0);
+            all.blocks.extend(sample.blocks.iter().map(|(trial, value)| (offset + trial, *value)));
+        }
+        self.wrong.extend(session.wrong);
+        for (place, words) in session.implausible {
+            self.implausible.entry(place).or_insert(words);
+        }
+        Ok(())
+    }
+
+    /// Adds the runs of another batch of rounds, whose numbers of rounds differ.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        for (key, sample) in &other.values {
+            let all = self.values.entry(key.clone()).or_insert_with(|| Sample::new(&*key.label, []));
+            all.blocks.extend(&sample.blocks);
+        }
+        self.wrong.extend(other.wrong.iter().cloned());
+        self.implausible
+            .extend(other.implausible.iter().map(|(place, words)| (place.clone(), words.clone())));
+        self.manifests
+            .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
     /// Adds the runs of one folder; `block` is added to the numbers of its trials.
@@ -158,17 +197,18 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     })
 }
 
-/// The folders of results at a path: itself, or those in it.
+/// The folders of results at a path: itself, those in it, or those in its folders, which are sessions.
 fn folders(path: &Path) -> Outcome<Vec<Folder>> {
-    let holds_results = |path: &Path| Folder::new(path).manifest().is_file();
-    if holds_results(path) {
+    let holds_results = |path: &PathBuf| Folder::new(path).manifest().is_file();
+    if holds_results(&path.to_owned()) {
         return Ok(vec![Folder::new(path)]);
     }
-    let entries =
-        path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
-    let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    inside.retain(|path| holds_results(path));
-    inside.sort();
+    let sessions = inside(path)?;
+    let mut inside: Vec<PathBuf> = sessions.iter().filter(|path| holds_results(path)).cloned().collect();
+    if inside.is_empty() {
+        let within = sessions.iter().filter(|path| path.is_dir()).filter_map(|path| self::inside(path).ok());
+        inside = within.flatten().filter(holds_results).collect();
+    }
     if inside.is_empty() {
         let message = format!(
             "{} has no results; name a folder with a manifest.json, or a folder of such folders",
@@ -177,4 +217,14 @@ fn folders(path: &Path) -> Outcome<Vec<Folder>> {
         return Err(Problem::new(message));
     }
     Ok(inside.into_iter().map(Folder::new).collect())
+}
+
+/// The files and folders in a folder, in the order of their names. Results that a run replaced are not among them.
+fn inside(path: &Path) -> Outcome<Vec<PathBuf>> {
+    let entries =
+        path.read_dir().map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
+    let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    inside.retain(|path| path.file_name().is_none_or(|name| name != EARLIER));
+    inside.sort();
+    Ok(inside)
 }

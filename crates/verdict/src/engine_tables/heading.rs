@@ -14,6 +14,10 @@ pub(super) struct Heading {
     pub(super) within: Vec<(String, String)>,
     /// The number of threads.
     pub(super) threads: u64,
+    /// Whether the phase is a step on the store, which no thread of operations takes part in.
+    pub(super) is_step: bool,
+    /// The state in which the phase met the store. `None` in results of an earlier version.
+    pub(super) state: Option<String>,
     /// The kinds of operations.
     pub(super) operations: BTreeSet<String>,
 }

@@ -38,6 +38,8 @@ impl EngineTables {
         }
         text += "\n\n";
         text += &self.by_threads(|threads, columns| self.rates(threads, columns));
+        text += &self.step_times();
+        text += &self.states();
         text += &self.shortfalls(targets).unwrap_or_default();
         text += &self.costs();
         text += &self.cpu_time();
@@ -59,6 +61,34 @@ impl EngineTables {
 
     fn rates(&self, threads: u64, columns: &[&Heading]) -> String {
         self.table(&in_threads(threads), columns, |line, heading| self.rate(line, heading))
+    }
+
+    /// The times of the steps on the store.
+    fn step_times(&self) -> String {
+        let steps: Vec<&Heading> = self.steps.iter().collect();
+        let seconds = |row: &Row| row.get(&c::SECONDS).number();
+        self.table("time of a step", &steps, |line, heading| {
+            self.median_of(line, heading, seconds, Unit::Seconds)
+        })
+    }
+
+    /// The states in which reads met the store, each with its columns.
+    fn states(&self) -> String {
+        let mut states: Vec<(&str, Vec<String>)> = Vec::new();
+        for heading in self.columns.iter().filter(|heading| !heading.only_writes()) {
+            let Some(state) = &heading.state else { continue };
+            let title = heading.full_title();
+            match states.iter_mut().find(|(known, _)| known == state) {
+                Some((_, titles)) => titles.push(title),
+                None => states.push((state, vec![title])),
+            }
+        }
+        let states: Vec<String> =
+            states.into_iter().map(|(state, titles)| format!("{state} ({})", titles.join("; "))).collect();
+        match states.is_empty() {
+            true => String::new(),
+            false => format!("State of the store when reads began: {}.\n\n", states.join(", ")),
+        }
     }
 
     /// A table of the engines that have a value; its cells are Markdown. Empty if no engine has one.
@@ -116,7 +146,7 @@ impl EngineTables {
 
     /// The maximum of a cost over all columns, by the medians over trials.
     fn most(&self, line: &Line, metric: &Metric) -> String {
-        let medians = self.columns.iter().filter_map(|heading| {
+        let medians = self.columns.iter().chain(&self.steps).filter_map(|heading| {
             let sample = self.measured(line, heading, metric);
             median(sample.blocks.iter().map(|(_, value)| *value))
         });

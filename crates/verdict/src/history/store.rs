@@ -31,6 +31,10 @@ pub fn add(store: &Path, results: &[PathBuf], metrics: &[String], tell: fn(&str)
     let known: BTreeSet<(String, String)> = rows.iter().map(identity).collect();
     for path in results {
         let samples = Samples::read(path, metrics)?;
+        if samples.sessions.values().any(|sessions| sessions.len() > 1) {
+            let message = "two folders have results of the same experiment; name one of them";
+            return Err(Problem::at(path, None, message));
+        }
         for (experiment, manifest) in &samples.manifests {
             if known.contains(&(manifest.started.clone(), experiment.clone())) {
                 tell(&format!("{experiment} of {} is in the history already", manifest.started));

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_exact, rank};
+use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_counts, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Metric, Row, RunMode, Schema, Table, columns as c};
+use results::{Better, Column, Row, RunMode, Table, Unit, columns as c};
 use types::Outcome;
 
+use super::chance::{events, is_drawn};
 use super::counter::counter;
 use super::group::Group;
 use super::price::Prices;
@@ -41,10 +42,16 @@ pub(super) struct Judged<'a> {
     pub(super) ranked: Vec<Ranked>,
     /// The baseline against itself, where it ran twice.
     pub(super) noise: Option<Noise>,
+    /// The seeds of the operations.
+    pub(super) seeds: usize,
+    /// Whether numbers are exact, and so have no interval: counters that are the same for every seed.
+    pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 without a search.
     pub(super) resolution: f64,
     /// The comparisons of the run that share the correction of their p-values.
     pub(super) family: usize,
+    /// Cells that have no number, although no answer was wrong.
+    pub(super) unmeasured: Vec<&'a str>,
     /// Cells that gave wrong answers, and so have no number, with how many.
     pub(super) wrong: Vec<(&'a str, u64)>,
     /// Cells that dropped data that a later operation asked for.
@@ -65,6 +72,8 @@ pub(super) struct Entry<'a> {
     pub(super) steadiness: Steadiness,
     /// The median over trials of the count that its number is, or is a share of.
     pub(super) count: Option<f64>,
+    /// The independent events behind a number that depends on random draws.
+    events: Option<f64>,
 }
 
 /// The rows of a verdict.
@@ -92,7 +101,7 @@ impl<'a> Entry<'a> {
         cell: &'a CellFacts,
         rows: &Rows<'_>,
         prices: &Prices,
-        (counter, value): (Option<&Metric>, impl Fn(&Row) -> Option<f64>),
+        (column, value): (&Column, impl Fn(&Row) -> Option<f64>),
     ) -> Option<Self> {
         let name = cell.name.as_str();
         let [judged, whole] =
@@ -103,9 +112,19 @@ impl<'a> Entry<'a> {
         }
         let price = |at| whole.sample(name, |row| prices.value(at, row)).median();
         let prices = (0..prices.names().len()).map(price).collect();
-        let count = counter.and_then(|counter| judged.measured(name, counter).median());
+        let count = counter(column).and_then(|counter| judged.measured(name, counter).median());
+        let events =
+            sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
         let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
-        Some(Self { cell, contrast, sample, prices, steadiness, count })
+        Some(Self { cell, contrast, sample, prices, steadiness, count, events })
+    }
+}
+
+impl Entry<'_> {
+    /// Whether all trials have the same number.
+    fn is_constant(&self) -> bool {
+        let values = &self.sample.blocks;
+        values.iter().all(|(_, value)| value.total_cmp(&values[0].1).is_eq())
     }
 }
 
@@ -120,16 +139,24 @@ impl<'a> Judged<'a> {
     ) -> Outcome<Self> {
         let prices = Prices::of(experiment, metric);
         let operation = experiment.operation.clone().unwrap_or_else(|| ALL.to_owned());
-        let phase = phase_of(experiment);
+        let phase = judged_phase(experiment);
         let column = runs.column(metric)?.clone();
         let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
+        let is_counted = experiment.mode == RunMode::Counted;
+        let seeds = all.seeds();
+        // Trials of one seed count the same.
+        let all = if is_counted { all.filter(|row| is_first_of_seed(row, &seeds)) } else { all };
         let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
         let value = move |row: &Row| row.cells()[position].number();
         let wrong = &all.wrong_cells() | &twice.wrong_cells();
         let right = group.cells.iter().filter(|cell| !wrong.contains(&cell.number));
-        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (counter(&column), value));
+        let entry = |cell: &&'a CellFacts| Entry::of(cell, &rows, &prices, (&column, value));
         let mut entries: Vec<Entry<'a>> = right.filter_map(entry).collect();
+        let is_measured = |cell: &CellFacts| entries.iter().any(|entry| entry.cell.number == cell.number);
+        let unmeasured =
+            group.cells.iter().filter(|cell| !wrong.contains(&cell.number) && !is_measured(cell));
+        let unmeasured = unmeasured.map(|cell| cell.label.as_str()).collect();
         let baseline = group.baseline(experiment).map(|cell| cell.number);
         if let Some(at) = entries.iter().position(|entry| Some(entry.cell.number) == baseline) {
             entries[..=at].rotate_right(1);
@@ -146,7 +173,13 @@ impl<'a> Judged<'a> {
         let resolution = resolution(&column, &phase, &group.cells);
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
-        let ranked = rank_all(&entries, column.better(), experiment.mode, &criteria);
+        let is_constant = entries.iter().all(|entry| entry.is_constant());
+        let is_exact = is_counted && (seeds.len() < 2 || is_constant);
+        let ranked = match is_counted {
+            false => rank_timed(&entries, &column, &criteria),
+            true if is_exact => rank_exact(&entries, &column, seeds.len(), criteria.delta),
+            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }),
+        };
         let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
             cells.map(|cell| cell.label.as_str()).collect()
@@ -169,8 +202,11 @@ impl<'a> Judged<'a> {
             entries,
             ranked,
             noise,
+            seeds: seeds.len(),
+            is_exact,
             resolution,
             family: 0,
+            unmeasured,
             wrong,
             dropping,
             implausible: implausible_cells(&[&rows.judged, &rows.whole]),
@@ -200,22 +236,41 @@ impl<'a> Judged<'a> {
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
+    /// Whether numbers are of one seed and depend on its draws.
+    pub(super) fn is_of_one_seed(&self) -> bool {
+        self.is_exact && self.seeds < 2 && is_drawn(&self.column)
+    }
+
     /// Whether a cell has an ideal variant where the baseline has none: it bounds the others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
 }
 
-/// In `counted` mode numbers are exact and need no interval.
-fn rank_all(entries: &[Entry<'_>], better: Better, mode: RunMode, criteria: &Criteria) -> Vec<Ranked> {
+/// Whether a row is of the first trial of its seed.
+fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
+    let first = row.get(&c::SEED).integer().and_then(|seed| seeds.get(&seed).copied());
+    first.is_none() || row.get(&c::TRIAL).integer() == first
+}
+
+/// Compares numbers with an interval over trials, or over seeds.
+fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
-    if mode == RunMode::Timed {
-        let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
-        return rank(&baseline.sample, &candidates, better, criteria);
-    }
+    let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
+    rank(&baseline.sample, &candidates, column.better(), criteria)
+}
+
+/// Compares numbers that every trial repeats. Those of one seed that depend on draws differ only beyond chance.
+fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
+    let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
+    let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
     let ranked = others.iter().filter_map(|other| {
         let (base, value) = (baseline.sample.median()?, other.sample.median()?);
-        let comparison = compare_exact(base, value, better, criteria.delta);
+        let counts = baseline.events.zip(other.events).map(|(base, own)| [base, own]);
+        let comparison = match is_of_one_seed {
+            true => compare_counts([base, value], counts, column.unit() == Unit::Share, better, delta),
+            false => compare_exact(base, value, better, delta),
+        };
         Some(Ranked { name: other.sample.name.clone(), comparison })
     });
     let mut ranked: Vec<Ranked> = ranked.collect();
@@ -246,15 +301,15 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged.
-fn phase_of(experiment: &ExperimentFacts<'_>) -> String {
+/// The phase that is judged: the one that the experiment names, or else that of the first chart, or else the default.
+pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
 /// The metrics that are judged, the one that decides first.
-pub(super) fn metrics(experiment: &ExperimentFacts<'_>, schema: &Schema) -> Vec<String> {
-    let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, schema));
+pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
+    let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
     for also in &experiment.also {
         if !metrics.contains(also) {
@@ -278,9 +333,11 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The column of the first chart if one direction of it is better, else the throughput. If time is not
-/// measured, the bytes written; for a component its own metric.
-fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
+/// The column of the first chart if one direction of it is better, else the throughput. If time is not measured, the bytes
+/// written; for a component its own metric. If nothing of it was measured in the judged phase, the first other metric with a
+/// value.
+fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
+    let schema = runs.schema();
     let is_directed = |y: &&String| {
         let column = schema.find(y).ok().and_then(|position| schema.columns().get(position));
         column.is_some_and(|column| column.better() != Better::Neither)
@@ -291,5 +348,20 @@ fn default_metric(experiment: &ExperimentFacts<'_>, schema: &Schema) -> String {
         (None, RunMode::Timed) => c::OPS_PER_SECOND.name,
         (None, RunMode::Counted) => c::WRITE_AMP.name,
     };
-    of_chart.map_or_else(|| fallback.to_owned(), Clone::clone)
+    let first = of_chart.map_or(fallback, String::as_str);
+    let operation = experiment.operation.as_deref().unwrap_or(ALL);
+    let rows = TrialRows::of(runs).of_phase(&judged_phase(experiment)).of_operation(operation);
+    let is_measured = |name: &&str| {
+        let position = schema.find(name).ok();
+        position.is_some_and(|position| rows.iter().any(|row| row.cells()[position].number().is_some()))
+    };
+    let others = [
+        fallback,
+        c::OPS_PER_SECOND.name,
+        c::WRITE_AMP.name,
+        c::BLOCKS_PER_GET.name,
+        c::FPR.name,
+        c::SPACE_AMP.name,
+    ];
+    [first].into_iter().chain(others).find(is_measured).unwrap_or(first).to_owned()
 }

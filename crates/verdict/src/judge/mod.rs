@@ -1,7 +1,9 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod chance;
 mod counter;
 mod few;
+mod gated;
 mod group;
 mod judged;
 mod notes;
@@ -22,14 +24,17 @@ use self::judged::{Judged, metrics};
 use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
+pub use gated::Gated;
 pub use group::noisy_baselines;
+pub use judged::judged_phase;
 pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
-const QUICK: &str = "quick run (reduced size). Rerun without --quick before drawing conclusions.";
+pub const NO_QUICK_VERDICT: &str =
+    "quick run (reduced size). Rerun without --quick before drawing conclusions.";
 
 /// The verdicts on the results in a folder: a paragraph for each group of cells and each metric.
 pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<Vec<String>> {
@@ -75,7 +80,7 @@ impl<'a> Verdicts<'a> {
     /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
     /// one family: chance has as many opportunities.
     pub fn of(experiment: &'a ExperimentFacts<'a>, runs: &Table, noise: &Table) -> Outcome<Self> {
-        let (groups, metrics) = (groups(experiment), metrics(experiment, runs.schema()));
+        let (groups, metrics) = (groups(experiment), metrics(experiment, runs));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
         let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
         let comparisons = candidates * metrics.len();
@@ -124,7 +129,7 @@ impl<'a> Verdicts<'a> {
             }
         }
         if is_quick {
-            text += &(wrapped("No verdict: ", "            ", QUICK) + "\n");
+            text += &(wrapped("No verdict: ", "            ", NO_QUICK_VERDICT) + "\n");
         }
         for note in notes.first().into_iter().flatten().filter(is_common) {
             text += &wrapped("  ", "    ", note);
@@ -138,7 +143,7 @@ impl<'a> Verdicts<'a> {
 
     /// A paragraph on each group of cells and each metric. If there is only one, and it names few of its cells, the numbers
     /// of all cells follow.
-    fn sentences(&self) -> Vec<String> {
+    pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {
             [judged] if judged.entries.len() > 2 => judged.values(),

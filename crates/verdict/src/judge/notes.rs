@@ -169,6 +169,8 @@ fn reason(doubt: Doubt) -> Option<String> {
         Doubt::NoDirection => "neither direction is better".to_owned(),
         Doubt::NoRatio => "a negative value has no ratio".to_owned(),
         Doubt::Implausible => "a number of one side is implausible".to_owned(),
+        Doubt::FewSessions => "the sessions are too few to show how far sessions differ".to_owned(),
+        Doubt::OneSeed => "one seed does not tell the difference from chance".to_owned(),
         Doubt::OnlyOnce => "the first batch did not confirm it".to_owned(),
     })
 }

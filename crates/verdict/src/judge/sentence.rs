@@ -153,9 +153,7 @@ impl Judged<'_> {
 
     fn improved(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let mut text = format!("{}{}.", self.change(best, Some(baseline)), self.evidence(best));
-        if self.is_exact() {
-            text += " Exact (counted mode).";
-        }
+        text += &self.exactness();
         let better: Vec<&Ranked> =
             others.iter().copied().filter(|other| other.comparison.verdict == Verdict::Improved).collect();
         Statement::verdict(text).and(self.also(baseline, &better)).and(self.other_memory(best))
@@ -183,7 +181,7 @@ impl Judged<'_> {
             .map(|other| format!("{}{}", self.change(other, None), self.evidence(other)))
             .collect();
         let more = and_more(others.len() - changes.len());
-        let exact = if self.is_exact() { " Exact (counted mode)." } else { "" };
+        let exact = self.exactness();
         Statement::verdict(format!("{baseline} is best. {}{more}.{exact}", changes.join(", ")))
     }
 
@@ -191,6 +189,7 @@ impl Judged<'_> {
         let most = others.iter().map(|other| other.comparison.delta).fold(0.0, f64::max);
         let within = percent(most.min(WIDEST_EQUIVALENCE)).replace(".0%", "%");
         let how = match (self.is_exact(), others.len()) {
+            (true, _) if self.seeds > 1 => format!(" (exact, the same for all {} seeds)", self.seeds),
             (true, _) => " (exact, counted mode)".to_owned(),
             (false, 1) => self.interval(others[0]).map_or_else(String::new, |ci| format!(" (95% CI {ci})")),
             (false, _) => " (95% CIs inside the threshold)".to_owned(),
@@ -206,14 +205,29 @@ impl Judged<'_> {
     fn undecided(&self, baseline: &str, best: &Ranked, others: &[&Ranked]) -> Statement {
         let comparison = &best.comparison;
         let name = quoted(&best.name);
-        let trials =
-            format!("More trials may resolve it: --trials {}.", 2 * self.trials().max(FEWEST_BLOCKS));
+        let more = 2 * self.trials().max(FEWEST_BLOCKS);
+        let trials = match self.experiment.mode {
+            RunMode::Timed => format!("More trials may resolve it: --trials {more}."),
+            RunMode::Counted => format!("More seeds may resolve it: --set trials.seeds={more}."),
+        };
         let size = self.size_of(best);
         let p = comparison.p_value.map_or_else(String::new, |p| format!("p = {}", p_value(p)));
         let closest = format!("Closest: {name}, {}", self.closeness(best));
         let statement = match (comparison.verdict, comparison.doubt) {
             (_, Some(Doubt::TooFewBlocks { blocks: 0 })) => {
                 Statement::none(format!("no trial has a value of both {name} and {baseline}."))
+            }
+            (_, Some(Doubt::OneSeed)) => Statement::none(format!(
+                "one seed: the difference is of this seed. {}{}.",
+                self.change(best, Some(baseline)),
+                self.evidence(best)
+            ))
+            .and(["More seeds may resolve it: --set trials.seeds=8.".to_owned()]),
+            (_, Some(Doubt::TooFewBlocks { blocks })) if self.experiment.mode == RunMode::Counted => {
+                Statement::none(format!(
+                    "{}; a verdict over seeds needs at least {FEWEST_BLOCKS} (--set trials.seeds={FEWEST_BLOCKS}).",
+                    counted(blocks, "seed")
+                ))
             }
             (_, Some(Doubt::TooFewBlocks { blocks })) => Statement::none(format!(
                 "{}; a timed verdict needs at least {FEWEST_BLOCKS} (--trials {FEWEST_BLOCKS}).",
@@ -292,7 +306,7 @@ impl Judged<'_> {
     }
 
     /// `tiered is 2.28x faster than leveled`, or without the baseline where it is `None`.
-    fn change(&self, of: &Ranked, than: Option<&str>) -> String {
+    pub(super) fn change(&self, of: &Ranked, than: Option<&str>) -> String {
         let (name, title) = (quoted(&of.name), self.title());
         let than = than.map_or_else(String::new, |baseline| format!(" than {baseline}"));
         let Some(change) = self.change_of(of) else { return name };
@@ -309,7 +323,7 @@ impl Judged<'_> {
     }
 
     /// ` (95% CI 2.18x to 2.65x)`; of exact numbers, of counts below 100 and of shares both sides.
-    fn evidence(&self, of: &Ranked) -> String {
+    pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
             Some(format!("{own} vs {base}"))
@@ -320,14 +334,17 @@ impl Judged<'_> {
         let numbers = few.or_else(|| sides().filter(|_| (self.is_exact() || is_share) && !is_zero));
         let interval = self.interval(of).map(|ci| format!("95% CI {ci}"));
         let is_same = of.comparison.interval.is_some() && of.comparison.blocks > 1 && interval.is_none();
-        let constant = is_same.then(|| "the same in every trial".to_owned());
+        let constant = is_same.then(|| match self.experiment.mode {
+            RunMode::Timed => "the same in every trial".to_owned(),
+            RunMode::Counted => "the same for every seed".to_owned(),
+        });
         let parts: Vec<String> =
             [interval, constant, numbers, self.other_prices_of(&of.name)].into_iter().flatten().collect();
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
     }
 
     /// The interval of a change, where there is one of some width.
-    fn interval(&self, of: &Ranked) -> Option<String> {
+    pub(super) fn interval(&self, of: &Ranked) -> Option<String> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
@@ -433,7 +450,17 @@ impl Judged<'_> {
 
     /// Whether numbers are exact, and so have no interval.
     pub(super) fn is_exact(&self) -> bool {
-        self.experiment.mode == RunMode::Counted
+        self.is_exact
+    }
+
+    /// How far a difference of exact numbers holds; empty where they have an interval.
+    fn exactness(&self) -> String {
+        match (self.is_exact(), self.seeds) {
+            (false, _) => String::new(),
+            (true, 0 | 1) if self.is_of_one_seed() => " Exact for its seed, and beyond chance.".to_owned(),
+            (true, 0 | 1) => " Exact (counted mode).".to_owned(),
+            (true, seeds) => format!(" Exact (counted mode), the same for all {seeds} seeds."),
+        }
     }
 
     /// The trials of the comparisons; those of the baseline where there are none.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use measure::{Ranked, Verdict};
-use results::{Better, Column, Unit};
+use results::{Better, Column, RunMode, Unit};
 
 use super::judged::{Entry, Judged, factors};
 use super::sentence::p_value;
@@ -30,7 +30,11 @@ impl Judged<'_> {
         let how = unit.map_or_else(|| better.to_owned(), |unit| format!("{unit}, {better}"));
         let trials = self.trials();
         let trials = match trials {
+            _ if self.is_of_one_seed() => "counted (one seed)".to_owned(),
             _ if self.is_exact() => "counted (exact)".to_owned(),
+            _ if self.experiment.mode == RunMode::Counted => {
+                format!("counted, {}, ± standard deviation", counted(self.seeds, "seed"))
+            }
             0 | 1 => counted(trials, "trial"),
             _ => format!("{trials} paired trials, ± standard deviation"),
         };
@@ -118,7 +122,7 @@ impl Judged<'_> {
     }
 
     /// The verdict on a candidate in a word or two.
-    fn word(&self, ranked: &Ranked) -> String {
+    pub(super) fn word(&self, ranked: &Ranked) -> String {
         let is_up = ranked.comparison.ratio.is_some_and(|ratio| ratio > 1.0);
         match ranked.comparison.verdict {
             _ if self.is_bound(&ranked.name) => "ideal bound",

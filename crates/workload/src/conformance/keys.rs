@@ -17,7 +17,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 
 /// Returns a phase of `keys` keys, which is planned to end with `planned` keys.
 pub(crate) fn scope(keys: u64, planned: u64) -> Scope {
-    Scope { keys, planned, popularity: 77, thread: 0, threads: 1 }
+    Scope { keys, planned, inserts: 0, popularity: 77, thread: 0, threads: 1 }
 }
 
 /// Draws `count` keys of `existing`.

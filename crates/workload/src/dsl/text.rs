@@ -15,7 +15,7 @@ use crate::stream::Stream;
 ///
 /// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A scan of n entries
 /// becomes `r LOW HIGH` with the bounds of n keys, deleted ones included, or with the bounds of its span. The DSL has
-/// no direction. A phase that replays a text file has no operations; print the file instead.
+/// no direction. A phase that replays recorded operations has none here; print its requests instead.
 ///
 /// # Errors
 /// If `out` cannot be written, or a scan covers more keys than can be sorted.
@@ -91,11 +91,15 @@ impl Printer<'_> {
         }
         let order =
             self.order.as_ref().ok_or_else(|| io::Error::other("too many keys to sort for ranges"))?;
-        let place = order.place(index);
+        let start = order.place(index);
+        let places = order.places(keys);
+        // The order may have keys that do not exist yet, which a scan does not count.
+        let exists = |place: &u64| order.index(*place, keys).is_some_and(|index| index < keys);
+        let last = usize::try_from(count.saturating_sub(1)).unwrap_or(usize::MAX);
         let (first, behind) = if backward {
-            ((place + 1).saturating_sub(count), place + 1)
+            ((0..=start).rev().filter(exists).nth(last).unwrap_or(0), start + 1)
         } else {
-            (place, place.saturating_add(count))
+            (start, (start..places).filter(exists).nth(last).map_or(places, |place| place + 1))
         };
         let at = |place| order.index(place, keys).map(|index| self.key(index));
         let low = at(first).unwrap_or_else(|| self.key(index));

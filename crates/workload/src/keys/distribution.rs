@@ -44,6 +44,8 @@ pub struct Scope {
     pub keys: u64,
     /// Expected number of keys at the end of the phase; more than at its start if the phase adds keys.
     pub planned: u64,
+    /// Expected number of inserts of the phase; 0 if it has none or no known end.
+    pub inserts: u64,
     /// Seed of the popularity, shared by all threads and phases of a run.
     pub popularity: u64,
     /// The number of this thread.

@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn contiguous_hot_keys_are_the_first() {
         let hotspot = Hotspot(Params { data: 0.1, accesses: 0.9, contiguous: true });
-        let scope = Scope { keys: 1000, planned: 1000, popularity: 0, thread: 0, threads: 1 };
+        let scope = Scope { keys: 1000, planned: 1000, inserts: 0, popularity: 0, thread: 0, threads: 1 };
         let mut keys = vec![0; 100_000];
         hotspot.sampler(&scope).fill(&mut Random::new(2), 1000, &mut keys);
         let hot = keys.iter().filter(|key| **key < 100).count() as f64 / keys.len() as f64;

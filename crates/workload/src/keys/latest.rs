@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn the_newest_key_leads_as_keys_are_added() {
         let latest = Latest { theta: 0.99 };
-        let scope = Scope { keys: 1000, planned: 3000, popularity: 0, thread: 0, threads: 1 };
+        let scope = Scope { keys: 1000, planned: 3000, inserts: 0, popularity: 0, thread: 0, threads: 1 };
         let (mut sampler, mut random) = (latest.sampler(&scope), Random::new(4));
         let (mut newest, mut draws) = (0.0, 0.0);
         for existing in 1000..3000 {

@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn ranges_have_the_hotness_of_the_model() {
         const KEYS: u64 = 3_000_000;
-        let scope = Scope { keys: KEYS, planned: KEYS, popularity: 77, thread: 0, threads: 1 };
+        let scope = Scope { keys: KEYS, planned: KEYS, inserts: 0, popularity: 77, thread: 0, threads: 1 };
         let mut keys = vec![0; 300_000];
         Mixgraph(Params::default()).sampler(&scope).fill(&mut Random::new(6), KEYS, &mut keys);
         let mut shares = vec![0.0; 30];
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn fewer_keys_than_ranges_are_no_trouble() {
-        let scope = Scope { keys: 3, planned: 3, popularity: 1, thread: 0, threads: 1 };
+        let scope = Scope { keys: 3, planned: 3, inserts: 0, popularity: 1, thread: 0, threads: 1 };
         let mut keys = vec![0; 1000];
         Mixgraph(Params::default()).sampler(&scope).fill(&mut Random::new(6), 3, &mut keys);
         assert!(keys.iter().all(|key| *key < 3));

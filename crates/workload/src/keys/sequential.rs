@@ -54,7 +54,7 @@ mod tests {
     fn threads_share_the_keys_and_wrap() {
         let mut visits = vec![0; 10];
         for thread in 0..3 {
-            let scope = Scope { keys: 10, planned: 10, popularity: 0, thread, threads: 3 };
+            let scope = Scope { keys: 10, planned: 10, inserts: 0, popularity: 0, thread, threads: 3 };
             let mut keys = vec![0; [8, 6, 6][thread as usize]];
             Sequential.sampler(&scope).fill(&mut Random::new(0), 10, &mut keys);
             for key in keys {

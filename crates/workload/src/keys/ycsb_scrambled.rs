@@ -3,8 +3,8 @@
 //!
 //! The result is not Zipfian over the keys. The many rare items spread as noise over all of them, so that at a million
 //! keys the hottest 1 % get 40 % of the accesses and not 66 %. It is meant for comparison with published YCSB figures;
-//! `zipfian` is the exact distribution. Following YCSB's `CoreWorkload`, the items are hashed to the planned keys, and
-//! draws of keys that do not exist yet are repeated.
+//! `zipfian` is the exact distribution. The items are hashed to the planned keys, and draws of keys that do not exist
+//! yet are repeated. `ycsb-core` hashes them to as many keys as YCSB's `CoreWorkload` does.
 //!
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
@@ -79,7 +79,7 @@ impl KeySampler for Sampler {
         }
         for key in keys {
             *key = loop {
-                let place = fnv1a_abs(self.gray.item(random.unit())) % self.room;
+                let place = self.gray.place(random, self.room);
                 if place < existing {
                     break place;
                 }
@@ -90,18 +90,25 @@ impl KeySampler for Sampler {
 
 /// Gray's inversion: an item from one uniform number. It follows the Zipfian distribution exactly for the first two
 /// items, and nearly so for the rest.
-struct Gray {
+pub(super) struct Gray {
     eta: f64,
     alpha: f64,
     second: f64,
 }
 
 impl Gray {
-    fn new() -> Self {
+    /// Creates the inversion for YCSB's number of items.
+    pub(super) fn new() -> Self {
         let second = 1.0 + 0.5f64.powf(THETA);
         let zeta_of_two = 1.0 + 1.0 / 2f64.powf(THETA);
         let eta = (1.0 - (2.0 / ITEMS).powf(1.0 - THETA)) / (1.0 - zeta_of_two / ZETA);
         Self { eta, alpha: 1.0 / (1.0 - THETA), second }
+    }
+
+    /// Draws an item and returns the key that it is hashed to, of `room` keys.
+    #[inline]
+    pub(super) fn place(&self, random: &mut Random, room: u64) -> u64 {
+        fnv1a_abs(self.item(random.unit())) % room
     }
 
     #[inline]
@@ -129,7 +136,7 @@ impl Gray {
     }
 
     /// Returns the share of each of `keys` keys: items below their number one by one, the rest spread evenly.
-    fn key_shares(&self, keys: u64) -> Vec<f64> {
+    pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];
         let mut edge = 0.0;
@@ -194,7 +201,8 @@ mod tests {
     fn it_is_ycsb_bit_for_bit() {
         for keys in [1u32, 2, 1000, 1_000_000, 999_999_937] {
             let existing = u64::from(keys);
-            let scope = Scope { keys: existing, planned: existing, popularity: 5, thread: 0, threads: 1 };
+            let scope =
+                Scope { keys: existing, planned: existing, inserts: 0, popularity: 5, thread: 0, threads: 1 };
             let mut sampler = YcsbScrambled.sampler(&scope);
             let literal = Literal::new(0, i64::from(keys) - 1);
             let mut drawn = vec![0; 20_000];
@@ -228,7 +236,7 @@ mod tests {
     #[test]
     fn the_realised_skew_is_the_announced_one() {
         const KEYS: u64 = 1_000_000;
-        let scope = Scope { keys: KEYS, planned: KEYS, popularity: 0, thread: 0, threads: 1 };
+        let scope = Scope { keys: KEYS, planned: KEYS, inserts: 0, popularity: 0, thread: 0, threads: 1 };
         let mut drawn = vec![0; 4_000_000];
         YcsbScrambled.sampler(&scope).fill(&mut Random::new(8), KEYS, &mut drawn);
         let shares = Gray::new().key_shares(KEYS);

@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn contiguous_ranks_are_the_keys_themselves() {
         let zipfian = Zipfian(Params { contiguous: true, ..Params::default() });
-        let scope = Scope { keys: 1000, planned: 2000, popularity: 7, thread: 0, threads: 1 };
+        let scope = Scope { keys: 1000, planned: 2000, inserts: 0, popularity: 7, thread: 0, threads: 1 };
         let mut sampler = zipfian.sampler(&scope);
         for existing in [1000, 1500, 2000] {
             let mut keys = vec![0; 100_000];

@@ -267,6 +267,7 @@ impl DrawnKeys {
         let scope = Scope {
             keys: from.keys,
             planned: planned_keys(phase, mixed, from.keys),
+            inserts: expected_inserts(phase, mixed) as u64,
             popularity: sub_seed(phase.seed, Concern::Popularity, "", 0),
             thread,
             threads,
@@ -311,16 +312,20 @@ fn written_by(mixed: &PlannedMix) -> u64 {
 
 /// Returns the expected number of keys at the end of the phase, with a small margin.
 fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
-    let share = mixed.spec.mix.share(Kind::Insert);
     match phase.operations() {
-        _ if share == 0.0 => keys,
-        Some(operations) => {
-            let expected = operations as f64 * share;
+        _ if mixed.spec.mix.share(Kind::Insert) == 0.0 => keys,
+        Some(_) => {
+            let expected = expected_inserts(phase, mixed);
             keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(phase.phase.threads)
         }
         // Without a known end, more keys are always possible.
         None => u64::MAX,
     }
+}
+
+/// Returns the expected number of inserts of the phase; 0 if it has no known end.
+fn expected_inserts(phase: &PhasePlan, mixed: &PlannedMix) -> f64 {
+    phase.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
 }
 
 impl Growth {

@@ -63,7 +63,8 @@ mod tests {
         for choice in CATALOG.variants().iter().map(|variant| variant.default_choice()).chain([steep]) {
             let distribution = CATALOG.build(&choice).unwrap();
             for (thread, threads, existing) in [(0, 2, 2), (3, 4, 5), (6, 7, 1000), (0, 1, 1)] {
-                let scope = Scope { keys: existing, planned: existing, popularity: 1, thread, threads };
+                let scope =
+                    Scope { keys: existing, planned: existing, inserts: 0, popularity: 1, thread, threads };
                 let sampler = distribution.sampler(&scope);
                 let mut owned = OwnedKeys::new(sampler, Random::new(1), thread, threads);
                 for key in 0..existing {

@@ -8,49 +8,69 @@ use types::Direction;
 
 use super::{Scan, Target, TargetError, Write};
 
-type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+/// The entries, and their key and value bytes.
+#[derive(Debug, Default)]
+struct Entries {
+    map: BTreeMap<Vec<u8>, Vec<u8>>,
+    bytes: u64,
+}
+
+impl Entries {
+    fn insert(&mut self, key: &[u8], value: &[u8]) {
+        self.bytes += (key.len() + value.len()) as u64;
+        if let Some(old) = self.map.insert(key.to_vec(), value.to_vec()) {
+            self.bytes -= (key.len() + old.len()) as u64;
+        }
+    }
+
+    fn remove(&mut self, key: &[u8]) {
+        if let Some(old) = self.map.remove(key) {
+            self.bytes -= (key.len() + old.len()) as u64;
+        }
+    }
+}
 
 /// Reference store, whose answers every store must give.
 #[derive(Debug, Default)]
 pub struct Model {
-    map: RwLock<Map>,
+    entries: RwLock<Entries>,
 }
 
 impl Model {
     /// Returns the number of keys.
     pub fn len(&self) -> usize {
-        self.read().len()
+        self.read().map.len()
     }
 
     /// Returns whether the store has no key.
     pub fn is_empty(&self) -> bool {
-        self.read().is_empty()
+        self.read().map.is_empty()
     }
 
     /// Returns the key and value bytes of all entries.
     pub fn live_bytes(&self) -> u64 {
-        self.read().iter().map(|(key, value)| (key.len() + value.len()) as u64).sum()
+        self.read().bytes
     }
 
     // A thread that panicked with the lock left whole entries, because single map calls are atomic under panics.
-    fn read(&self) -> RwLockReadGuard<'_, Map> {
-        self.map.read().unwrap_or_else(PoisonError::into_inner)
+    fn read(&self) -> RwLockReadGuard<'_, Entries> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write_lock(&self) -> RwLockWriteGuard<'_, Map> {
-        self.map.write().unwrap_or_else(PoisonError::into_inner)
+    fn write_lock(&self) -> RwLockWriteGuard<'_, Entries> {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Target for Model {
     fn put(&self, key: &[u8], value: &[u8]) -> Result<(), TargetError> {
-        self.write_lock().insert(key.to_vec(), value.to_vec());
+        self.write_lock().insert(key, value);
         Ok(())
     }
 
     fn get(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool, TargetError> {
-        let map = self.read();
-        let found = map.get(key);
+        let entries = self.read();
+        let found = entries.map.get(key);
         value.extend_from_slice(found.map_or(&[], Vec::as_slice));
         Ok(found.is_some())
     }
@@ -65,8 +85,8 @@ impl Target for Model {
             return Ok(0);
         }
         let high = scan.high.map_or(Bound::Unbounded, Bound::Excluded);
-        let map = self.read();
-        let mut entries = map.range::<[u8], _>((Bound::Included(scan.low), high));
+        let held = self.read();
+        let mut entries = held.map.range::<[u8], _>((Bound::Included(scan.low), high));
         let mut read = 0;
         while read < scan.limit {
             let entry = match scan.direction {
@@ -81,12 +101,12 @@ impl Target for Model {
     }
 
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
-        let mut map = self.write_lock();
+        let mut entries = self.write_lock();
         for write in writes {
             match write {
-                Write::Put { key, value } => map.insert(key.to_vec(), value.to_vec()),
-                Write::Delete { key } => map.remove(*key),
-            };
+                Write::Put { key, value } => entries.insert(key, value),
+                Write::Delete { key } => entries.remove(key),
+            }
         }
         Ok(())
     }

@@ -1,33 +1,20 @@
 //! Raw traces: fixed-width integers, one key access each.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
-use std::path::Path;
-
 use catalog::{Build, Variant};
-use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 
-use super::reader::{TraceError, TraceReader};
+use super::input::{RecordError, TraceInput};
+use super::reader::{TraceReader, TraceRecords};
+use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
-    "whole numbers of one width, one after the other; a file that ends in .xz is decompressed",
+    "whole numbers of one width, one after the other",
     "# Size of a number in bytes: 1, 2, 4 or 8.\n\
      width = 4\n\
      # Byte order of numbers: most significant first (\"big\") or least significant first (\"little\").\n\
      endian = \"big\"\n",
 );
-
-/// Memory limit of decompression, in KiB: enough for every preset of `xz`.
-const XZ_MEMORY_KIB: u32 = 128 << 10;
-
-/// Size in bytes to which a compressed trace of any length may decompress.
-pub(super) const XZ_SPARE_BYTES: u64 = 16 << 20;
-
-/// Maximum compression ratio beyond that. Recorded accesses shrink to a few hundredths at best; a few bytes that
-/// decompress to all memory are not a trace.
-pub(super) const XZ_MOST_RATIO: u64 = 256;
 
 /// Byte order of the numbers in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +51,7 @@ impl Default for Params {
 }
 
 /// Reader of numbers of one width.
+#[derive(Clone, Copy)]
 struct Raw {
     width: usize,
     endian: Endian,
@@ -82,66 +70,39 @@ impl Build<dyn TraceReader> for Raw {
 }
 
 impl TraceReader for Raw {
-    fn width(&self) -> usize {
-        self.width
+    fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError> {
+        Ok(Box::new(Numbers { input, raw: *self }))
     }
 
-    fn read(&self, path: &Path) -> Result<Vec<u64>, TraceError> {
-        let failed = |source| TraceError::Read { path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        let most = file.metadata().map_err(failed)?.len().saturating_mul(XZ_MOST_RATIO) + XZ_SPARE_BYTES;
-        let file = BufReader::with_capacity(1 << 20, file);
-        let compressed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("xz"));
-        let (numbers, rest) = if compressed {
-            self.read_numbers(XzReader::new_mem_limit(file, true, XZ_MEMORY_KIB).take(most + 1))
-        } else {
-            self.read_numbers(file)
-        }
-        .map_err(failed)?;
-        if compressed && (numbers.len() * self.width + rest) as u64 > most {
-            return Err(TraceError::Bomb { path: path.to_owned(), bytes: most });
-        }
-        if rest > 0 {
-            let bytes = (numbers.len() * self.width + rest) as u64;
-            return Err(TraceError::Torn { path: path.to_owned(), bytes, width: self.width });
-        }
-        Ok(numbers)
+    fn width(&self) -> Option<usize> {
+        Some(self.width)
+    }
+
+    fn has_only_keys(&self) -> bool {
+        true
     }
 }
 
-impl Raw {
-    /// Returns all whole numbers, and the number of bytes after them.
-    fn read_numbers(&self, mut reader: impl Read) -> io::Result<(Vec<u64>, usize)> {
-        const CHUNK: usize = 64 << 10;
-        let mut numbers = Vec::new();
-        let mut chunk = vec![0; CHUNK];
-        let mut held = 0;
-        loop {
-            let read = match reader.read(&mut chunk[held..]) {
-                Ok(0) => return Ok((numbers, held)),
-                Ok(read) => read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            held += read;
-            let whole = held - held % self.width;
-            numbers.extend(chunk[..whole].chunks_exact(self.width).map(|bytes| self.number(bytes)));
-            chunk.copy_within(whole..held, 0);
-            held -= whole;
-        }
-    }
+struct Numbers {
+    input: TraceInput,
+    raw: Raw,
+}
 
-    fn number(&self, bytes: &[u8]) -> u64 {
-        let mut padded = [0; 8];
-        match self.endian {
-            Endian::Big => {
-                padded[8 - bytes.len()..].copy_from_slice(bytes);
-                u64::from_be_bytes(padded)
-            }
-            Endian::Little => {
-                padded[..bytes.len()].copy_from_slice(bytes);
-                u64::from_le_bytes(padded)
-            }
+impl TraceRecords for Numbers {
+    fn read(&mut self) -> Result<Option<TraceRecord>, RecordError> {
+        let Raw { width, endian } = self.raw;
+        let mut key = vec![0; width];
+        let offset = self.input.offset();
+        let is_read = self.input.fill(&mut key).map_err(|error| match error {
+            RecordError::Byte { .. } => RecordError::Byte {
+                offset,
+                message: format!("the bytes of the file are no whole number of {width}-byte keys; set width"),
+            },
+            error => error,
+        })?;
+        if endian == Endian::Little {
+            key.reverse();
         }
+        Ok(is_read.then(|| TraceRecord::new(TraceOperation::Get, key)))
     }
 }

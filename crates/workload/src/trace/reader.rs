@@ -5,19 +5,50 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Reader of recorded accesses in one format.
+use super::head::TraceHead;
+use super::input::{RecordError, TraceInput};
+use super::record::TraceRecord;
+
+/// Reader of recorded operations in one format.
 ///
-/// Contract: a file always gives the same accesses, and no number takes more bytes than [`width`](Self::width).
+/// Contract: a file always gives the same records, and memory does not grow with the length of the file.
 pub trait TraceReader: Send + Sync {
-    /// Reads all accesses of a file in recorded order, each as the number of its key.
+    /// Returns whether a file that begins with `head` has this format. A format that is not recognisable by its content
+    /// returns false; users name it with `kind`.
+    fn recognizes(&self, _head: &TraceHead<'_>) -> bool {
+        false
+    }
+
+    /// Returns the records of a file. The content of `input` is already decompressed.
     ///
     /// # Errors
-    /// The file is missing, corrupt or of another format.
-    fn read(&self, path: &Path) -> Result<Vec<u64>, TraceError>;
+    /// The file is truncated at its start or of another format.
+    fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError>;
 
-    /// Returns the length of a key in bytes, 1 to 8: the key format `trace` writes keys as big-endian numbers of this
-    /// width.
-    fn width(&self) -> usize;
+    /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. Only such a trace
+    /// can supply the keys of a `mix`.
+    fn width(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns whether a record is only a key, so that a replay reads a loaded store unless the phase says otherwise.
+    fn has_only_keys(&self) -> bool {
+        false
+    }
+}
+
+/// The records of a trace, one at a time, in recorded order.
+pub trait TraceRecords: Send {
+    /// Returns the next record, or `None` at the end of the trace. After an error the trace has ended.
+    ///
+    /// # Errors
+    /// The content violates the format, at a byte or line that the error names.
+    fn read(&mut self) -> Result<Option<TraceRecord>, RecordError>;
+
+    /// Returns what the reader has left out or assumed so far, one sentence each.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Error of a trace.
@@ -31,26 +62,6 @@ pub enum TraceError {
         /// The error of the kernel or the decompressor.
         source: io::Error,
     },
-    /// The file ends in the middle of a number.
-    #[error("trace {path}: {bytes} bytes are not a whole number of {width}-byte keys; is the width right?")]
-    Torn {
-        /// The file.
-        path: PathBuf,
-        /// Length of the trace after decompression.
-        bytes: u64,
-        /// The requested width.
-        width: usize,
-    },
-    /// A small file decompresses to a large one.
-    #[error(
-        "trace {path}: it decompresses to more than {bytes} bytes, which no trace of its size does; decompress it"
-    )]
-    Bomb {
-        /// The file.
-        path: PathBuf,
-        /// The bytes that a file of its size may decompress to.
-        bytes: u64,
-    },
     /// The content of the file violates its format.
     #[error("trace {path}: {message}")]
     Malformed {
@@ -59,11 +70,29 @@ pub enum TraceError {
         /// Description and position of the error.
         message: String,
     },
+    /// A line of the file violates its format.
+    #[error("trace {path}:{line}: {message}")]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Description of the error.
+        message: String,
+    },
     /// The trace has no accesses to replay.
-    #[error("trace {path}: the file holds no accesses")]
+    #[error("trace {path}: the file has no accesses")]
     Empty {
         /// The file.
         path: PathBuf,
+    },
+    /// No reader recognises the file.
+    #[error("trace {path}: no format of traces is recognised; set kind. Valid: {kinds}")]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+        /// The names of all readers.
+        kinds: String,
     },
     /// The traces have more different keys than a run can number.
     #[error("{keys} different keys in the traces; at most {} can be replayed", u32::MAX)]
@@ -82,14 +111,24 @@ pub enum TraceError {
 }
 
 impl TraceError {
+    /// Adds the file to an error of a record.
+    pub fn of_record(path: &Path, error: RecordError) -> Self {
+        let path = path.to_owned();
+        match error {
+            RecordError::Input(source) => Self::Read { path, source },
+            RecordError::Line { line, message } => Self::Line { path, line, message },
+            error @ RecordError::Byte { .. } => Self::Malformed { path, message: error.to_string() },
+        }
+    }
+
     /// Returns the wrong file; `None` if several files are involved.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Read { path, .. }
-            | Self::Torn { path, .. }
-            | Self::Bomb { path, .. }
             | Self::Malformed { path, .. }
-            | Self::Empty { path } => Some(path),
+            | Self::Line { path, .. }
+            | Self::Empty { path }
+            | Self::Unknown { path, .. } => Some(path),
             Self::TooManyKeys { .. } | Self::Widths { .. } => None,
         }
     }

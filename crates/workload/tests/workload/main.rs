@@ -7,6 +7,8 @@ mod profile;
 mod streams;
 mod text;
 mod trace;
+mod trace_formats;
+mod trace_replay;
 
 use std::path::Path;
 use std::sync::Arc;

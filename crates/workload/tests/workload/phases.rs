@@ -116,7 +116,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}order = \"random\""), "order", "the order of a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
-        ("name = \"a\"\nreplay = { kind = \"csv\" }".to_owned(), "replay.kind", "there are raw, text"),
+        ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "there are raw, text"),
         ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "names its file"),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\", width = 3 }".to_owned(),

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::plan_in;
-use super::workload::{AnswerDigests, Batch, Extent, Model, Performer, Profile, Shadow, check};
+use super::workload::{
+    AnswerDigests, Batch, Endian, Extent, Model, Performer, Profile, Recording, Shadow, TRACES, TraceError,
+    TraceFile, check,
+};
 
 /// Returns the folder of real data next to the repository, if it exists.
 fn shared_data() -> Option<PathBuf> {
@@ -91,4 +94,59 @@ fn the_real_trace_decodes() {
     let first: Vec<&[u8]> = (0..5).map(|at| batch.key(at)).collect();
     let recorded = [4_026_531_841u32, 2_281_701_888, 2_281_702_400, 2_281_702_912, 2_281_703_424];
     assert_eq!(first, recorded.map(u32::to_be_bytes));
+}
+
+fn raw(folder: &Path, name: &str, bytes: &[u8], width: usize, endian: Endian) -> TraceFile {
+    std::fs::write(folder.join(name), bytes).unwrap();
+    TraceFile::raw(name.into(), width, endian).unwrap()
+}
+
+#[test]
+fn numbers_are_read_in_both_orders_and_all_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    let bytes: Vec<u8> = (1..=16).collect();
+    for (width, endian, first) in [
+        (1, Endian::Big, 0x01),
+        (2, Endian::Big, 0x0102),
+        (4, Endian::Little, 0x0403_0201),
+        (8, Endian::Big, 0x0102_0304_0506_0708),
+    ] {
+        let trace = raw(folder.path(), "t", &bytes, width, endian);
+        let numbers = trace.read(folder.path()).unwrap();
+        assert_eq!((numbers.len(), numbers[0]), (16 / width, first));
+    }
+}
+
+#[test]
+fn the_catalog_keeps_its_contract_and_a_width_is_checked() {
+    catalog::laws::check(&TRACES).unwrap();
+    let error = TraceFile::raw("t".into(), 3, Endian::Big).unwrap_err();
+    assert!(error.message.contains("width is 3; it is 1, 2, 4 or 8 bytes"), "{error}");
+}
+
+#[test]
+fn keys_are_numbered_in_ascending_order_over_all_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = raw(folder.path(), "a", &[9, 3, 9], 1, Endian::Big);
+    let b = raw(folder.path(), "b", &[5, 3], 1, Endian::Big);
+    let (recording, accesses) = Recording::read(&[&a, &b], folder.path()).unwrap().unwrap();
+    assert_eq!(recording.numbers(), [3, 5, 9]);
+    assert_eq!([&*accesses[0], &*accesses[1]], [&[2, 0, 2][..], &[1, 0][..]]);
+    assert!(Recording::read(&[], folder.path()).unwrap().is_none());
+}
+
+#[test]
+fn wrong_files_are_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let torn = raw(at, "torn", &[1, 2, 3, 4, 5], 4, Endian::Big).read(at).unwrap_err().to_string();
+    assert!(torn.contains("byte 4: the bytes of the file are no whole number of 4-byte keys"), "{torn}");
+    let empty = raw(at, "empty", &[], 4, Endian::Big).read(at).unwrap_err();
+    assert!(empty.to_string().contains("no accesses"), "{empty}");
+    let broken = raw(at, "broken.xz", b"\xfd7zXZ\0garbage", 4, Endian::Big).read(at).unwrap_err();
+    assert!(matches!(broken, TraceError::Read { .. }), "{broken}");
+    let missing = TraceFile::raw("missing".into(), 4, Endian::Big).unwrap();
+    assert!(missing.read(at).unwrap_err().to_string().contains("check the path"));
+    let (a, b) = (raw(at, "a", &[1], 1, Endian::Big), raw(at, "b", &[1, 2], 2, Endian::Big));
+    assert!(matches!(Recording::read(&[&a, &b], at), Err(TraceError::Widths { first: 1, second: 2 })));
 }

@@ -62,6 +62,8 @@ fn experiment_file() -> String {
         &mut page,
         sections("verdict", "The metric that decides, and the baseline.", &experiment::reference::verdict()),
     );
+    let about = "The gate of `lsmbench run`: exit status 1 if a configuration is worse than the baseline.";
+    derived(&mut page, sections("gate", about, &experiment::reference::gate()));
     derived(&mut page, sections("style", "The look of the charts.", &experiment::reference::style()));
     let about = "The figure of a published document that the experiment reproduces, for `lsmbench report`.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
@@ -253,7 +255,8 @@ fn exit_codes() -> String {
         (
             BAD_ANSWER,
             "Bad answer",
-            "`run`: a trial gave wrong answers. `compare`, `check`: a metric regressed. `verify`: a file has corruption. \
+            "`run`: a trial gave wrong answers, or a configuration did not pass `[gate]`. `compare`, `check`: a \
+             number did not pass. `verify`: a file has corruption. \
              `report --check`, `engines --check`: a page does not follow from the results. `torture`: a design broke an \
              invariant.",
         ),

@@ -1,0 +1,96 @@
+//! The sets of codes that range filters store: as sorted numbers, or as a bit array where bits are few.
+
+use prefetch::large;
+
+use crate::budget::Budget;
+use crate::elias_fano::EliasFano;
+use crate::packed::MOST_WIDTH;
+
+/// The bits per key from which a sorted set has a lower rate than a bit array.
+const SPARSE_FROM: f64 = 4.0;
+
+/// The form of a bit array. Other forms are one more than the low bits of a sorted set.
+const DENSE: u32 = 0;
+
+/// The number of possible codes for this many keys and bits, and the form of their set. There are never
+/// more codes than numbers.
+pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
+    let (numbers, keys) = (largest.saturating_add(1), keys as f64);
+    let bits_per_key = bits / keys;
+    if bits_per_key < SPARSE_FROM {
+        return (numbers.min(bits.ceil().max(1.0) as u64), DENSE);
+    }
+    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits, one to
+    // two times as many as keys.
+    let left = bits_per_key - 1.0;
+    let low_bits = Budget::width(left - EliasFano::BITS_PER_ZERO).min(MOST_WIDTH - 1);
+    let zeros = ((left - f64::from(low_bits)) / EliasFano::BITS_PER_ZERO).min(2.0);
+    let range = (zeros * keys * f64::from(low_bits).exp2()) as u64;
+    (numbers.min(range.max(1)), low_bits + 1)
+}
+
+/// The number of different codes. They are sorted.
+pub(crate) fn different(codes: &[u64]) -> u64 {
+    codes.chunk_by(|one, other| one == other).count() as u64
+}
+
+/// The codes of all keys.
+pub(crate) enum Codes {
+    /// One bit for each possible code.
+    Dense(Vec<u64>),
+    /// A sorted set.
+    Sparse(EliasFano),
+}
+
+impl Codes {
+    /// Appends the set of `codes`, which are sorted and below `range`, in this form.
+    pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
+        if let Some(low_bits) = form.checked_sub(1) {
+            EliasFano::new(codes, range, low_bits).to_words(words);
+        } else {
+            let start = words.len();
+            words.resize(start + range.div_ceil(64) as usize, 0);
+            codes.iter().for_each(|code| words[start + *code as usize / 64] |= 1 << (code % 64));
+        }
+    }
+
+    /// Decodes all words as a set of `len` codes below `range`. `None` if they are corrupt.
+    pub(crate) fn decode(
+        words: &mut impl ExactSizeIterator<Item = u64>,
+        len: u64,
+        range: u64,
+        form: u32,
+    ) -> Option<Self> {
+        match form.checked_sub(1) {
+            Some(low_bits) if low_bits > MOST_WIDTH => None,
+            Some(low_bits) => EliasFano::from_words(words, len, range, low_bits).map(Self::Sparse),
+            None if words.len() as u64 != range.div_ceil(64) => None,
+            None => Some(Self::Dense(large::collected(words))),
+        }
+    }
+
+    /// Whether the set has a code from `first` to `last`. `last` is not below `first`, and is below the range.
+    pub(crate) fn has_between(&self, first: u64, last: u64) -> bool {
+        match self {
+            Self::Sparse(set) => set.has_between(first, last),
+            Self::Dense(words) => {
+                let (start, end) = (first as usize / 64, last as usize / 64);
+                let from_first = u64::MAX << (first % 64);
+                let to_last = u64::MAX >> (63 - last % 64);
+                if start == end {
+                    return words[start] & from_first & to_last != 0;
+                }
+                words[start] & from_first != 0
+                    || words[start + 1..end].iter().any(|word| *word != 0)
+                    || words[end] & to_last != 0
+            }
+        }
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::Dense(words) => size_of_val(&**words),
+            Self::Sparse(set) => set.memory_bytes(),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Rosetta: a Bloom filter for each length of the prefixes of numbers, asked from short prefixes to whole numbers.
+//!
+//! Keys become numbers ([`Universe`]). Level l has the numbers without their last l bits. A range of numbers is cut
+//! into dyadic intervals, each of which is one prefix. If the filter of its level denies it, the interval is empty.
+//! Otherwise both halves are asked, down to single numbers ("doubting"). A range is reported as not empty only if a
+//! single number in it is. Point lookups ask level 0 only.
+//!
+//! The levels above level 0 exist to save probes, and level 0 decides about the rate. So each upper level spends just
+//! enough for a rate of 1/(2 − ε), where ε is that of level 0: then half of the children of a false positive, on
+//! average, are denied, and errors do not multiply. Ranges of more than a few times 2^`range_bits` numbers are not
+//! answered. A range costs up to two probes per number that it has.
+//!
+//! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
+//! Key-Value Stores" (SIGMOD 2020), sections 3 and 4: the first-cut allocation. If the budget does not reach that
+//! for all levels, the shorter prefixes have none, and at least half of it goes to level 0.
+//!
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup: as in [`standard`](crate::standard).
+
+use std::ops::Bound;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+
+use crate::bits::BitArray;
+use crate::budget::Budget;
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::no_keys::NoKeys;
+use crate::position::mix;
+use crate::stored::{Head, MAX_PROBES};
+use crate::theory;
+use crate::universe::Universe;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
+    "rosetta",
+    "Bloom filters of all prefixes of numbers: robust for short ranges, with many probes per range",
+    "# Bits spent per key, 0.001 to 64; prefixes take their share of them.\n\
+     bits_per_key = 16\n\
+     # Bits that the shortest prefix lacks, 0 to 20: ranges of up to 2^range_bits numbers are answered well.\n\
+     range_bits = 6\n",
+);
+
+const TAG: [u8; 4] = *b"rose";
+
+/// The largest number of intervals of the shortest prefix in a range that is answered.
+const MOST_INTERVALS: u64 = 4;
+
+/// The largest number of bits that the shortest prefix lacks.
+const MOST_RANGE_BITS: u32 = 20;
+
+/// Builds Rosetta filters.
+struct Rosetta {
+    budget: Budget,
+    range_bits: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+    range_bits: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 16.0, range_bits: 6 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Rosetta {
+    type Params = Params;
+
+    fn build(Params { bits_per_key, range_bits }: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if range_bits > MOST_RANGE_BITS {
+            return Err(format!("range_bits is {range_bits}; it must be from 0 to {MOST_RANGE_BITS}"));
+        }
+        Ok(Box::new(Self { budget: Budget::from_param(bits_per_key)?, range_bits }))
+    }
+}
+
+impl FilterPolicy for Rosetta {
+    /// Stores the universe, and for each level its prefixes, its number of probes, and its words after their count. The
+    /// header's number of probes is the number of levels.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys = input.needed_keys();
+        if keys.is_empty() {
+            return Head::new(TAG, 0, &[]).encode([0; 0].into_iter());
+        }
+        let universe = Universe::of(keys);
+        let mut prefixes: Vec<u64> = keys.iter().map(|key| universe.number(key)).collect();
+        let words = self.budget.units(input, 64);
+        let mut stored = Vec::with_capacity(words);
+        universe.encode(&mut stored);
+        let counts: Vec<u64> = (0..=self.range_bits).map(|level| different(&prefixes, level)).collect();
+        let shares = shares(words, &counts);
+        for (level, (words, count)) in shares.iter().zip(&counts).enumerate() {
+            prefixes.iter_mut().for_each(|prefix| *prefix >>= u32::from(level > 0));
+            prefixes.dedup();
+            let probes = theory::standard_probes(*words as f64 * 64.0 / *count as f64).min(MAX_PROBES);
+            let mut bits = BitArray::zeros(*words);
+            prefixes.iter().for_each(|prefix| bits.add(hash(*prefix, level as u32), probes));
+            stored.extend([*count, probes.into(), *words as u64]);
+            stored.extend(bits.words());
+        }
+        Head::new(TAG, shares.len() as u32, input.hashes).encode(stored.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode(&stored, TAG)?;
+        if head.keys == 0 && words.len() == 0 {
+            return Ok(Box::new(NoKeys));
+        }
+        let corrupt = || CorruptFilter("the levels of a rosetta do not match the header".to_owned());
+        let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
+        if head.probes == 0 || head.probes > MOST_RANGE_BITS + 1 {
+            return Err(corrupt());
+        }
+        let levels = (0..head.probes).map(|_| Level::decode(&mut words));
+        let levels = levels.collect::<Option<Vec<Level>>>().ok_or_else(corrupt)?;
+        if words.len() > 0 {
+            return Err(corrupt());
+        }
+        Ok(Box::new(RosettaFilter { universe, levels }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+
+    fn needs_keys(&self) -> bool {
+        true
+    }
+}
+
+/// The number of different prefixes of sorted numbers without their last `level` bits.
+fn different(numbers: &[u64], level: u32) -> u64 {
+    numbers.chunk_by(|one, other| one >> level == other >> level).count() as u64
+}
+
+/// The words of each level, from whole numbers on, out of `words`, for as many prefixes. Upper levels that the
+/// budget does not reach are left out.
+fn shares(words: usize, counts: &[u64]) -> Vec<usize> {
+    // The bits per prefix of a Bloom filter with this rate.
+    let bits = |rate: f64| -rate.ln() / std::f64::consts::LN_2.powi(2);
+    let mut shares = vec![words];
+    let mut rate = 1.0f64;
+    // The rate of level 0 and the shares of the others depend on each other, so iterate.
+    for _ in 0..4 {
+        let mut left = words;
+        let mut upper = Vec::new();
+        for count in &counts[1..] {
+            let share = ((*count as f64 * bits(1.0 / (2.0 - rate))) / 64.0).ceil().max(1.0) as usize;
+            if left < share + words.div_ceil(2) {
+                break;
+            }
+            left -= share;
+            upper.push(share);
+        }
+        let per_number = left as f64 * 64.0 / counts[0] as f64;
+        rate = (-per_number * std::f64::consts::LN_2.powi(2)).exp();
+        shares = std::iter::once(left).chain(upper).collect();
+    }
+    shares
+}
+
+/// The hash of a prefix at a level.
+fn hash(prefix: u64, level: u32) -> KeyHash {
+    KeyHash(mix(prefix, level.into()))
+}
+
+/// The Bloom filter of the prefixes of one length.
+struct Level {
+    bits: BitArray,
+    probes: u32,
+    prefixes: u64,
+}
+
+impl Level {
+    fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
+        let [prefixes, probes, len] = [(); 3].map(|()| words.next());
+        let (prefixes, probes, len) = (prefixes?, probes?, len?);
+        if probes == 0 || probes > MAX_PROBES.into() || len == 0 || len > words.len() as u64 {
+            return None;
+        }
+        let array: Vec<u64> = words.take(len as usize).collect();
+        Some(Self { bits: BitArray::from_words(array.into_iter()), probes: probes as u32, prefixes })
+    }
+}
+
+/// A Rosetta filter in memory.
+struct RosettaFilter {
+    universe: Universe,
+    /// The filters, the one of whole numbers first.
+    levels: Vec<Level>,
+}
+
+impl RosettaFilter {
+    fn has(&self, prefix: u64, level: usize) -> bool {
+        let Level { bits, probes, .. } = &self.levels[level];
+        bits.may_contain(hash(prefix, level as u32), *probes)
+    }
+
+    /// Whether a key may have a number from `first` to `last`, all of which have this prefix at this level.
+    fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
+        // Of a part of an interval only the prefix is known to the filter.
+        if !self.has(prefix, level) {
+            return false;
+        }
+        let Some(below) = level.checked_sub(1) else { return true };
+        let border = (2 * prefix + 1) << below;
+        (first < border && self.doubt(2 * prefix, below, first, last.min(border - 1)))
+            || (last >= border && self.doubt(2 * prefix + 1, below, first.max(border), last))
+    }
+
+    fn has_between(&self, first: u64, last: u64) -> bool {
+        let top = self.levels.len() - 1;
+        if (last >> top) - (first >> top) >= MOST_INTERVALS {
+            return true;
+        }
+        (first >> top..=last >> top).any(|prefix| {
+            let end = (prefix << top) | ((1 << top) - 1);
+            self.doubt(prefix, top, first.max(prefix << top), last.min(end))
+        })
+    }
+}
+
+impl Filter for RosettaFilter {
+    /// A hash does not identify the position of its key, so always true.
+    fn may_contain(&self, _: KeyHash) -> bool {
+        true
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        self.universe.find(key.bytes).is_some_and(|number| self.has(number, 0))
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+    }
+
+    fn answers_ranges(&self) -> bool {
+        true
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
+        self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
+    }
+
+    /// The rate of lookups of numbers that are no key's, between the smallest and the largest.
+    fn expected_fpr(&self) -> f64 {
+        let Level { bits, probes, prefixes } = &self.levels[0];
+        let absent = 1.0 - *prefixes as f64 / (self.universe.largest() as f64 + 1.0);
+        absent.max(0.0) * theory::standard(bits.len() as u64, *prefixes, *probes)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let levels = self.levels.iter().map(|level| level.bits.memory_bytes());
+        levels.sum::<usize>() + self.universe.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyList;
+
+    use super::*;
+
+    const KEYS: u64 = 50_000;
+
+    fn filter(bits_per_key: f64, range_bits: u32, numbers: &[u64]) -> Box<dyn Filter> {
+        let keys: KeyList = numbers.iter().map(|number| number.to_be_bytes()).collect();
+        let hashes = vec![KeyHash(0); numbers.len()];
+        let policy = <Rosetta as Build<_>>::build(Params { bits_per_key, range_bits }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    fn numbers() -> Vec<u64> {
+        let mut numbers: Vec<u64> = (0..KEYS).map(|i| mix(i, 1) >> 20).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The share of empty ranges of `length` numbers after `starts` that the filter reports as not empty.
+    fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
+        let (mut positives, mut empty) = (0, 0);
+        for start in starts {
+            let at = numbers.partition_point(|number| *number < start);
+            if numbers.get(at).is_none_or(|number| *number >= start + length) {
+                let (low, high) = (start.to_be_bytes(), (start + length).to_be_bytes());
+                empty += 1;
+                positives +=
+                    u32::from(filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high)));
+            }
+        }
+        assert!(empty > 10_000, "{empty} empty ranges show little");
+        f64::from(positives) / f64::from(empty)
+    }
+
+    /// The claim of the authors: short ranges have a low rate, also right after keys, and longer ones a higher rate.
+    #[test]
+    fn short_ranges_are_answered_wherever_they_are() {
+        let numbers = numbers();
+        let filter = filter(20.0, 6, &numbers);
+        let point = filter.expected_fpr();
+        for (length, most) in [(1, 1.3 * point), (8, 12.0 * point), (64, 0.25)] {
+            let random = measured(&*filter, &numbers, (0..20_000).map(|i| mix(i, 2) >> 20), length);
+            let behind = measured(&*filter, &numbers, numbers.iter().map(|number| number + 1), length);
+            let sampling = 4.0 * (most / 20_000f64).sqrt();
+            assert!(random < most + sampling, "{length}: {random} of {most}");
+            // Next to a key the upper levels are true by right, and level 0 decides alone.
+            assert!(behind < 2.0 * length as f64 * point + sampling, "{length}: {behind} of {point}");
+        }
+    }
+
+    #[test]
+    fn ranges_that_are_too_long_are_not_answered() {
+        let numbers = numbers();
+        let filter = filter(16.0, 4, &numbers);
+        let start = numbers[7] + 1;
+        let ask = |length: u64| {
+            let (low, high) = (start.to_be_bytes(), (start + length).to_be_bytes());
+            filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
+        };
+        assert!(ask(16 * MOST_INTERVALS + 1) && !ask(2));
+    }
+
+    #[test]
+    fn level_0_has_at_least_half_of_the_budget() {
+        let counts = [1000; 7];
+        for words in [1, 2, 40, 80, 200, 400] {
+            let shares = shares(words, &counts);
+            assert_eq!(shares.iter().sum::<usize>(), words);
+            // A word is for level 0 alone, and an ample budget for all six levels above too.
+            assert!((1..=7).contains(&shares.len()) && (words > 1 || shares.len() == 1), "{words}");
+            assert!(words < 400 || shares.len() == 7, "{words}");
+            assert!(shares[0] * 2 >= words);
+        }
+    }
+
+    #[test]
+    fn impossible_lengths_are_refused() {
+        assert!(<Rosetta as Build<_>>::build(Params { range_bits: 21, ..Params::default() }).is_err());
+    }
+}

@@ -1,0 +1,236 @@
+//! The slots of a quotient filter: every remainder in the slot of its quotient, or in the next free slot after it.
+//!
+//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit them:
+//! one marks a quotient that has a run, one marks the end of a run. A lookup counts the runs since the start of its
+//! block of 64 slots and finds the end of its own. Source: Pandey, Bender, Johnson & Patro, "A general-purpose
+//! counting filter: making every bit count" (2017), section 3.
+#![allow(clippy::inline_always)] // One body, compiled for two CPU feature sets.
+
+use prefetch::{large, prefetch};
+
+use crate::corrupt::CorruptFilter;
+use crate::packed::{MOST_WIDTH, Packed};
+
+/// The share of slots that are filled.
+pub(crate) const LOAD: f64 = 0.95;
+
+/// The approximate bits per slot in addition to the remainder.
+pub(crate) const EXTRA_BITS: f64 = 2.2;
+
+const BLOCK: usize = 64;
+
+/// The number of quotients for `keys` keys.
+pub(crate) fn quotients(keys: usize) -> usize {
+    ((keys as f64 / LOAD).ceil() as usize).max(1).next_multiple_of(BLOCK)
+}
+
+/// The metadata of 64 slots.
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// The quotients that have a run, one bit each.
+    occupied: u64,
+    /// The slots at which a run ends, one bit each.
+    ends: u64,
+}
+
+/// The slots of a quotient filter, with the metadata that delimits its runs.
+pub(crate) struct Slots {
+    blocks: Vec<Block>,
+    /// For each block, the number of slots from its start on that belong to quotients of earlier blocks.
+    offsets: Packed,
+    /// The remainders, one per slot of all blocks.
+    remainders: Packed,
+    pub(crate) quotients: usize,
+    pub(crate) keys: u64,
+}
+
+impl Slots {
+    /// Fills the slots with these keys, which are sorted and unique. Remainders have `width` bits.
+    pub(crate) fn filled(keys: &[(usize, u64)], quotients: usize, width: u32) -> Self {
+        let slots = keys.iter().fold(0, |free: usize, (quotient, _)| free.max(*quotient) + 1);
+        let slots = slots.max(quotients).next_multiple_of(BLOCK);
+        let mut blocks: Vec<Block> = large::zeros(slots / BLOCK);
+        let mut remainders = Packed::zeros(slots, width);
+        let mut offsets = vec![0u64; blocks.len()];
+        let mut free = 0;
+        for run in keys.chunk_by(|a, b| a.0 == b.0) {
+            let quotient = run[0].0;
+            blocks[quotient / BLOCK].occupied |= 1 << (quotient % BLOCK);
+            free = free.max(quotient);
+            for (_, remainder) in run {
+                remainders.set(free, *remainder);
+                free += 1;
+            }
+            blocks[(free - 1) / BLOCK].ends |= 1 << ((free - 1) % BLOCK);
+            // The blocks after the quotient's own that the run extends into.
+            let reached =
+                offsets.iter_mut().enumerate().take(free.div_ceil(BLOCK)).skip(quotient / BLOCK + 1);
+            reached.for_each(|(block, offset)| *offset = (free - block * BLOCK) as u64);
+        }
+        let most = offsets.iter().max().map_or(0, |most| u64::BITS - most.leading_zeros());
+        let mut packed = Packed::zeros(offsets.len(), most.clamp(1, MOST_WIDTH));
+        offsets.iter().enumerate().for_each(|(block, offset)| packed.set(block, *offset));
+        Self { blocks, offsets: packed, remainders, quotients, keys: keys.len() as u64 }
+    }
+
+    /// Appends the stored form: the number of quotients, the width of offsets, the blocks, the offsets and the
+    /// remainders.
+    pub(crate) fn encode(&self, words: &mut Vec<u64>) {
+        words.extend([self.quotients as u64, self.offsets.width().into()]);
+        words.extend(self.blocks.iter().flat_map(|block| [block.occupied, block.ends]));
+        words.extend(self.offsets.to_words());
+        words.extend(self.remainders.to_words());
+    }
+
+    /// Decodes all words as the slots of `keys` keys with remainders of `width` bits.
+    ///
+    /// # Errors
+    /// The parts have inconsistent lengths.
+    pub(crate) fn decode(
+        words: &mut impl ExactSizeIterator<Item = u64>,
+        keys: u64,
+        width: u32,
+    ) -> Result<Self, CorruptFilter> {
+        let corrupt = || CorruptFilter("the parts of a quotient filter have inconsistent lengths".to_owned());
+        let (Some(quotients), Some(offset_bits)) = (words.next(), words.next()) else {
+            return Err(corrupt());
+        };
+        let widths = 1..=u64::from(MOST_WIDTH);
+        if !widths.contains(&width.into()) || !widths.contains(&offset_bits) {
+            return Err(corrupt());
+        }
+        let offset_bits = offset_bits as u32;
+        // The number of words follows from the number of blocks. The number of blocks that fits is found by
+        // bisection.
+        let parts = |blocks: u64| -> Option<[u64; 3]> {
+            let offsets = Packed::checked_words(blocks, offset_bits)?;
+            let remainders = Packed::checked_words(blocks.checked_mul(BLOCK as u64)?, width)?;
+            Some([blocks.checked_mul(2)?, offsets, remainders])
+        };
+        let len = words.len() as u64;
+        let total = |blocks: u64| parts(blocks).map(|parts| parts.iter().sum::<u64>());
+        let (mut low, mut high) = (0, len);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if total(middle).is_some_and(|total| total < len) { low = middle + 1 } else { high = middle }
+        }
+        let Some([_, offsets, _]) = parts(low).filter(|parts| parts.iter().sum::<u64>() == len) else {
+            return Err(corrupt());
+        };
+        if quotients == 0 || quotients > low * BLOCK as u64 {
+            return Err(corrupt());
+        }
+        let mut next = || words.next().unwrap_or_default();
+        let mut blocks: Vec<Block> = large::with_room(low as usize);
+        blocks.extend((0..low).map(|_| Block { occupied: next(), ends: next() }));
+        let offsets: Vec<u64> = words.by_ref().take(offsets as usize).collect();
+        Ok(Self {
+            blocks,
+            offsets: Packed::from_words(offsets.into_iter(), offset_bits),
+            remainders: Packed::from_words(words, width),
+            quotients: quotients as usize,
+            keys,
+        })
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.blocks) + self.offsets.memory_bytes() + self.remainders.memory_bytes()
+    }
+
+    /// The slot at which the run of an occupied quotient ends. `None` in a corrupt filter.
+    #[inline(always)]
+    fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
+        let block = quotient / BLOCK;
+        let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
+        // The runs of this block begin after those of earlier blocks.
+        let mut left = (self.blocks[block].occupied & upto).count_ones();
+        let start = block * BLOCK + self.offsets.get(block) as usize;
+        let mut at = start / BLOCK;
+        let mut ends = self.blocks.get(at)?.ends & u64::MAX << (start % BLOCK);
+        while ends.count_ones() < left {
+            left -= ends.count_ones();
+            at += 1;
+            ends = self.blocks.get(at)?.ends;
+        }
+        Some(at * BLOCK + select(ends, left.saturating_sub(1)) as usize % BLOCK)
+    }
+
+    /// Whether a key with this quotient has a remainder for which `matches` is true. Always true where a corrupt
+    /// filter has lost the end of a run.
+    #[inline(always)]
+    pub(crate) fn has(
+        &self,
+        quotient: usize,
+        matches: impl Fn(u64) -> bool,
+        select: impl Fn(u64, u32) -> u32,
+    ) -> bool {
+        if self.blocks[quotient / BLOCK].occupied >> (quotient % BLOCK) & 1 == 0 {
+            return false;
+        }
+        let Some(end) = self.end_of_run(quotient, select) else { return true };
+        // Go back to the end of the previous run. No run begins before its quotient.
+        let mut slot = end;
+        loop {
+            if matches(self.remainders.get(slot)) {
+                return true;
+            }
+            if slot <= quotient {
+                return false;
+            }
+            slot -= 1;
+            if self.blocks[slot / BLOCK].ends >> (slot % BLOCK) & 1 == 1 {
+                return false;
+            }
+        }
+    }
+
+    /// The width of remainders in bits.
+    pub(crate) fn width(&self) -> u32 {
+        self.remainders.width()
+    }
+
+    /// Prefetches the memory that a lookup of a quotient reads first.
+    pub(crate) fn prefetch(&self, quotient: usize) {
+        prefetch(&self.blocks, quotient / BLOCK);
+        self.offsets.prefetch(quotient / BLOCK);
+        self.remainders.prefetch(quotient);
+    }
+
+    /// The share of all pairs of quotient and remainder that are stored.
+    pub(crate) fn fill(&self) -> f64 {
+        let pairs = self.quotients as f64 * 2f64.powf(self.width().into());
+        (self.keys as f64 / pairs).min(1.0)
+    }
+}
+
+/// The position of the set bit number `rank`. 64 if fewer bits are set.
+#[inline]
+pub(crate) fn select(mut word: u64, rank: u32) -> u32 {
+    let (mut place, mut left) = (0, rank);
+    for width in [32, 16, 8] {
+        let below = (word & ((1 << width) - 1)).count_ones();
+        if below <= left {
+            left -= below;
+            place += width;
+            word >>= width;
+        }
+    }
+    for _ in 0..left {
+        word &= word.wrapping_sub(1);
+    }
+    if word == 0 { u64::BITS } else { place + word.trailing_zeros() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::mix;
+
+    #[test]
+    fn the_nth_bit_is_found() {
+        for word in [0, 1, u64::MAX, 1 << 63, mix(1, 1), mix(2, 1) & mix(3, 1)] {
+            let bits: Vec<u32> = (0..64).filter(|bit| word >> bit & 1 == 1).collect();
+            assert!((0..64).all(|rank| select(word, rank) == *bits.get(rank as usize).unwrap_or(&64)));
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! SNARF: a range filter that learns where keys are, and marks each in a compressed bit array in the same order.
+//!
+//! Keys become numbers ([`Universe`]). A linear spline through every 128th number estimates the rank of any number.
+//! The estimate, scaled by K cells per key, is the code of the number. Codes ascend with numbers, so a range of
+//! numbers is a range of codes. It is empty if no key has one of them. The codes are a sorted set, Elias–Fano coded.
+//!
+//! The rate depends on the ranges. A number at random between two keys of a segment has the code of a key with
+//! probability 1/K, and a range of ℓ numbers covers little more than one code if it is short against the distance of
+//! keys. A range that begins right after a key often has the code of that key. There
+//! [`grafite`](crate::grafite) keeps its bound, and SNARF has none.
+//!
+//! Source: Vaidya, Chatterjee, Knorr, Mitzenmacher, Idreos, Kraska, "SNARF: A Learning-Enhanced Range Filter" (VLDB
+//! 2022), sections 3 and 4. Its blocks of Golomb or Elias–Fano codes are one Elias–Fano set here.
+//!
+//! Bytes: `bits_per_key` / 8 per key, including half a bit for the spline. Memory accesses per lookup or range: a
+//! binary search of the spline, and about three in the set.
+
+use std::ops::Bound;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+
+use crate::budget::Budget;
+use crate::codes::{Codes, different, layout};
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::no_keys::NoKeys;
+use crate::stored::Head;
+use crate::universe::Universe;
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Snarf>(
+    "snarf",
+    "a range filter that learns the distribution of keys: low rates for ranges that do not follow keys",
+    "# Bits spent per key, 0.001 to 64; more than 34 are not spent.\n\
+     bits_per_key = 12\n",
+);
+
+const TAG: [u8; 4] = *b"snrf";
+
+/// The number of keys in a segment of the spline.
+const SEGMENT: usize = 128;
+
+/// The bits that the spline takes per key.
+const SPLINE_BITS: f64 = u64::BITS as f64 / SEGMENT as f64;
+
+/// Builds SNARF filters.
+struct Snarf {
+    budget: Budget,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    bits_per_key: f64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { bits_per_key: 12.0 }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Snarf {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        Ok(Box::new(Self { budget: Budget::from_param(params.bits_per_key)? }))
+    }
+}
+
+impl FilterPolicy for Snarf {
+    /// Stores the number of possible codes, of numbers and of different codes, then the universe, the knots after
+    /// their count, and the codes. The header's number of probes is the form of the codes.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys = input.needed_keys();
+        if keys.is_empty() {
+            return Head::new(TAG, 0, &[]).encode([0; 0].into_iter());
+        }
+        let universe = Universe::of(keys);
+        let mut codes: Vec<u64> = keys.iter().map(|key| universe.number(key)).collect();
+        codes.dedup();
+        let bits = self.budget.bits_per_key(input) * keys.len() as f64;
+        let segments = affordable_segments(bits, codes.len());
+        let (range, form) = layout(bits - segments as f64 * 64.0, codes.len(), universe.largest());
+        let spline = Spline::through(&codes, segments, range);
+        codes.iter_mut().for_each(|number| *number = spline.code(*number));
+        let mut words = vec![range, codes.len() as u64, different(&codes)];
+        universe.encode(&mut words);
+        words.push(spline.knots.len() as u64);
+        words.extend(&spline.knots);
+        Codes::encode(&codes, range, form, &mut words);
+        Head::new(TAG, form, input.hashes).encode(words.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode(&stored, TAG)?;
+        if head.keys == 0 && words.len() == 0 {
+            return Ok(Box::new(NoKeys));
+        }
+        let corrupt = || CorruptFilter("the codes do not match the header".to_owned());
+        let [range, len, different] = [(); 3].map(|()| words.next().unwrap_or_default());
+        let universe = Universe::decode(&mut words).ok_or_else(corrupt)?;
+        let knots = words.next().filter(|knots| *knots <= words.len() as u64).ok_or_else(corrupt)?;
+        let knots: Vec<u64> = words.by_ref().take(knots as usize).collect();
+        let spline = Spline::checked(knots, range).ok_or_else(corrupt)?;
+        if different == 0 || different > len.min(range) || len > head.keys {
+            return Err(corrupt());
+        }
+        let codes = Codes::decode(&mut words, len, range, head.probes).ok_or_else(corrupt)?;
+        Ok(Box::new(SnarfFilter { universe, spline, different, codes }))
+    }
+
+    fn bits_per_key(&self) -> Option<f64> {
+        Some(self.budget.param())
+    }
+
+    fn needs_keys(&self) -> bool {
+        true
+    }
+}
+
+/// The number of segments for this many numbers: one per [`SEGMENT`], or fewer where a tight budget would be spent on
+/// knots.
+fn affordable_segments(bits: f64, numbers: usize) -> usize {
+    let most = bits * SPLINE_BITS / (u64::BITS as f64);
+    numbers.div_ceil(SEGMENT).min(most as usize).max(1)
+}
+
+/// A monotone map from numbers to codes: piecewise linear, with as many codes in each segment.
+struct Spline {
+    /// The first number of each segment, and the largest number: at least two. None if each number is its own code.
+    knots: Vec<u64>,
+    /// The upper bound of the codes, exclusive; at least one.
+    range: u64,
+}
+
+impl Spline {
+    /// Creates the spline through every few `numbers`, which ascend, in at most `segments` segments.
+    fn through(numbers: &[u64], segments: usize, range: u64) -> Self {
+        if numbers.last().is_some_and(|largest| *largest < range) {
+            return Self { knots: Vec::new(), range };
+        }
+        let step = numbers.len().div_ceil(segments);
+        let mut knots: Vec<u64> = numbers.iter().copied().step_by(step).collect();
+        knots.extend(numbers.last());
+        Self { knots, range }
+    }
+
+    /// Checks decoded knots.
+    fn checked(knots: Vec<u64>, range: u64) -> Option<Self> {
+        (range > 0 && knots.len() != 1 && knots.is_sorted()).then_some(Self { knots, range })
+    }
+
+    /// The code of a number. Numbers beyond the ends have the first and the last code.
+    fn code(&self, number: u64) -> u64 {
+        let Some(segments) = (self.knots.len() as u64).checked_sub(1) else {
+            return number.min(self.range - 1);
+        };
+        let segment = (self.knots.partition_point(|knot| *knot <= number) as u64).clamp(1, segments) - 1;
+        let (from, to) = (self.knots[segment as usize], self.knots[segment as usize + 1]);
+        // The codes of the segment, so that those of all segments together are the range.
+        let border = |segment: u64| u128::from(self.range) * u128::from(segment) / u128::from(segments);
+        let (first, next) = (border(segment), border(segment + 1));
+        let within = u128::from(number.clamp(from, to) - from);
+        let width = u128::from(to - from) + 1;
+        let code = first + within * (next - first) / width;
+        (code as u64).min(self.range - 1)
+    }
+}
+
+/// A SNARF filter in memory.
+struct SnarfFilter {
+    universe: Universe,
+    spline: Spline,
+    /// The number of different codes.
+    different: u64,
+    codes: Codes,
+}
+
+impl Filter for SnarfFilter {
+    /// A hash does not identify the position of its key, so always true.
+    fn may_contain(&self, _: KeyHash) -> bool {
+        true
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        self.universe.find(key.bytes).is_some_and(|number| {
+            let code = self.spline.code(number);
+            self.codes.has_between(code, code)
+        })
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+    }
+
+    fn answers_ranges(&self) -> bool {
+        true
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
+        self.universe.between(low, high).is_some_and(|(first, last)| {
+            self.codes.has_between(self.spline.code(first), self.spline.code(last))
+        })
+    }
+
+    /// The rate of lookups whose keys are distributed as those of the SSTable: the share of codes that a key has. Of
+    /// the numbers with such a code, one is a key.
+    fn expected_fpr(&self) -> f64 {
+        let numbers = self.universe.largest() as f64 + 1.0;
+        let different = self.different as f64;
+        (different / self.spline.range as f64 - different / numbers).max(0.0)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.codes.memory_bytes() + self.universe.memory_bytes() + size_of_val(&*self.spline.knots)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use types::KeyList;
+
+    use super::*;
+    use crate::position::mix;
+
+    const KEYS: u64 = 100_000;
+
+    fn filter(bits_per_key: f64, numbers: &[u64]) -> Box<dyn Filter> {
+        let keys: KeyList = numbers.iter().map(|number| number.to_be_bytes()).collect();
+        let hashes = vec![KeyHash(0); numbers.len()];
+        let policy = <Snarf as Build<_>>::build(Params { bits_per_key }).ok().unwrap();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(&keys) });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+        let mut numbers: Vec<u64> = numbers.collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+
+    /// The share of empty ranges of `length` numbers that the filter reports as not empty.
+    fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
+        let (mut positives, mut empty) = (0, 0);
+        for start in starts {
+            let at = numbers.partition_point(|number| *number < start);
+            if numbers.get(at).is_none_or(|number| *number >= start.saturating_add(length)) {
+                let (low, high) = (start.to_be_bytes(), start.saturating_add(length).to_be_bytes());
+                empty += 1;
+                positives +=
+                    u32::from(filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high)));
+            }
+        }
+        assert!(empty > 50_000, "{empty} empty ranges show little");
+        f64::from(positives) / f64::from(empty)
+    }
+
+    /// The claim of the authors, and its limit: about 1/K for ranges that are short against the distance of keys, at
+    /// any distribution of the keys; but no bound for ranges right after keys.
+    #[test]
+    fn the_rate_is_one_in_k_unless_ranges_follow_keys() {
+        let uniform = sorted((0..KEYS).map(|i| mix(i, 1)));
+        // Most numbers are small: distances differ by many orders of magnitude.
+        let skewed = sorted((0..KEYS).map(|i| mix(i, 1) >> (mix(i, 2) % 30)));
+        for (bits, cells) in [(10.0, 160.0), (14.0, 2560.0)] {
+            let filter_of_uniform = filter(bits, &uniform);
+            let random = measured(&*filter_of_uniform, &uniform, (0..100_000).map(|i| mix(i, 3)), 1 << 10);
+            assert!(random < 1.5 / cells, "{bits} bits: {random}");
+            let filter_of_skewed = filter(bits, &skewed);
+            let starts = (0..100_000).map(|i| mix(i, 3) >> (mix(i, 4) % 30));
+            let at_keys = measured(&*filter_of_skewed, &skewed, starts, 16);
+            assert!(at_keys < 4.0 / cells, "{bits} bits: {at_keys}");
+            let behind =
+                measured(&*filter_of_uniform, &uniform, uniform.iter().map(|number| number + 1), 1 << 10);
+            assert!(behind > 0.9, "{behind}");
+        }
+    }
+
+    #[test]
+    fn codes_ascend_and_cover_their_range() {
+        let numbers = sorted((0..5000).map(|i| mix(i, 7) >> (mix(i, 8) % 50)));
+        for (segments, range) in [(1, 1), (1, 40), (40, 1_000_000), (3, 1 << 40)] {
+            let spline = Spline::through(&numbers, segments, range);
+            let codes: Vec<u64> = numbers.iter().map(|number| spline.code(*number)).collect();
+            assert!(codes.is_sorted() && codes[0] == 0 && codes.iter().all(|code| *code < range));
+            assert!(spline.code(0) == 0 && spline.code(u64::MAX) < range);
+        }
+    }
+
+    #[test]
+    fn few_numbers_are_known_exactly() {
+        let numbers: Vec<u64> = (0..10_000).map(|i| 5_000_000 + i * 40).collect();
+        let filter = filter(10.0, &numbers);
+        assert!(filter.expected_fpr().abs() < f64::EPSILON);
+        assert!(measured(&*filter, &numbers, 4_999_990..5_400_100, 5).abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,443 @@
+//! SuRF: a trie of the shortest prefixes that tell the keys apart, in few bits more than information theory asks for.
+//!
+//! The trie ends a key where no other key shares its prefix any more. So it answers for strings of any kind, and for
+//! ranges of any length. Bytes after the prefix are unknown, and an absent key that shares a whole prefix is a false
+//! positive, unless the suffix denies it: `suffix_bits` more bits of the key (`real`), which also narrow ranges, or
+//! bits of its hash (`hash`), which only help lookups.
+//!
+//! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too), a
+//! bit that tells whether it has a child, and a bit that tells whether it begins a node. The child of label i is node
+//! number 1 + the labels with children before i; a node begins at its one in the second bit vector. Both are found by
+//! counting bits (`rank.rs`). Bytes that all keys share are stored once.
+//!
+//! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "SuRF: Practical Range Query Filtering with Fast
+//! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in its sparse form; the dense form of the top
+//! levels is faster and not smaller.
+//!
+//! Bytes: 11.7 bits per node and `suffix_bits` per key; for random keys there are about 1.2 nodes per key. Memory
+//! accesses per lookup: about four per level.
+
+mod trie;
+
+use std::ops::Bound;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+use types::{Bytes, HashedKey, KeyHash};
+
+use crate::corrupt::CorruptFilter;
+use crate::filter::{Filter, FilterInput, FilterPolicy};
+use crate::no_keys::NoKeys;
+use crate::packed::Packed;
+use crate::rank::RankedBits;
+use crate::stored::Head;
+use crate::surf::trie::{END, MOST_SUFFIX_BITS, Suffix, Trie, hash_bits, label, real_bits};
+use crate::universe::{decode_bytes, encode_bytes};
+
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
+    "surf",
+    "a trie of shortest different prefixes: ranges of any length over keys of any kind",
+    "# Bits of a key that are stored after its prefix, 0 to 16.\n\
+     suffix_bits = 8\n\
+     # \"real\": the next bits of the key, for lookups and ranges; \"hash\": bits of its hash, for lookups only.\n\
+     suffix = \"real\"\n",
+);
+
+/// The bits of a label: a byte and one more value.
+const LABEL_BITS: u32 = 9;
+
+/// Builds SuRF filters.
+struct Surf {
+    suffix_bits: u32,
+    suffix: Suffix,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    suffix_bits: u32,
+    suffix: Suffix,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { suffix_bits: 8, suffix: Suffix::Real }
+    }
+}
+
+impl Build<dyn FilterPolicy> for Surf {
+    type Params = Params;
+
+    fn build(Params { suffix_bits, suffix }: Params) -> Result<Box<dyn FilterPolicy>, String> {
+        if suffix_bits > MOST_SUFFIX_BITS {
+            return Err(format!("suffix_bits is {suffix_bits}; it must be from 0 to {MOST_SUFFIX_BITS}"));
+        }
+        Ok(Box::new(Self { suffix_bits, suffix }))
+    }
+}
+
+impl FilterPolicy for Surf {
+    /// Stores the false-positive rate and the number of labels, the shared prefix, the bits of children and of nodes,
+    /// the labels, and the suffixes. The header's number of probes is that of suffix bits.
+    fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
+        let keys = input.needed_keys();
+        if keys.is_empty() {
+            return Head::new(self.tag(), 0, &[]).encode([0; 0].into_iter());
+        }
+        let trie = Trie::of(keys, input.hashes, self.suffix, self.suffix_bits);
+        let mut words = vec![trie.rate.to_bits(), trie.labels.len() as u64];
+        encode_bytes(trie.prefix, &mut words);
+        words.extend(bits(&trie.children));
+        words.extend(bits(&trie.begins));
+        words.extend(packed(&trie.labels, LABEL_BITS).to_words());
+        if self.suffix_bits > 0 {
+            words.extend(packed(&trie.suffixes, self.suffix_bits).to_words());
+        }
+        Head::new(self.tag(), self.suffix_bits, input.hashes).encode(words.into_iter())
+    }
+
+    fn open(&self, stored: Bytes) -> Result<Box<dyn Filter>, CorruptFilter> {
+        let (head, mut words) = Head::decode(&stored, self.tag())?;
+        if head.keys == 0 && words.len() == 0 {
+            return Ok(Box::new(NoKeys));
+        }
+        let corrupt = || CorruptFilter("the parts of a trie do not match the header".to_owned());
+        if head.probes > MOST_SUFFIX_BITS {
+            return Err(corrupt());
+        }
+        let filter = SurfFilter::decode(&mut words, self.suffix, head.probes).ok_or_else(corrupt)?;
+        if words.len() > 0 {
+            return Err(corrupt());
+        }
+        Ok(Box::new(filter))
+    }
+
+    fn needs_keys(&self) -> bool {
+        true
+    }
+}
+
+impl Surf {
+    fn tag(&self) -> [u8; 4] {
+        match self.suffix {
+            Suffix::Real => *b"srfr",
+            Suffix::Hash => *b"srfh",
+        }
+    }
+}
+
+/// The words of a bit vector.
+fn bits(bits: &[bool]) -> impl Iterator<Item = u64> {
+    bits.chunks(64).map(|chunk| chunk.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit)))
+}
+
+fn packed(values: &[u64], width: u32) -> Packed {
+    let mut packed = Packed::zeros(values.len(), width);
+    values.iter().enumerate().for_each(|(index, value)| packed.set(index, *value));
+    packed
+}
+
+/// A SuRF filter in memory.
+struct SurfFilter {
+    prefix: Vec<u8>,
+    labels: Packed,
+    len: usize,
+    children: RankedBits,
+    begins: RankedBits,
+    suffixes: Option<Packed>,
+    suffix: Suffix,
+    suffix_bits: u32,
+    rate: f64,
+}
+
+/// A bound of a range, as far as the path to a node is a prefix of it. `None` if the path is already within the bound.
+type Tight<'a> = Option<&'a [u8]>;
+
+impl SurfFilter {
+    /// Decodes the stored words. `None` if they are corrupt.
+    fn decode(
+        words: &mut impl ExactSizeIterator<Item = u64>,
+        suffix: Suffix,
+        suffix_bits: u32,
+    ) -> Option<Self> {
+        let (rate, len) = (f64::from_bits(words.next()?), words.next()?);
+        let prefix = decode_bytes(words)?;
+        if !(0.0..=1.0).contains(&rate) || len == 0 || len > u32::MAX.into() {
+            return None;
+        }
+        let mut take = |count: u64| -> Option<Vec<u64>> {
+            (count <= words.len() as u64).then(|| words.take(count as usize).collect())
+        };
+        let children = RankedBits::new(take(len.div_ceil(64))?.into_iter());
+        let begins = RankedBits::new(take(len.div_ceil(64))?.into_iter());
+        let labels =
+            Packed::from_words(take(Packed::checked_words(len, LABEL_BITS)?)?.into_iter(), LABEL_BITS);
+        let leaves = len.checked_sub(children.ones() as u64)?;
+        let suffixes = match suffix_bits {
+            0 => None,
+            bits => Some(Packed::from_words(take(Packed::checked_words(leaves, bits)?)?.into_iter(), bits)),
+        };
+        Some(Self {
+            prefix,
+            labels,
+            len: len as usize,
+            children,
+            begins,
+            suffixes,
+            suffix,
+            suffix_bits,
+            rate,
+        })
+    }
+
+    /// The labels of a node. Empty for one that a corrupt filter lacks.
+    fn node(&self, node: usize) -> (usize, usize) {
+        let begin = self.begins.select(node).unwrap_or(self.len).min(self.len);
+        (begin, self.begins.select(node + 1).unwrap_or(self.len).min(self.len))
+    }
+
+    /// The first label of a node that is not below `label`.
+    fn search(&self, (mut begin, mut end): (usize, usize), label: u64) -> usize {
+        while begin < end {
+            let middle = begin + (end - begin) / 2;
+            if self.labels.get(middle) < label { begin = middle + 1 } else { end = middle }
+        }
+        begin
+    }
+
+    /// The child of a label. `None` for a leaf.
+    fn child(&self, at: usize) -> Option<usize> {
+        self.children.get(at).then(|| self.children.rank(at) + 1)
+    }
+
+    /// The suffix of a leaf.
+    fn suffix(&self, at: usize) -> u64 {
+        self.suffixes.as_ref().map_or(0, |suffixes| suffixes.get(at - self.children.rank(at)))
+    }
+
+    /// Whether the suffix of a leaf fits the key.
+    fn fits(&self, at: usize, key: HashedKey<'_>, depth: usize) -> bool {
+        let stored = self.suffix(at);
+        match self.suffix {
+            Suffix::Hash => stored == hash_bits(key.hash, self.suffix_bits),
+            // A key that ends is known whole.
+            Suffix::Real if self.labels.get(at) == END => true,
+            Suffix::Real => stored == real_bits(key.bytes, depth, self.suffix_bits),
+        }
+    }
+
+    /// Whether a key below a node may be between two bounds. All bytes before `depth` are equal to those of a bound
+    /// that is given.
+    fn has_between(&self, node: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
+        let labels = self.node(node);
+        let from = low.map(|low| label(low, depth));
+        let to = high.map(|high| label(high, depth));
+        let mut at = from.map_or(labels.0, |from| self.search(labels, from));
+        while at < labels.1 {
+            let label = self.labels.get(at);
+            if to.is_some_and(|to| label > to) {
+                return false;
+            }
+            let low = low.filter(|_| from == Some(label));
+            let high = high.filter(|_| to == Some(label));
+            let found = match self.child(at) {
+                // A node deeper than its bounds is whole between them. Only a corrupt filter has other cases.
+                Some(child) if (low.is_some() || high.is_some()) && child > node && label != END => {
+                    self.has_between(child, depth + 1, low, high)
+                }
+                Some(_) => true,
+                None => self.leaf_is_between(at, depth + 1, low, high),
+            };
+            if found {
+                return true;
+            }
+            at += 1;
+        }
+        false
+    }
+
+    /// Whether the key of a leaf may be between two bounds, by its suffix.
+    fn leaf_is_between(&self, at: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
+        if self.suffix == Suffix::Hash || self.labels.get(at) == END {
+            return true;
+        }
+        let stored = self.suffix(at);
+        let bits = |bound: &[u8]| real_bits(bound, depth, self.suffix_bits);
+        low.is_none_or(|low| stored >= bits(low)) && high.is_none_or(|high| stored <= bits(high))
+    }
+}
+
+impl Filter for SurfFilter {
+    /// A hash does not identify the position of its key, so always true.
+    fn may_contain(&self, _: KeyHash) -> bool {
+        true
+    }
+
+    fn may_contain_key(&self, key: HashedKey<'_>) -> bool {
+        if !key.bytes.starts_with(&self.prefix) {
+            return false;
+        }
+        let (mut node, mut depth) = (0, self.prefix.len());
+        loop {
+            let wanted = label(key.bytes, depth);
+            let labels = self.node(node);
+            let at = self.search(labels, wanted);
+            if at == labels.1 || self.labels.get(at) != wanted {
+                return false;
+            }
+            depth += 1;
+            match self.child(at) {
+                // Only a corrupt filter has a child that is not deeper.
+                Some(child) if child <= node || wanted == END => return true,
+                Some(child) => node = child,
+                None => return self.fits(at, key, depth),
+            }
+        }
+    }
+
+    fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
+        assert_eq!(keys.len(), answers.len(), "one answer per probe");
+        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+    }
+
+    fn answers_ranges(&self) -> bool {
+        true
+    }
+
+    fn may_contain_range(&self, low: Bound<&[u8]>, high: Bound<&[u8]>) -> bool {
+        let bytes = |bound| match bound {
+            Bound::Included(key) | Bound::Excluded(key) => Some(key),
+            Bound::Unbounded => None,
+        };
+        // A bound outside of the prefix is below or above all keys.
+        let (low, high): (Tight<'_>, Tight<'_>) = (bytes(low), bytes(high));
+        let is_tight = |bound: &&[u8]| bound.starts_with(&self.prefix);
+        if low.is_some_and(|low| !is_tight(&low) && *low > *self.prefix)
+            || high.is_some_and(|high| !is_tight(&high) && *high < *self.prefix)
+        {
+            return false;
+        }
+        self.has_between(0, self.prefix.len(), low.filter(is_tight), high.filter(is_tight))
+    }
+
+    /// The rate of lookups of random bytes after the prefix that all keys share.
+    fn expected_fpr(&self) -> f64 {
+        self.rate
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let suffixes = self.suffixes.as_ref().map_or(0, Packed::memory_bytes);
+        let bits = self.children.memory_bytes() + self.begins.memory_bytes();
+        self.prefix.len() + self.labels.memory_bytes() + bits + suffixes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::RangeBounds;
+
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+    use types::KeyList;
+
+    use super::*;
+    use crate::position::mix;
+
+    fn filter(params: Params, keys: &KeyList) -> Box<dyn Filter> {
+        let policy = <Surf as Build<_>>::build(params).ok().unwrap();
+        let hashes: Vec<KeyHash> = (0..keys.len()).map(|i| KeyHash(mix(i as u64, 5))).collect();
+        let stored = policy.build(&FilterInput { hashes: &hashes, bits_per_key: None, keys: Some(keys) });
+        policy.open(Bytes::copy_from(&stored)).unwrap()
+    }
+
+    fn has(filter: &dyn Filter, low: &str, high: &str) -> bool {
+        filter.may_contain_range(Bound::Included(low.as_bytes()), Bound::Included(high.as_bytes()))
+    }
+
+    /// The figure of the paper: what the trie keeps of a few words, and what it therefore cannot tell apart.
+    #[test]
+    fn prefixes_end_where_keys_are_told_apart() {
+        let keys: KeyList = ["SIGAI", "SIGMOD", "SIGOPS", "SIGMODX"].map(str::as_bytes).into_iter().collect();
+        let mut sorted: Vec<&[u8]> = keys.iter().collect();
+        sorted.sort_unstable();
+        let keys: KeyList = sorted.into_iter().collect();
+        let bare = filter(Params { suffix_bits: 0, suffix: Suffix::Real }, &keys);
+        let asks = |key: &str| bare.may_contain_key(HashedKey { bytes: key.as_bytes(), hash: KeyHash(0) });
+        assert!(["SIGAI", "SIGMOD", "SIGMODX", "SIGOPS"].into_iter().all(asks));
+        assert!(asks("SIGACT") && !asks("SIGMETRICS") && !asks("SIGM") && !asks("VLDB") && !asks("SIGMODE"));
+        assert!(has(&*bare, "SIGB", "SIGMOD") && !has(&*bare, "SIGB", "SIGMO") && !has(&*bare, "SIGP", "T"));
+        // A real suffix narrows both.
+        let real = filter(Params::default(), &keys);
+        assert!(!real.may_contain_key(HashedKey { bytes: b"SIGACT", hash: KeyHash(0) }));
+        assert!(has(&*bare, "SIGAJ", "SIGB") && !has(&*real, "SIGAJ", "SIGB") && has(&*real, "SIGA", "SIGB"));
+    }
+
+    /// The claims of the authors for random integers: some ten bits for the trie; and a rate that suffix bits divide.
+    /// Without them a range has the rate of prefixes of two bytes that one key has.
+    #[test]
+    fn random_numbers_take_few_bits() {
+        let mut numbers: Vec<u64> = (0..100_000).map(|i| mix(i, 1)).collect();
+        numbers.sort_unstable();
+        let keys: KeyList = numbers.iter().map(|number| number.to_be_bytes()).collect();
+        let [bare, real] =
+            [0, 8].map(|suffix_bits| filter(Params { suffix_bits, suffix: Suffix::Real }, &keys));
+        let bits = |filter: &dyn Filter| filter.memory_bytes() as f64 * 8.0 / keys.len() as f64;
+        assert!(bits(&*bare) < 15.0 && bits(&*real) < 23.0, "{} {}", bits(&*bare), bits(&*real));
+        let short = |filter: &dyn Filter| {
+            let asks = |i: u64| {
+                let low = mix(i, 2);
+                let (low, high) = (low.to_be_bytes(), low.saturating_add(1 << 20).to_be_bytes());
+                filter.may_contain_range(Bound::Included(&low), Bound::Included(&high))
+            };
+            (0..50_000).filter(|i| asks(*i)).count() as f64 / 50_000.0
+        };
+        let (bare, real) = (short(&*bare), short(&*real));
+        let keys_per_prefix = 100_000.0 / 65_536.0f64;
+        assert!((bare - keys_per_prefix * (-keys_per_prefix).exp()).abs() < 0.02, "{bare}");
+        assert!(real < bare / 100.0, "{bare} {real}");
+    }
+
+    #[test]
+    fn impossible_suffixes_are_refused() {
+        assert!(<Surf as Build<_>>::build(Params { suffix_bits: 17, ..Params::default() }).is_err());
+    }
+
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        proptest::collection::vec(prop_oneof![Just(0u8), Just(1), Just(b'a'), Just(0xff)], 0..6)
+    }
+
+    fn bound() -> impl Strategy<Value = Bound<Vec<u8>>> {
+        prop_oneof![
+            Just(Bound::Unbounded),
+            bytes().prop_map(Bound::Included),
+            bytes().prop_map(Bound::Excluded)
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 5_000,
+            rng_seed: RngSeed::Fixed(42),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        /// Every key between the bounds is found, whatever the strings and the suffixes.
+        #[test]
+        fn no_key_between_bounds_is_lost(
+            keys in proptest::collection::btree_set(bytes(), 1..20), low in bound(), high in bound(),
+            suffix_bits in 0u32..17, is_real in any::<bool>(),
+        ) {
+            let list: KeyList = keys.iter().collect();
+            let suffix = if is_real { Suffix::Real } else { Suffix::Hash };
+            let filter = filter(Params { suffix_bits, suffix }, &list);
+            for (index, key) in keys.iter().enumerate() {
+                let hash = KeyHash(mix(index as u64, 5));
+                prop_assert!(filter.may_contain_key(HashedKey { bytes: key, hash }), "{key:?}");
+            }
+            let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
+            let inside = keys.iter().any(|key| RangeBounds::<[u8]>::contains(&bounds, key.as_slice()));
+            prop_assert!(!inside || filter.may_contain_range(bounds.0, bounds.1), "{bounds:?}");
+        }
+    }
+}

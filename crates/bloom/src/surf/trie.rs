@@ -1,0 +1,90 @@
+//! The construction of a SuRF: the trie of the shortest prefixes that tell the keys apart, in level order.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+use types::{KeyHash, KeyList, common_prefix};
+
+/// The most bits stored after a prefix.
+pub(super) const MOST_SUFFIX_BITS: u32 = 16;
+
+/// The label of a key that ends. A byte has its value and one more.
+pub(super) const END: u64 = 0;
+
+/// The kind of the bits stored after a prefix.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Suffix {
+    /// The next bits of the key.
+    Real,
+    /// Bits of the hash of the key.
+    Hash,
+}
+
+/// The label of a key at a depth.
+pub(super) fn label(key: &[u8], depth: usize) -> u64 {
+    key.get(depth).map_or(END, |byte| u64::from(*byte) + 1)
+}
+
+/// The first bits of a key from a depth on, as if it continued with zeros.
+pub(super) fn real_bits(key: &[u8], depth: usize, bits: u32) -> u64 {
+    let byte = |at: usize| u64::from(key.get(at).copied().unwrap_or(0));
+    (byte(depth) << 8 | byte(depth + 1)) >> (MOST_SUFFIX_BITS - bits)
+}
+
+/// The first bits of a hash.
+pub(super) fn hash_bits(hash: KeyHash, bits: u32) -> u64 {
+    if bits == 0 { 0 } else { hash.0 >> (u64::BITS - bits) }
+}
+
+/// A trie under construction, in level order.
+#[derive(Default)]
+pub(super) struct Trie<'a> {
+    /// The bytes that all keys share.
+    pub(super) prefix: &'a [u8],
+    pub(super) labels: Vec<u64>,
+    /// Which labels have a child.
+    pub(super) children: Vec<bool>,
+    /// Which labels begin a node.
+    pub(super) begins: Vec<bool>,
+    /// The suffix of each label without a child.
+    pub(super) suffixes: Vec<u64>,
+    /// The probability that a key of random bytes after the prefix is reported as present.
+    pub(super) rate: f64,
+}
+
+impl<'a> Trie<'a> {
+    /// Creates the trie of keys in order, at least one.
+    pub(super) fn of(keys: &'a KeyList, hashes: &[KeyHash], suffix: Suffix, suffix_bits: u32) -> Self {
+        let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
+        // A key that is alone has no prefix, or nothing would be left of it.
+        let shared = if first == last { 0 } else { common_prefix(first, last) };
+        let mut trie = Self { prefix: &first[..shared], ..Self::default() };
+        let mut nodes = VecDeque::from([(0, keys.len(), shared)]);
+        while let Some((begin, end, depth)) = nodes.pop_front() {
+            let mut at = begin;
+            while at < end {
+                let label = label(keys.key(at), depth);
+                let same = (at..end).take_while(|key| self::label(keys.key(*key), depth) == label).count();
+                // Equal keys end together.
+                let is_leaf = label == END || keys.key(at) == keys.key(at + same - 1);
+                trie.begins.push(at == begin);
+                trie.labels.push(label);
+                trie.children.push(!is_leaf);
+                if is_leaf {
+                    trie.suffixes.push(match suffix {
+                        Suffix::Real if label == END => 0,
+                        Suffix::Real => real_bits(keys.key(at), depth + 1, suffix_bits),
+                        Suffix::Hash => hash_bits(hashes[at], suffix_bits),
+                    });
+                    let bits = 8 * (depth + 1 - shared) as i32 + suffix_bits.cast_signed();
+                    trie.rate += if label == END { 0.0 } else { 0.5f64.powi(bits) };
+                } else {
+                    nodes.push_back((at, at + same, depth + 1));
+                }
+                at += same;
+            }
+        }
+        trie
+    }
+}

@@ -1,0 +1,315 @@
+//! Horizontal growth: at most K runs in order of age, merged so that as few bytes as possible are written.
+//!
+//! Levels that grow by a fixed ratio bound the number of runs and write more than that bound needs. The scheme here
+//! has no levels. After each flush it merges the newest runs, as many as the binomial transform says. Sources:
+//! Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable
+//! Merge Compaction" (2014), for its optimality; Mo, Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv
+//! 2504.17178), which calls the scheme horizontal growth.
+//!
+//! Count data in buffers. The oldest run has rank K, the next one rank K − 1, and so on. A run of rank k has C(w−1+k,
+//! k) buffers, where w is its weight: the number of times that its first entries were written. A flush beyond K runs
+//! joins the newest run whose weight is below that of the run before it, and all runs after that one. If there is
+//! none, everything becomes one run. Weights follow from sizes, so the policy needs no memory. Overwritten keys make
+//! runs smaller, and the policy continues with the weight that fits the size.
+//!
+//! # What it writes
+//! With K runs, C(w−1+k, k) entries of weight w fit where k = K, and so on down to one run. The scheme is therefore
+//! optimal after N = C(w+K, K) − 1 flushes, for each w: no schedule with at most K runs writes fewer bytes. If the
+//! number of flushes is known in advance (`flushes`), the schedule is optimal at that number. A buffer has weight v in
+//! at most C(v+K−1, K−1) cases, so N buffers of the smallest weights cost
+//!
+//! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r buffers that remain
+//!
+//! where each flush is written directly into its run. This tree first writes each flush as a run of its own, which
+//! adds one buffer per merge. The schedule has the fewest merges of all optimal ones: C(w−2+K, K) − 1, and one for
+//! each chain of buffers that the last weight needs. Both numbers are tested against a dynamic programme.
+//!
+//! # What it costs
+//! Each merge reads whole runs, so the last one takes as much transient space as the data.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::Job;
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape, TableShape};
+use crate::whole;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Horizontal>(
+    "horizontal",
+    "at most K runs and no levels: the fewest bytes written for so many runs",
+    "# Runs of the tree, 1 to 64.\n\
+     runs = 4\n\
+     # Flushes of the whole load, for which the schedule is optimal; 0 if unknown. For keys that are written once.\n\
+     flushes = 0\n",
+);
+
+/// The horizontal policy with its parameters.
+struct Horizontal {
+    runs: usize,
+    flushes: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    runs: u64,
+    flushes: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { runs: 4, flushes: 0 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Horizontal {
+    type Params = Params;
+
+    fn build(Params { runs, flushes }: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        if !(1..=64).contains(&runs) {
+            return Err(format!("runs is {runs}; it must be from 1 to 64: so many runs may stay"));
+        }
+        if flushes > MOST_FLUSHES {
+            return Err(format!("flushes is {flushes}; it must be at most {MOST_FLUSHES}, or 0 if unknown"));
+        }
+        Ok(Box::new(Self { runs: runs as usize, flushes }))
+    }
+}
+
+/// The longest load with a schedule of its own. The work per flush grows with the square root.
+const MOST_FLUSHES: u64 = 1_000_000;
+
+impl Horizontal {
+    /// Returns how many of the newest runs the schedule of a known load merges. `None` beyond its end.
+    fn scheduled(&self, sizes: &[f64]) -> Option<usize> {
+        let flushed = sizes.iter().sum::<f64>().round() as u64;
+        if flushed == 0 || flushed > self.flushes {
+            return None;
+        }
+        // A run that ends within half a buffer of the newest run's begin stays.
+        let newest = newest_run(flushed, self.flushes, self.runs as u64) as f64 - 0.5;
+        let mut covered = 0.0;
+        let runs = sizes.iter().take_while(|size| {
+            let is_part = covered < newest;
+            covered += **size;
+            is_part
+        });
+        Some(runs.count())
+    }
+
+    /// Returns how many of the newest runs are merged if there are too many, by the weights of the runs.
+    fn surplus(&self, sizes: &[f64]) -> Option<usize> {
+        let extra = sizes.len().checked_sub(self.runs).filter(|extra| *extra > 0)?;
+        // The newest of the K oldest runs has rank 1.
+        let weight = |at: usize| weight(sizes[at], (at - extra + 1) as u64);
+        let oldest = sizes.len() - 1;
+        let joined = (extra..oldest).find(|at| weight(*at) < weight(*at + 1)).unwrap_or(oldest);
+        Some(joined + 1)
+    }
+}
+
+impl CompactionPolicy for Horizontal {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        let runs: Vec<(usize, &Run<TableShape>)> = shape.levels.runs().collect();
+        let buffer = shape.buffer_bytes.max(1) as f64;
+        let sizes: Vec<f64> = runs.iter().map(|(_, run)| run.bytes() as f64 / buffer).collect();
+        let scheduled = self.scheduled(&sizes).filter(|count| *count > 1);
+        let count = scheduled.or_else(|| self.surplus(&sizes))?;
+        Some(whole::merge_runs(&runs[..count]))
+    }
+}
+
+/// Returns the weight of a run of `size` buffers and this rank: that of the nearest size C(w−1+rank, rank).
+fn weight(size: f64, rank: u64) -> u64 {
+    if rank == 1 {
+        return size.round().max(1.0) as u64;
+    }
+    let (mut weight, mut buffers) = (1, 1.0);
+    loop {
+        let next = buffers * (weight + rank) as f64 / weight as f64;
+        if size <= f64::midpoint(buffers, next) {
+            return weight;
+        }
+        (weight, buffers) = (weight + 1, next);
+    }
+}
+
+/// Returns the size of the newest run after `flushed` of `flushes` buffers, in the optimal schedule of at most `runs`
+/// runs. `flushed` is from 1 to `flushes`.
+fn newest_run(mut flushed: u64, mut flushes: u64, mut runs: u64) -> u64 {
+    loop {
+        if runs == 1 {
+            return flushed;
+        }
+        let oldest = oldest_run(flushes, runs);
+        if flushed == oldest {
+            return oldest;
+        } else if flushed < oldest {
+            flushes = oldest - 1;
+        } else {
+            (flushed, flushes, runs) = (flushed - oldest, flushes - oldest, runs - 1);
+        }
+    }
+}
+
+/// Returns the size of the oldest run after `flushes` buffers, at least one, in the optimal schedule of `runs` runs.
+///
+/// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
+/// before it are its left subtree, with as many runs and a weight more each. The buffers after it are its right
+/// subtree, with one run less. All places of weight below w are taken. Those of weight w are in chains: one left step
+/// and then right steps. Chains with fewer right steps before them are longer, so they are taken first.
+fn oldest_run(flushes: u64, runs: u64) -> u64 {
+    let last = (1..).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
+    if last == 1 {
+        return 1;
+    }
+    let mut left = binomial(last - 2 + runs, runs) - 1;
+    let mut rest = flushes + 1 - binomial(last - 1 + runs, runs);
+    for right_steps in 0..runs {
+        let length = runs - right_steps;
+        let all = binomial(last - 2 + right_steps, right_steps) * length;
+        let in_left = match last {
+            2 => u64::from(right_steps == 0),
+            _ => binomial(last - 3 + right_steps, right_steps),
+        };
+        let taken = rest.min(all);
+        left += taken.min(in_left * length);
+        rest -= taken;
+    }
+    left + 1
+}
+
+/// Returns the binomial coefficient of `n` over `k`, at most 2^60, so that sums of a few do not overflow.
+fn binomial(n: u64, k: u64) -> u64 {
+    const MOST: u128 = 1 << 60;
+    let k = k.min(n - k);
+    let mut result = 1u128;
+    for step in 1..=k {
+        result = result * u128::from(n - k + step) / u128::from(step);
+        if result > MOST {
+            return MOST as u64;
+        }
+    }
+    result as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    fn pick(runs: usize, flushes: u64, sizes: &[u64]) -> Option<usize> {
+        let job = Horizontal { runs, flushes }.pick(&shape(&[sizes]))?;
+        assert_eq!((job.level, job.run), (0, None));
+        assert_eq!(job.inputs, (1..=job.inputs.len() as u64).collect::<Vec<_>>());
+        Some(job.inputs.len())
+    }
+
+    #[test]
+    fn a_flush_joins_the_newest_run_that_may_grow() {
+        assert_eq!(pick(2, 0, &[1, 1]), None);
+        // Weights 1 and 1: everything. Weights 1 and 2: the newer run grows to 2 buffers, and then all is merged.
+        assert_eq!(pick(2, 0, &[1, 1, 1]), Some(3));
+        assert_eq!(pick(2, 0, &[1, 1, 3]), Some(2));
+        assert_eq!(pick(2, 0, &[1, 2, 3]), Some(3));
+        assert_eq!(pick(3, 0, &[1, 1, 3, 10]), Some(2));
+        assert_eq!(pick(3, 0, &[1, 2, 3, 10]), Some(3));
+        assert_eq!(pick(3, 0, &[1, 1, 6, 10]), Some(2));
+        assert_eq!(pick(3, 0, &[1, 3, 6, 10]), Some(4));
+        assert_eq!(pick(1, 0, &[1, 9]), Some(2));
+    }
+
+    #[test]
+    fn runs_that_another_policy_left_are_merged_down_to_the_limit() {
+        assert_eq!(pick(2, 0, &[1, 1, 1, 1, 10]), Some(4));
+        assert_eq!(pick(1, 0, &[4, 4, 4]), Some(3));
+    }
+
+    #[test]
+    fn overwritten_keys_leave_the_nearest_weight() {
+        // 13 buffers are nearest to the 15 of weight 5, and 8 to the 10 of weight 4 or the 6 of weight 3.
+        assert_eq!([13.0, 12.4, 8.1, 7.9].map(|size| weight(size, 2)), [5, 4, 4, 3]);
+        assert_eq!(pick(2, 0, &[1, 4, 13]), Some(2));
+        assert_eq!(pick(2, 0, &[1, 5, 13]), Some(3));
+    }
+
+    /// The least cost of `flushes` flushes with at most k runs, for each k up to `runs`: the bytes with each flush
+    /// written into its run, and the merges. In buffers.
+    fn dynamic_programme(flushes: usize, runs: usize) -> Vec<Vec<(u64, u64)>> {
+        let mut fewer = vec![(u64::MAX / 4, 0); flushes + 1];
+        fewer[0] = (0, 0);
+        let mut all = Vec::new();
+        for _ in 0..runs {
+            let mut least = vec![(0, 0); flushes + 1];
+            for count in 1..=flushes {
+                // Flush `last` merges all runs for the last time.
+                let cost = |last: usize| {
+                    let (before, after): ((u64, u64), (u64, u64)) = (least[last - 1], fewer[count - last]);
+                    (before.0 + last as u64 + after.0, before.1 + u64::from(last > 1) + after.1)
+                };
+                least[count] = (1..=count).map(cost).min().unwrap();
+            }
+            all.push(least.clone());
+            fewer = least;
+        }
+        all
+    }
+
+    #[test]
+    fn the_schedule_is_the_optimum_of_the_dynamic_programme() {
+        let optimum = dynamic_programme(512, 9);
+        for (runs, optimum) in (1..).zip(&optimum) {
+            for flushes in (1..=64).chain((80..=512).step_by(48)) {
+                let newest = |flushed: u64| newest_run(flushed, flushes, runs);
+                let bytes: u64 = (1..=flushes).map(newest).sum();
+                let merges = (1..=flushes).filter(|flushed| newest(*flushed) > 1).count() as u64;
+                assert_eq!((bytes, merges), optimum[flushes as usize], "{flushes} flushes, {runs} runs");
+            }
+        }
+        // Bytes per byte flushed: the published table for 512 flushes.
+        let table = [256.5, 20.4, 9.47, 6.50, 5.21, 4.46];
+        for (optimum, expected) in optimum.iter().zip(table) {
+            assert!((optimum[512].0 as f64 / 512.0 - expected).abs() < 0.05, "{expected}");
+        }
+    }
+
+    #[test]
+    fn a_load_of_unknown_length_is_optimal_wherever_all_weights_are_full() {
+        let optimum = dynamic_programme(300, 5);
+        for (runs, optimum) in (1..).zip(&optimum) {
+            let full = |weight: u64| binomial(weight + runs, runs) - 1;
+            for weight in (1..).take_while(|weight| full(*weight) <= 300) {
+                let mut sizes: Vec<f64> = Vec::new();
+                let (mut bytes, mut merges) = (0, 0);
+                for _ in 0..full(weight) {
+                    sizes.insert(0, 1.0);
+                    let policy = Horizontal { runs: runs as usize, flushes: 0 };
+                    let count = policy.surplus(&sizes).unwrap_or(1);
+                    let merged: f64 = sizes.drain(..count).sum();
+                    sizes.insert(0, merged);
+                    bytes += merged as u64;
+                    merges += u64::from(count > 1);
+                }
+                assert!(sizes.len() <= runs as usize);
+                assert_eq!((bytes, merges), optimum[full(weight) as usize], "{runs} runs, weight {weight}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_known_load_is_merged_by_its_schedule() {
+        // Three flushes and two runs: the second flush joins the first, so that the third one is not merged.
+        assert_eq!((pick(2, 3, &[1, 1]), pick(2, 0, &[1, 1])), (Some(2), None));
+        assert_eq!((pick(2, 3, &[1, 2]), pick(2, 0, &[1, 1, 1])), (None, Some(3)));
+        // Beyond the announced flushes the weights decide.
+        assert_eq!(pick(2, 3, &[1, 1, 2]), Some(3));
+    }
+
+    #[test]
+    fn impossible_parameters_are_refused() {
+        for (runs, flushes) in [(0, 0), (65, 0), (2, MOST_FLUSHES + 1)] {
+            assert!(Horizontal::build(Params { runs, flushes }).is_err());
+        }
+    }
+}

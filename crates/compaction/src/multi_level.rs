@@ -1,0 +1,137 @@
+//! Multi-level compaction: a merge that would fill a level takes that level along into the one below.
+//!
+//! A leveled tree writes a level one last time, at its fullest, only to merge it into the next level right after. Here
+//! one job does both. It takes level 0 and goes down as long as the data would fill the next level, and its output goes
+//! to the first level with room. Source: the multi-level or multi-way merges that users of leveled stores ask for
+//! (fjall-rs/lsm-tree, issue 116); with levels of one run each it is the carry of a counter with base T, as in
+//! Bentley, Saxe, "Decomposable Searching Problems I" (1980), and the T − 1 arrivals per level of Huynh et al.,
+//! "Endure" (VLDB 2022).
+//!
+//! # What it writes
+//! As with [`leveled`](crate::leveled), with a(i) the size of arrivals at level i and n(i) = ⌈T^i / a(i)⌉ of them per
+//! cycle. The last one passes without being written there. After q·n(i) + r arrivals, r < n(i),
+//!
+//! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
+//!
+//! and in level 1 the first arrival of a cycle writes nothing if it is one run, because it is moved there. An entry that
+//! has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky, and one write less than with `leveled`.
+//!
+//! # What it costs
+//! Reads and space are those of `leveled`. A merge takes as long, and as much transient space, as the levels that it
+//! takes along.
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Action, Job};
+use crate::policy::CompactionPolicy;
+use crate::shape::Shape;
+use crate::{size_ratio, whole};
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
+    "multi-level",
+    "leveled, with one merge through all levels that it would fill: one write per level less",
+    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+     size_ratio = 10\n\
+     # Runs that level 0 gathers before they are merged down, at least 1.\n\
+     level0_runs = 1\n",
+);
+
+/// The multi-level policy with its parameters.
+struct MultiLevel {
+    size_ratio: f64,
+    level0_runs: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: f64,
+    level0_runs: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10.0, level0_runs: 1 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for MultiLevel {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self {
+            size_ratio: size_ratio::factor("size_ratio", params.size_ratio)?,
+            level0_runs: size_ratio::level0_runs(params.level0_runs)?,
+        }))
+    }
+}
+
+impl MultiLevel {
+    /// Returns whether `bytes` fill a level.
+    fn fill(&self, shape: &Shape, level: usize, bytes: u64) -> bool {
+        bytes as f64 >= size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level)
+    }
+
+    /// Returns the job that merges the data from `first` down to the level in which all of it has room.
+    fn merge_from(&self, shape: &Shape, first: usize) -> Job {
+        let (mut level, mut bytes) = (first, shape.bytes_of(first));
+        let mut runs: Vec<_> = shape.runs_of(first).iter().map(|run| (first, run)).collect();
+        loop {
+            level += 1;
+            bytes += shape.bytes_of(level);
+            runs.extend(shape.runs_of(level).iter().map(|run| (level, run)));
+            if !self.fill(shape, level, bytes) {
+                break;
+            }
+        }
+        let action = if runs.len() == 1 { Action::Move } else { Action::Merge };
+        Job { level, action, ..whole::merge_runs(&runs) }
+    }
+}
+
+impl CompactionPolicy for MultiLevel {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        // Several runs or a full level below level 0 were left by another policy.
+        let levels = 1..shape.levels.levels.len();
+        if let Some(level) = levels.clone().find(|level| shape.runs_of(*level).len() > 1) {
+            return Some(whole::merge_within(shape, level));
+        }
+        let mut levels = levels.rev();
+        if let Some(level) = levels.find(|level| self.fill(shape, *level, shape.bytes_of(*level))) {
+            return Some(self.merge_from(shape, level));
+        }
+        (shape.runs_of(0).len() >= self.level0_runs).then(|| self.merge_from(shape, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::shape;
+
+    fn pick(level0_runs: u64, levels: &[&[u64]]) -> Option<(Vec<u64>, usize, Action)> {
+        let policy = MultiLevel::build(Params { size_ratio: 4.0, level0_runs }).ok().unwrap();
+        let job = policy.pick(&shape(levels))?;
+        assert_eq!(job.run, None);
+        Some((job.inputs, job.level, job.action))
+    }
+
+    #[test]
+    fn a_merge_stops_where_there_is_room() {
+        assert_eq!(pick(1, &[&[1]]), Some((vec![1], 1, Action::Move)));
+        assert_eq!(pick(1, &[&[1], &[2]]), Some((vec![1, 2], 1, Action::Merge)));
+        assert_eq!(pick(2, &[&[1], &[2]]), None);
+        // Level 1 would have 4 buffers and be full.
+        assert_eq!(pick(1, &[&[1], &[3]]), Some((vec![1, 2], 2, Action::Merge)));
+        assert_eq!(pick(1, &[&[1], &[3], &[4]]), Some((vec![1, 2, 3], 2, Action::Merge)));
+        assert_eq!(pick(1, &[&[1], &[3], &[12], &[16]]), Some((vec![1, 2, 3, 4], 3, Action::Merge)));
+    }
+
+    #[test]
+    fn what_another_policy_left_is_brought_in_order() {
+        assert_eq!(pick(1, &[&[], &[1, 1]]), Some((vec![1, 2], 1, Action::Merge)));
+        assert_eq!(pick(1, &[&[], &[9], &[1]]), Some((vec![1, 2], 2, Action::Merge)));
+        assert_eq!(pick(1, &[&[], &[9]]), Some((vec![1], 2, Action::Move)));
+    }
+}

@@ -1,0 +1,211 @@
+//! Spooky: whole levels are merged, but into the largest level one group of perfectly overlapping tables at a time.
+//!
+//! Source: Dayan, Weiss, Dashevsky, Pan, Bortnikov, Twitto, "Spooky: Granulating LSM-Tree Compactions Correctly" (VLDB
+//! 2022). Merging whole levels, as [`leveled`](crate::leveled) does, needs as much transient space as the data when the
+//! largest level is merged. Merging table by table, as [`leveled-partial`](crate::leveled_partial) does, needs little,
+//! and writes more, because tables overlap others in part. Here the level above the largest is cut at the boundaries
+//! of the largest level's tables ([`CompactionPolicy::cuts`]). Once it is full, it is drained in key order: the tables
+//! within the boundaries of one table of the largest level are merged with that table, then those of the next one. A
+//! group that is smaller than a table takes the next one along, so that tables stay large.
+//!
+//! The levels above are merged whole, and their transient space is a small share of the data. Level 0 and the
+//! capacities are those of `leveled`.
+//!
+//! A shape has no memory, so a drain that has begun is known by the table numbers: the largest level then has a table
+//! that is newer than all tables of the level above. A run that enters the level above the largest is always merged,
+//! never moved, because it must be cut.
+//!
+//! # What it costs
+//! Reads and writes are those of `leveled`, and one write more for the first run that enters the level above the
+//! largest. A merge into the largest level takes about as much transient space as one table of it and its share of the
+//! level above. The number of tables of the level above is that of the largest level.
+
+use std::sync::Arc;
+
+use catalog::{Build, Variant};
+use serde::{Deserialize, Serialize};
+
+use crate::job::{Action, Job};
+use crate::leveled::Leveled;
+use crate::policy::CompactionPolicy;
+use crate::shape::{Run, Shape, TableShape};
+use crate::tables::{overlapping, push_down};
+use crate::whole;
+
+pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>(
+    "spooky",
+    "leveled, but the largest level is merged by groups of overlapping tables: its writes with little extra space",
+    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+     size_ratio = 10\n\
+     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     level0_runs = 1\n",
+);
+
+/// The spooky policy: the capacities of leveled.
+struct Spooky(Leveled);
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Params {
+    size_ratio: f64,
+    level0_runs: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { size_ratio: 10.0, level0_runs: 1 }
+    }
+}
+
+impl Build<dyn CompactionPolicy> for Spooky {
+    type Params = Params;
+
+    fn build(params: Params) -> Result<Box<dyn CompactionPolicy>, String> {
+        Ok(Box::new(Self(Leveled::new(params.size_ratio, params.level0_runs)?)))
+    }
+}
+
+impl CompactionPolicy for Spooky {
+    fn pick(&self, shape: &Shape) -> Option<Job> {
+        if let Some(level) = level_being_drained(shape) {
+            return Some(first_group(shape, level));
+        }
+        let level = self.0.due_level(shape)?;
+        if level > 0 && shape.runs_of(level).len() > 1 {
+            return Some(whole::merge_within(shape, level));
+        }
+        let largest = shape.last_level();
+        if level > 0 && level + 1 == largest && shape.runs_of(largest).len() == 1 {
+            return Some(first_group(shape, level));
+        }
+        let job = whole::merge_into_next(shape, level);
+        // The run of the level above the largest must be cut, so it is written.
+        let action = if level + 2 == largest { Action::Merge } else { job.action };
+        Some(Job { action, ..job })
+    }
+
+    fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+        let [largest] = shape.runs_of(shape.last_level()) else { return Vec::new() };
+        if job.level == 0 || job.level + 1 != shape.last_level() {
+            return Vec::new();
+        }
+        largest.tables.iter().skip(1).map(|table| Arc::clone(&table.smallest)).collect()
+    }
+}
+
+/// Returns the level above the largest, if a part of it was merged into the largest level after it was last written.
+fn level_being_drained(shape: &Shape) -> Option<usize> {
+    let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
+    let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };
+    (newest(above) < newest(largest)).then_some(level)
+}
+
+/// Returns the highest table number of a run.
+fn newest(run: &Run<TableShape>) -> u64 {
+    run.tables.iter().map(|table| table.id).max().unwrap_or(0)
+}
+
+/// Returns the job that merges the first tables of a level of one run with all tables of the level below that they
+/// overlap, and with all of their own level that those overlap in turn.
+fn first_group(shape: &Shape, level: usize) -> Job {
+    let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);
+    let whole = below.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
+    let (mut taken, mut end) = (1, &above[0].largest);
+    while taken < above.len() {
+        let met = overlapping(below, &above[0].smallest, end);
+        end = met.last().map_or(end, |table| end.max(&table.largest));
+        let overlapped = above[taken..].partition_point(|table| table.smallest <= *end);
+        let bytes: u64 = met.iter().map(|table| table.bytes).sum();
+        if overlapped == 0 && bytes >= whole {
+            break;
+        }
+        // A group that is smaller than a table takes the next one along.
+        taken += overlapped.max(1);
+        end = end.max(&above[taken - 1].largest);
+    }
+    push_down(shape, level, &above[..taken], true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::simulate::{Load, simulate};
+    use crate::testing::cut_shape;
+
+    fn policy() -> Box<dyn CompactionPolicy> {
+        Spooky::build(Params { size_ratio: 4.0, level0_runs: 1 }).ok().unwrap()
+    }
+
+    #[test]
+    fn the_largest_level_is_merged_group_by_group() {
+        let above = [(0, 4), (5, 9), (10, 19), (20, 29)];
+        let shape = cut_shape(&[(1, 0, &above), (2, 0, &[(0, 9), (10, 19), (20, 29)])]);
+        let job = policy().pick(&shape).unwrap();
+        assert_eq!((job.inputs.as_slice(), job.level, job.run), (&[1, 2, 5][..], 2, Some(300)));
+        // The rest is drained although the level is not full any more, because the largest level has a newer table.
+        let mut shape = cut_shape(&[(1, 0, &above[2..]), (2, 0, &[(0, 9), (10, 19), (20, 29)])]);
+        assert_eq!(policy().pick(&shape).unwrap().inputs, [1, 4]);
+        shape.levels.levels[1].runs[0].tables[0].id = 99;
+        assert_eq!(policy().pick(&shape), None);
+    }
+
+    #[test]
+    fn small_tables_are_merged_together() {
+        let mut shape = cut_shape(&[
+            (1, 0, &[(0, 9), (10, 19), (20, 29), (30, 39)]),
+            (2, 0, &[(0, 9), (10, 19), (20, 39)]),
+        ]);
+        shape.levels.levels[2].runs[0].tables[0].bytes = 10;
+        assert_eq!(policy().pick(&shape).unwrap().inputs, [1, 2, 5, 6]);
+    }
+
+    #[test]
+    fn what_enters_the_level_above_the_largest_is_cut_at_its_tables() {
+        let shape = cut_shape(&[(0, 0, &[(0, 99)]), (2, 0, &[(0, 9), (10, 19), (20, 29)])]);
+        let job = policy().pick(&shape).unwrap();
+        assert_eq!((job.level, job.action), (1, Action::Merge));
+        let cuts: Vec<u8> = policy().cuts(&shape, &job).iter().map(|cut| cut[0]).collect();
+        assert_eq!(cuts, [10, 20]);
+        assert!(policy().cuts(&shape, &Job { level: 2, ..job }).is_empty());
+    }
+
+    /// A policy that notes the most bytes that a job reads.
+    struct Noting(Box<dyn CompactionPolicy>, Mutex<u64>);
+
+    impl CompactionPolicy for Noting {
+        fn pick(&self, shape: &Shape) -> Option<Job> {
+            let job = self.0.pick(shape)?;
+            let inputs = shape.levels.tables().filter(|(_, table)| job.inputs.contains(&table.id));
+            let bytes: u64 = inputs.map(|(_, table)| table.bytes).sum();
+            if job.action == Action::Merge {
+                let mut most = self.1.lock().unwrap();
+                *most = bytes.max(*most);
+            }
+            Some(job)
+        }
+
+        fn cuts(&self, shape: &Shape, job: &Job) -> Vec<Arc<[u8]>> {
+            self.0.cuts(shape, job)
+        }
+    }
+
+    /// The claim of the authors: the writes of whole merges, with the transient space of partial ones.
+    #[test]
+    fn it_writes_as_leveled_and_needs_little_space() {
+        let load =
+            Load { writes_per_flush: 1000, entry_bytes: 100, entries_per_table: 1000, distinct_keys: None };
+        let measured = |label: &str| {
+            let policy = crate::CATALOG.build(&crate::CATALOG.choose(&label.into()).unwrap()).unwrap();
+            let policy = Noting(policy, Mutex::new(0));
+            let report = simulate(&policy, load, 250).unwrap();
+            (report.write_amp(), policy.1.into_inner().unwrap() as f64 / report.flush_bytes as f64)
+        };
+        let (leveled, whole) = measured("leveled(size_ratio=4)");
+        let (partial, _) = measured("leveled-partial(size_ratio=4, level0_runs=1)");
+        let (spooky, group) = measured("spooky(size_ratio=4)");
+        assert!(whole > 0.7 && group < 0.3, "{whole} {group} of the data in one merge");
+        assert!(spooky < leveled + 1.0 && spooky < partial, "{spooky} {leveled} {partial}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The metrics that a verdict asks for and that its phase cannot have, each with the reason and the setting that would
+//! give it. Only certain cases are here: a metric that merely may be missing is no error.
+
+use results::{Metric, RunMode, Unit, columns as c};
+use tree::{Design, Mapped};
+use workload::{Kind, Mixed, Phase, Rate, Work};
+
+use super::cell::Cell;
+use super::engine::engine;
+
+/// The columns of bytes per byte of the user, which phases without writes do not have.
+const PER_WRITTEN_BYTE: [Metric; 8] = [
+    c::WRITE_AMP,
+    c::WRITE_AMP_WAL,
+    c::WRITE_AMP_SETTLED,
+    c::WRITE_AMP_WAL_SETTLED,
+    c::OS_WRITE_AMP,
+    c::OS_WRITE_AMP_SETTLED,
+    c::EXPECTED_WRITE_AMP,
+    c::WRITE_AMP_RESIDUAL,
+];
+
+/// The columns of lookups of single keys.
+const PER_LOOKUP: [Metric; 4] =
+    [c::BLOCKS_PER_GET, c::EXPECTED_BLOCKS_PER_GET, c::BLOCKS_PER_GET_RESIDUAL, c::FPR];
+
+/// The columns of scans.
+const PER_SCAN: [Metric; 2] = [c::RANGE_FPR, c::SOURCES_PER_RANGE];
+
+/// The columns of blocks in the block cache.
+const OF_CACHE: [Metric; 3] = [c::CACHE_HIT_RATE, c::EXPECTED_HIT_RATE, c::HIT_RATE_RESIDUAL];
+
+/// The columns of response times, which only an open loop has.
+const OPEN_LOOP: [Metric; 4] =
+    [c::RESPONSE_MEAN_NS, c::RESPONSE_P50_NS, c::RESPONSE_P99_NS, c::RESPONSE_P999_NS];
+
+/// The columns without a unit of time that `counted` mode does not have.
+const OF_PROCESS: [Metric; 7] = [
+    c::RSS_PEAK_BYTES,
+    c::OS_WRITE_BYTES,
+    c::OS_WRITE_BYTES_SETTLED,
+    c::OS_READ_BYTES,
+    c::OS_WRITE_AMP,
+    c::OS_WRITE_AMP_SETTLED,
+    c::DISK_BYTES,
+];
+
+/// Whether a column exists only where time is measured.
+pub(super) fn takes_time(metric: &Metric) -> bool {
+    let is_time = matches!(
+        metric.unit,
+        Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond | Unit::MegabytesPerSecond
+    );
+    let of_process = OF_PROCESS.iter().chain(c::HARDWARE).chain([&c::ALLOCATIONS_PER_OP]);
+    !metric.exact && (is_time || of_process.into_iter().any(|other| other == metric))
+}
+
+/// Why no row of this phase of a configuration has a value in a column, and the setting that gives one. `None` where it may
+/// have one.
+pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode) -> Option<String> {
+    if mode == RunMode::Counted && takes_time(metric) {
+        return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
+    }
+    let workload = cell.task.workload()?;
+    let judged = workload.phases.iter().find(|other| other.name == phase)?;
+    let others = |does: fn(&Phase) -> bool| {
+        let others = workload.phases.iter().filter(|other| does(other)).map(|other| other.name.as_str());
+        others.collect::<Vec<&str>>()
+    };
+    let instead = |does: fn(&Phase) -> bool| match others(does).last() {
+        Some(other) => format!("use verdict.phase = \"{other}\""),
+        None => "add a phase that does".to_owned(),
+    };
+    let is_one_of = |list: &[Metric]| list.contains(metric);
+    if is_one_of(&PER_WRITTEN_BYTE) && !writes(judged) {
+        return Some(format!("phase \"{phase}\" writes nothing; {}", instead(writes)));
+    }
+    if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
+        return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
+    }
+    if is_one_of(&PER_SCAN) && !scans(judged) {
+        return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
+    }
+    if is_one_of(&OPEN_LOOP) && judged.rate == Rate::Closed {
+        let message =
+            "runs in a closed loop, where each operation starts when the last one ends; use a rate, as";
+        return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
+    }
+    if *metric == c::SUSTAINED_OPS_PER_SECOND && !matches!(judged.rate, Rate::Sustained(_)) {
+        return Some(format!(
+            "phase \"{phase}\" searches for no rate; use phase.{phase}.rate = {{ p99 = \"1ms\" }}"
+        ));
+    }
+    (is_one_of(&OF_CACHE) && bypasses_cache(cell)).then(|| {
+        "blocks of memory-mapped tables are read in place and not through the cache; use design.block.mapped = \
+         \"cached\""
+            .to_owned()
+    })
+}
+
+/// Whether the blocks of a configuration are read in place: those of the default storage are mapped. A fence that reads
+/// pages of its own reads them through the cache.
+fn bypasses_cache(cell: &Cell) -> bool {
+    let (design, default) = (&cell.design, Design::default());
+    let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();
+    let is_plain = ["storage", "compression", "fence"].into_iter().all(is_default);
+    is_plain && design.options.block.mapped == Mapped::InPlace && engine(&cell.engine).reads_whole_design()
+}
+
+fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
+    match &phase.work {
+        Work::Load(_) => false,
+        Work::Mixed(mixed) => has_any(mixed, kinds),
+        // The commands of a text file are not known in advance.
+        Work::Replay(_) => true,
+        Work::Step(_) => false,
+    }
+}
+
+fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
+    kinds.iter().any(|kind| mixed.mix.has(*kind))
+}
+
+fn writes(phase: &Phase) -> bool {
+    match &phase.work {
+        Work::Load(_) | Work::Replay(_) => true,
+        Work::Mixed(mixed) => mixed.mix.writes(),
+        Work::Step(_) => false,
+    }
+}
+
+fn looks_up(phase: &Phase) -> bool {
+    mix(phase, &[Kind::Get, Kind::MultiGet, Kind::ReadModifyWrite])
+}
+
+fn scans(phase: &Phase) -> bool {
+    mix(phase, &[Kind::Range])
+}

@@ -1,0 +1,78 @@
+//! The command line of `lsmbench serve`, and that of a store which a command opens.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, value_parser};
+use types::quantity::parse_bytes;
+
+#[derive(Debug, Args)]
+pub(crate) struct StoreArguments {
+    /// Directory of the store; created if it does not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Design file [default: the default design]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) design: Option<PathBuf>,
+    /// Set a value of the design, as `bloom.bits_per_key=12`; repeatable
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Move corrupt files to quarantine/ in the store and go on
+    #[arg(long)]
+    pub(crate) quarantine: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// Listen on this address; port 0 takes a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:6379")]
+    pub(crate) listen: SocketAddr,
+    /// Protocol of the clients
+    #[arg(long, value_name = "PROTOCOL", default_value = "resp")]
+    pub(crate) protocol: ServedProtocol,
+    /// Require this password; needed unless --listen is this machine
+    ///
+    /// The variable LSMBENCH_PASSWORD sets it, too, and does not appear in the list of processes.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) password: Option<String>,
+    /// Serve metrics as Prometheus text on this address, at /metrics
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) metrics: Option<SocketAddr>,
+    /// Limit of connections
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_clients: u32,
+    /// Limit of the bytes of one request
+    #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = size)]
+    pub(crate) max_request: usize,
+    /// Limit of the bytes of one reply
+    #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = size)]
+    pub(crate) max_reply: usize,
+    /// Limit of the bytes in the buffers of all clients together
+    #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = size)]
+    pub(crate) max_client_memory: usize,
+}
+
+/// The language between the server and its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ServedProtocol {
+    /// The Redis protocol, RESP2 and RESP3
+    Resp,
+    /// The text language of `lsmbench shell`, one command per line
+    Dsl,
+}
+
+/// The smallest limit, in bytes: room for an error and for a short request.
+const LEAST_BYTES: u64 = 4 << 10;
+
+/// The largest limit, in bytes.
+const MOST_BYTES: u64 = 1 << 40;
+
+/// Reads a limit.
+fn size(text: &str) -> Result<usize, String> {
+    match parse_bytes(text)? {
+        bytes @ LEAST_BYTES..=MOST_BYTES => Ok(bytes as usize),
+        _ => Err(format!("\"{text}\" is out of range; use 4KiB to 1TiB")),
+    }
+}

@@ -1,0 +1,98 @@
+//! The command line of `lsmbench trace`: statistics, conversions, samples and twins of traces.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use trace::Format;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Print mix, sizes, skew, LRU miss ratios and working set
+    Stat(TraceStatArguments),
+    /// Write a trace in another format
+    Convert(TraceConvertArguments),
+    /// Write the records of a part of the keys
+    Sample(TraceSampleArguments),
+    /// Write a workload with the statistics of a trace
+    Fit(TraceFitArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceInputArguments {
+    /// Trace, compressed by gzip, xz or zstd or not
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Reader [default: recognized by content]
+    ///
+    /// A reader with parameters is written as `raw(width=8)`; `lsmbench list trace` prints all.
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// Read at most this many records
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceStatArguments {
+    #[command(flatten)]
+    pub(crate) input: TraceInputArguments,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write miss ratios and working set into this CSV file
+    #[arg(long, value_name = "CSV")]
+    pub(crate) curves: Option<PathBuf>,
+    /// Keep at most this many keys; of more, a hashed sample
+    #[arg(long, value_name = "N", default_value_t = 4_000_000)]
+    pub(crate) keys: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceConvertArguments {
+    #[command(flatten)]
+    pub(crate) input: TraceInputArguments,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: TraceFormat,
+    /// File to write; it must not exist
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceSampleArguments {
+    #[command(flatten)]
+    pub(crate) input: TraceInputArguments,
+    /// Share of the keys, above 0 and up to 1
+    #[arg(long, value_name = "SHARE")]
+    pub(crate) rate: f64,
+    /// Format to write
+    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    pub(crate) to: TraceFormat,
+    /// File to write; it must not exist
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceFitArguments {
+    #[command(flatten)]
+    pub(crate) input: TraceInputArguments,
+    /// Workload file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// A format that `lsmbench trace` writes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TraceFormat(pub(crate) Format);
+
+impl ValueEnum for TraceFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        const { &[Self(Format::ALL[0]), Self(Format::ALL[1]), Self(Format::ALL[2]), Self(Format::ALL[3])] }
+    }
+
+    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+        Some(clap::builder::PossibleValue::new(self.0.name()))
+    }
+}

@@ -1,0 +1,53 @@
+//! `lsmbench serve`: a durable store for many clients over a socket.
+
+use run::interrupt;
+use server::{Protocol, ServeError, Server, ServerLimits, ServerOptions};
+use types::{Outcome, Problem};
+
+use super::store::{design_of, open_store};
+use crate::cli::{ServeArguments, ServedProtocol};
+use crate::output::line;
+
+/// The variable that sets the password.
+const PASSWORD: &str = "LSMBENCH_PASSWORD";
+
+/// Opens the store and serves it until the user interrupts or a client shuts the server down. Closes the store, so that
+/// all writes are durable in every WAL mode.
+pub(crate) fn serve(arguments: &ServeArguments) -> Outcome<()> {
+    let design = design_of(&arguments.store, "a server")?;
+    interrupt::install();
+    let server = Server::bind(options(arguments)).map_err(problem)?;
+    let tree = open_store(&arguments.store, design)?;
+    line(&format!("listening on {} ({})", server.address(), options(arguments).protocol));
+    if let Some(metrics) = server.metrics_address() {
+        line(&format!("metrics on http://{metrics}/metrics"));
+    }
+    server.run(tree, interrupt::is_requested).map_err(problem)
+}
+
+fn options(arguments: &ServeArguments) -> ServerOptions {
+    let protocol = match arguments.protocol {
+        ServedProtocol::Resp => Protocol::Resp,
+        ServedProtocol::Dsl => Protocol::Dsl,
+    };
+    ServerOptions {
+        password: arguments.password.clone().or_else(|| std::env::var(PASSWORD).ok()),
+        metrics: arguments.metrics,
+        limits: ServerLimits {
+            connections: arguments.max_clients as usize,
+            request_bytes: arguments.max_request,
+            reply_bytes: arguments.max_reply,
+            client_memory_bytes: arguments.max_client_memory,
+        },
+        ..ServerOptions::new(arguments.listen, protocol)
+    }
+}
+
+fn problem(error: ServeError) -> Problem {
+    match error {
+        ServeError::Listen { address, error } if error.kind() == std::io::ErrorKind::AddrInUse => {
+            Problem::new(format!("cannot listen on {address}: {error}; choose another port with --listen"))
+        }
+        error => Problem::new(error.to_string()),
+    }
+}

@@ -1,0 +1,34 @@
+//! Opening the store of a command.
+
+use catalog::Limit;
+use experiment::{read_design, set_design};
+use tree::{Design, OpenOptions, Tree};
+use types::{Outcome, Problem};
+
+use crate::cli::StoreArguments;
+use crate::output::line;
+
+/// The design of a store. `user` names the command in the error about a design that is not durable.
+pub(crate) fn design_of(arguments: &StoreArguments, user: &str) -> Outcome<Design> {
+    let mut design = match &arguments.design {
+        Some(path) => read_design(path)?,
+        None => Design::default(),
+    };
+    for text in &arguments.set {
+        design = set_design(&design, text)?;
+    }
+    let limits = design.limits();
+    match limits.into_iter().find(|(_, _, limit)| *limit == Limit::NotDurable) {
+        Some((axis, choice, limit)) => Err(Problem::new(format!(
+            "{user} needs a durable store, but {axis} = \"{choice}\" {limit}; choose another variant"
+        ))),
+        None => Ok(design),
+    }
+}
+
+/// Opens a store, and reports the files that were quarantined.
+pub(crate) fn open_store(arguments: &StoreArguments, design: Design) -> Outcome<Tree> {
+    let tree = OpenOptions::new(design).quarantine(arguments.quarantine).open(&arguments.directory)?;
+    tree.recovery().quarantined_files.iter().for_each(|file| line(&format!("quarantined: {file}")));
+    Ok(tree)
+}

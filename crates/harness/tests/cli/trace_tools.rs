@@ -1,0 +1,212 @@
+//! Traces between this program and the tools of others: RocksDB's `db_bench`, and a Redis server. A test whose tools are
+//! missing says so.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::bench::Bench;
+
+/// Returns whether a program exists; prints what is not checked if not.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn has(program: &str, package: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if found.is_err() {
+        eprintln!("NOT CHECKED: there is no {program}; install the package {package}");
+    }
+    found.is_ok()
+}
+
+/// Runs a program in a folder to its end and returns what it prints.
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{program} {arguments:?}: {text}");
+    text
+}
+
+fn statistics(bench: &Bench, file: &str) -> serde_json::Value {
+    serde_json::from_str(&bench.ok(&["trace", "stat", file, "--json"])).unwrap()
+}
+
+/// The number of operations of a kind.
+fn count(statistics: &serde_json::Value, kind: &str) -> u64 {
+    let mix = statistics["mix"].as_array().unwrap();
+    mix.iter().find(|share| share["operation"] == kind).map_or(0, |share| share["count"].as_u64().unwrap())
+}
+
+/// The number after a word in the line of a benchmark: `mixgraph … ( Gets:1801 Puts:905 Seek:294, …`.
+fn said(text: &str, word: &str) -> u64 {
+    let (_, rest) = text.split_once(word).unwrap_or_else(|| panic!("no {word} in {text}"));
+    rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
+}
+
+#[test]
+fn rocksdb_writes_what_we_read_and_reads_what_we_write() {
+    if !has("db_bench", "rocksdb-tools") {
+        return;
+    }
+    let bench = Bench::new();
+    let folder = bench.path("");
+    let store = ["--db=db", "--num=3000", "--reads=3000", "--use_existing_db=1"];
+    run(&folder, "db_bench", &["--db=db", "--num=3000", "--benchmarks=fillseq"]);
+    let mix = ["--benchmarks=mixgraph", "--mix_get_ratio=0.6", "--mix_put_ratio=0.3", "--mix_seek_ratio=0.1"];
+    let text = run(&folder, "db_bench", &[&store[..], &mix, &["--trace_file=mix.trace"]].concat());
+    let found = statistics(&bench, "mix.trace");
+    let done = ["Gets:", "Puts:", "Seek:"].map(|word| said(&text, word));
+    assert_eq!(found["format"], "rocksdb");
+    assert_eq!(["get", "put", "scan"].map(|kind| count(&found, kind)), done, "{text}");
+    for (benchmark, kind) in [("deleterandom", "delete"), ("multireadrandom", "get"), ("seekrandom", "scan")]
+    {
+        let file = format!("{benchmark}.trace");
+        let benchmark = format!("--benchmarks={benchmark}");
+        run(
+            &folder,
+            "db_bench",
+            &[&store[..], &[&benchmark, "--deletes=3000", &format!("--trace_file={file}")]].concat(),
+        );
+        assert!(count(&statistics(&bench, &file), kind) >= 3000, "{file}");
+    }
+
+    // What was read and written again is the same trace: RocksDB replays both to the same store.
+    bench.ok(&["trace", "convert", "mix.trace", "--to", "rocksdb", "--out", "ours.trace"]);
+    assert_eq!(statistics(&bench, "ours.trace")["popularity"], found["popularity"]);
+    let stores = ["mix.trace", "ours.trace"].map(|file| {
+        let (store, trace) = (format!("--db={file}.db"), format!("--trace_file={file}"));
+        // Without a second column family, this version of db_bench has no handle of the first one.
+        let said =
+            run(&folder, "db_bench", &[&store, "--benchmarks=replay", "--num_column_families=2", &trace]);
+        assert!(said.contains("Replay completed"), "{said}");
+        let entries = run(&folder, "ldb", &[&store, "scan", "--hex"]);
+        entries.lines().filter(|line| line.starts_with("0x")).map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(stores[0], stores[1]);
+    assert!(stores[0].len() > 100, "{} entries", stores[0].len());
+
+    // A design of ours replays it with checked answers.
+    bench.write(
+        "x.toml",
+        "question = \"?\"\n[[phase]]\nname = \"replay\"\nreplay = { file = \"mix.trace\" }\n\
+         [trials]\ncount = 1\nmode = \"counted\"\n",
+    );
+    bench.ok(&["run", "x.toml"]);
+    let assumptions = bench.manifest("x").assumptions.join("\n");
+    assert!(assumptions.contains("seeks read entries = 1 each"), "{assumptions}");
+}
+
+/// A Redis server of this test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a server in a folder and returns it with its port.
+fn redis(folder: &Path) -> (Server, u16) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings =
+        ["--appendonly", "yes", "--appendfsync", "always", "--save", "", "--aof-use-rdb-preamble", "no"];
+    let mut command = Command::new("redis-server");
+    command.args(["--port", &port.to_string(), "--dir", "."]).args(settings).current_dir(folder);
+    let server = Server(command.stdout(Stdio::null()).spawn().unwrap());
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "the server does not answer");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    (server, port)
+}
+
+#[test]
+fn a_redis_server_writes_what_we_read() {
+    if !has("redis-server", "redis-server") {
+        return;
+    }
+    let bench = Bench::new();
+    let (server, port) = redis(&bench.path(""));
+    let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let mut monitor = connect();
+    monitor.write_all(b"MONITOR\r\n").unwrap();
+    monitor.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut monitor = BufReader::new(monitor);
+    let mut seen = String::new();
+    monitor.read_line(&mut seen).unwrap();
+    assert_eq!(seen, "+OK\r\n");
+
+    let mut client = connect();
+    let mut commands = String::new();
+    for key in 0..50 {
+        commands.push_str(&format!("SET key{key} \"{}\\x00\"\r\nGET key{}\r\n", "v".repeat(key), key / 2));
+    }
+    commands.push_str(
+        "MGET key1 key2\r\nDEL key3 key4\r\nINCR n\r\nHSET h f 1 g 2\r\nHGETALL h\r\nPING\r\nQUIT\r\n",
+    );
+    client.write_all(commands.as_bytes()).unwrap();
+    std::io::copy(&mut client, &mut std::io::sink()).unwrap();
+    let mut lines = String::new();
+    while !lines.to_lowercase().contains("\"ping\"") {
+        let mut line = String::new();
+        monitor.read_line(&mut line).unwrap();
+        // As redis-cli prints a simple string.
+        lines.push_str(line.trim_start_matches('+'));
+    }
+    drop(server);
+
+    bench.write("monitor.log", &lines);
+    let found = statistics(&bench, "monitor.log");
+    let counts =
+        |found: &serde_json::Value| ["get", "put", "delete", "scan", "rmw"].map(|kind| count(found, kind));
+    assert_eq!((found["format"].as_str(), counts(&found)), (Some("redis-monitor"), [52, 52, 2, 1, 1]));
+    assert_eq!(found["value_sizes"]["max_bytes"], 50);
+    assert!(found["notes"][0].as_str().unwrap().contains("PING"), "{found}");
+
+    let files = std::fs::read_dir(bench.path("appendonlydir")).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.into_iter().find(|path| path.to_string_lossy().ends_with(".incr.aof")).unwrap();
+    let found = statistics(&bench, file.to_str().unwrap());
+    assert_eq!((found["format"].as_str(), counts(&found)), (Some("redis-aof"), [0, 52, 2, 0, 1]));
+}
+
+/// Prints the miss ratio of libCacheSim's LRU over a trace, at the capacities in objects that are given.
+const LIBCACHESIM: &str = "\
+import sys, libcachesim as l
+for capacity in sys.argv[2:]:
+    reader = l.TraceReader(trace=sys.argv[1], trace_type=l.TraceType.ORACLE_GENERAL_TRACE,
+                           reader_init_params=l.ReaderInitParam(ignore_obj_size=True))
+    print(l.LRU(int(capacity)).process_trace(reader)[0])
+";
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+fn libcachesim_misses_as_often_as_our_curve_says() {
+    let found = Command::new("python3").args(["-c", "import libcachesim"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        eprintln!(
+            "NOT CHECKED: python3 has no module libcachesim; install the package libcachesim from PyPI"
+        );
+        return;
+    }
+    let bench = Bench::new();
+    let key = |at: u64| (at * at * 2_654_435_761 % 1_000_003) % (1 + at * 40_503 % 700);
+    let lines: String = (0..20_000).map(|at| format!("{}\n", key(at))).collect();
+    bench.write("blocks.lirs", lines);
+    bench.ok(&["trace", "convert", "blocks.lirs", "--to", "oracle-general", "--out", "blocks.bin"]);
+    let statistics = statistics(&bench, "blocks.lirs");
+    let points = statistics["lru"].as_array().unwrap();
+    let points = points.iter().filter(|point| point["keys"].as_u64().unwrap() >= 8);
+    let capacities: Vec<String> = points.clone().map(|point| point["keys"].to_string()).collect();
+    let arguments =
+        ["-c", LIBCACHESIM, "blocks.bin"].into_iter().chain(capacities.iter().map(String::as_str));
+    let printed = run(&bench.path(""), "python3", &arguments.collect::<Vec<_>>());
+    let ratios: Vec<f64> = printed.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(ratios.len(), capacities.len(), "{printed}");
+    for (point, ratio) in points.zip(ratios) {
+        let ours = point["miss_ratio"].as_f64().unwrap();
+        assert!((ours - ratio).abs() < 1e-6, "{point}: {ratio}");
+    }
+}

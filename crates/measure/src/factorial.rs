@@ -1,0 +1,226 @@
+//! Main effects and interactions in a sweep of every combination of its factors (Fisher, *The Design of Experiments*, 1935).
+//!
+//! The response is the logarithm of a metric, so that effects are ratios and a factor that multiplies it has no interaction
+//! with one that multiplies it as well. Each round of trials has all combinations, and an effect is computed in each round:
+//! what slows a whole round cancels. Intervals and p-values are over rounds.
+
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
+
+use crate::comparison::Interval;
+use crate::significance::{holm, mean_and_error};
+
+/// The effect of a factor, or the interaction of two: the ratios of its levels, and its share of all variation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The numbers of its factors: one of a main effect, two of an interaction.
+    pub factors: Vec<usize>,
+    /// The levels of its factors, each with the ratio to what the mean over all combinations and the main effects of its
+    /// factors give.
+    pub levels: Vec<LevelEffect>,
+    /// The share of the variation between combinations that it explains, 0 to 1.
+    pub share: f64,
+    /// How often chance alone would cause an effect of this size, corrected for all effects; `None` for a single round.
+    pub p_value: Option<f64>,
+}
+
+/// The ratio of a level, or of a pair of levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LevelEffect {
+    /// The number of the level of each factor of the effect.
+    pub levels: Vec<usize>,
+    /// The ratio.
+    pub ratio: f64,
+    /// The confidence interval over rounds; `None` for a single round.
+    pub interval: Option<Interval>,
+}
+
+/// The main effects of all factors, then the interactions of all pairs.
+///
+/// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination, the
+/// last factor changing fastest. The p-values are those of the analysis of variance with rounds as blocks, with the fewest
+/// degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+///
+/// # Panics
+/// If a round has another number of combinations, or there is no round.
+pub fn effects(counts: &[usize], rounds: &[Vec<f64>], confidence: f64) -> Vec<Effect> {
+    let cells: usize = counts.iter().product();
+    assert!(
+        !rounds.is_empty() && rounds.iter().all(|round| round.len() == cells),
+        "every combination once a round"
+    );
+    let mains = (0..counts.len()).map(|factor| vec![factor]);
+    let pairs = (0..counts.len()).flat_map(|one| (one + 1..counts.len()).map(move |other| vec![one, other]));
+    let total = variation(&mean_of_rounds(rounds));
+    let mut found: Vec<Effect> =
+        mains.chain(pairs).map(|factors| effect(counts, rounds, factors, total, confidence)).collect();
+    let p_values: Vec<f64> = found.iter().filter_map(|effect| effect.p_value).collect();
+    for (effect, p_value) in found.iter_mut().zip(holm(&p_values)) {
+        effect.p_value = Some(p_value);
+    }
+    found
+}
+
+fn mean_of_rounds(rounds: &[Vec<f64>]) -> Vec<f64> {
+    (0..rounds[0].len())
+        .map(|cell| rounds.iter().map(|round| round[cell]).sum::<f64>() / rounds.len() as f64)
+        .collect()
+}
+
+/// The sum of squared distances from the mean.
+fn variation(cells: &[f64]) -> f64 {
+    let mean = cells.iter().sum::<f64>() / cells.len() as f64;
+    cells.iter().map(|value| (value - mean).powi(2)).sum()
+}
+
+/// The number of the level of a factor in a combination.
+fn level_of(counts: &[usize], factor: usize, cell: usize) -> usize {
+    let below: usize = counts[factor + 1..].iter().product();
+    cell / below % counts[factor]
+}
+
+/// The logarithms of an effect for each combination of levels of its factors, in one round.
+fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
+    let grand = round.iter().sum::<f64>() / round.len() as f64;
+    let mean_at = |chosen: &[(usize, usize)]| {
+        let is_there =
+            |cell: &usize| chosen.iter().all(|(factor, level)| level_of(counts, *factor, *cell) == *level);
+        let at: Vec<usize> = (0..round.len()).filter(is_there).collect();
+        at.iter().map(|cell| round[*cell]).sum::<f64>() / at.len() as f64 - grand
+    };
+    let of_one = |factor: usize, level: usize| mean_at(&[(factor, level)]);
+    let all = levels(counts, factors).into_iter().map(|levels| match (factors, &levels[..]) {
+        ([one, other], [first, second]) => {
+            mean_at(&[(*one, *first), (*other, *second)]) - of_one(*one, *first) - of_one(*other, *second)
+        }
+        _ => of_one(factors[0], levels[0]),
+    });
+    all.collect()
+}
+
+/// All combinations of the levels of some factors, the last one changing fastest.
+fn levels(counts: &[usize], factors: &[usize]) -> Vec<Vec<usize>> {
+    factors.iter().fold(vec![Vec::new()], |all, factor| {
+        let extended = |levels: Vec<usize>| {
+            (0..counts[*factor]).map(move |level| [levels.clone(), vec![level]].concat())
+        };
+        all.into_iter().flat_map(extended).collect()
+    })
+}
+
+fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64, confidence: f64) -> Effect {
+    let by_round: Vec<Vec<f64>> = rounds.iter().map(|round| in_round(counts, &factors, round)).collect();
+    let all = levels(counts, &factors);
+    let repeats = rounds[0].len() as f64 / all.len() as f64;
+    let means: Vec<f64> = mean_of_rounds(&by_round);
+    let explained = repeats * means.iter().map(|log| log.powi(2)).sum::<f64>();
+    let p_value = (rounds.len() > 1).then(|| {
+        let rest = by_round
+            .iter()
+            .flat_map(|round| round.iter().zip(&means).map(|(log, mean)| (log - mean).powi(2)));
+        chance(explained, repeats * rest.sum::<f64>(), rounds.len() as f64)
+    });
+    let of_level = |(at, levels): (usize, Vec<usize>)| {
+        let logs: Vec<f64> = by_round.iter().map(|round| round[at]).collect();
+        LevelEffect { levels, ratio: means[at].exp(), interval: interval(&logs, confidence) }
+    };
+    Effect {
+        levels: all.into_iter().enumerate().map(of_level).collect(),
+        share: if total > 0.0 { explained / total } else { 0.0 },
+        p_value,
+        factors,
+    }
+}
+
+/// The p-value of an effect: its variation against that of the same effect between rounds.
+fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
+    // Rounding leaves a rest where all rounds are equal.
+    if rest <= 1e-24 * explained.max(1e-300) || rest == 0.0 {
+        return if explained > 1e-24 { 0.0 } else { 1.0 };
+    }
+    let ratio = rounds * explained * (rounds - 1.0) / rest;
+    FisherSnedecor::new(1.0, rounds - 1.0).map_or(1.0, |distribution| distribution.sf(ratio))
+}
+
+/// Student's interval on the mean of logarithms, as ratios.
+fn interval(logs: &[f64], confidence: f64) -> Option<Interval> {
+    let (mean, error) = mean_and_error(logs)?;
+    let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;
+    let reach = student.inverse_cdf(f64::midpoint(1.0, confidence)) * error;
+    Some(Interval { low: (mean - reach).exp(), high: (mean + reach).exp() })
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    /// Rounds of a sweep of 2 × 3 combinations. `interacts` is the ratio of the combination (1, 2) beyond its factors, and each
+    /// measurement has noise of ±`noise`.
+    fn rounds(seed: u64, first: f64, second: f64, interacts: f64, noise: f64) -> Vec<Vec<f64>> {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+        let mut round = || {
+            let luck: f64 = random.random_range(-0.3..0.3);
+            let cells = (0..6).map(|cell| {
+                let (a, b) = (cell / 3, cell % 3);
+                let log = (a as f64) * first.ln()
+                    + (b as f64) * second.ln()
+                    + f64::from(a == 1 && b == 2) * interacts.ln();
+                luck + log + noise * random.random_range(-1.0..1.0)
+            });
+            cells.collect::<Vec<f64>>()
+        };
+        (0..8).map(|_| round()).collect()
+    }
+
+    #[test]
+    fn planted_effects_come_out_and_nothing_else() {
+        let found = effects(&[2, 3], &rounds(1, 1.5, 1.1, 1.0, 0.0), 0.95);
+        let factors: Vec<&[usize]> = found.iter().map(|effect| &effect.factors[..]).collect();
+        assert_eq!(factors, [&[0][..], &[1], &[0, 1]]);
+        // Levels lie as far above as below the mean of their logarithms.
+        let ratios: Vec<f64> = found[0].levels.iter().map(|level| level.ratio).collect();
+        assert!(
+            (ratios[1] / ratios[0] - 1.5).abs() < 1e-9 && (ratios[0] * ratios[1] - 1.0).abs() < 1e-9,
+            "{ratios:?}"
+        );
+        assert!((found[1].levels[2].ratio / found[1].levels[0].ratio - 1.21).abs() < 1e-9);
+        assert!(found[2].levels.iter().all(|level| (level.ratio - 1.0).abs() < 1e-9), "{:?}", found[2]);
+        let shares: f64 = found.iter().map(|effect| effect.share).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        assert!(found[0].p_value < Some(1e-6) && found[2].p_value == Some(1.0), "{found:?}");
+    }
+
+    #[test]
+    fn a_planted_interaction_is_told_from_chance() {
+        let found = effects(&[2, 3], &rounds(2, 1.2, 1.0, 1.3, 0.05), 0.95);
+        assert!(found[2].p_value < Some(0.01), "{:?}", found[2]);
+        let of_planted = found[2].levels.iter().find(|level| level.levels == [1, 2]).unwrap();
+        let interval = of_planted.interval.unwrap();
+        // A third of the planted ratio's logarithm is the interaction: the rest is in the main effects.
+        let expected = 1.3_f64.powf(1.0 / 3.0);
+        assert!(
+            interval.low < expected && expected < interval.high && interval.low > 1.0,
+            "{interval:?} {expected}"
+        );
+    }
+
+    /// Without any effect, at most 5 of 100 sweeps have an effect with p ≤ 0.05 among all three.
+    #[test]
+    fn chance_makes_few_effects() {
+        let alarmed = (0..400).filter(|seed| {
+            let found = effects(&[2, 3], &rounds(100 + seed, 1.0, 1.0, 1.0, 0.05), 0.95);
+            found.iter().any(|effect| effect.p_value.is_some_and(|p| p <= 0.05))
+        });
+        let alarmed = alarmed.count();
+        assert!(alarmed <= 28, "{alarmed} of 400");
+    }
+
+    #[test]
+    fn a_single_round_has_effects_without_intervals() {
+        let found = effects(&[2], &[vec![0.0, 2.0_f64.ln()]], 0.95);
+        assert!((found[0].levels[1].ratio - 2.0_f64.sqrt()).abs() < 1e-9);
+        assert_eq!((found[0].p_value, found[0].levels[0].interval), (None, None));
+    }
+}

@@ -1,0 +1,123 @@
+//! A ranking with ties: which variants are told apart, and which are not.
+
+use results::Better;
+
+use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
+
+/// A variant in a ranking.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The number of the variant in the order given.
+    pub variant: usize,
+    /// The number of variants that are told apart from it and better, plus 1. Variants that are not told apart from each
+    /// other may share it.
+    pub rank: usize,
+    /// The variants that beat it, the best first.
+    pub beaten_by: Vec<usize>,
+    /// The variants that are not told apart from it, the best first.
+    pub tied_with: Vec<usize>,
+}
+
+/// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, the best
+/// first. "Not told apart" is not transitive: of three variants, the first and the last may differ although the one
+/// between is told apart from neither. Variants without a value are left out.
+///
+/// # Panics
+/// If neither direction is better.
+pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec<Standing> {
+    assert!(better != Better::Neither, "a ranking needs a direction");
+    let sign = if better == Better::Lower { 1.0 } else { -1.0 };
+    let badness = |variant: &usize| sign * samples[*variant].median().unwrap_or(f64::INFINITY);
+    let mut order: Vec<usize> =
+        (0..samples.len()).filter(|variant| samples[*variant].median().is_some()).collect();
+    order.sort_by(|a, b| badness(a).total_cmp(&badness(b)));
+    let pairs = order
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| order[at + 1..].iter().map(move |other| (*one, *other)));
+    let pairs: Vec<(usize, usize)> = pairs.collect();
+    let compared =
+        |(one, other): &(usize, usize)| compare(&samples[*one], &samples[*other], better, criteria);
+    let mut comparisons: Vec<Comparison> = pairs.iter().map(compared).collect();
+    adjust(&mut comparisons);
+    // The first of a pair beats the second where the second regressed against it, and the reverse.
+    let winner = |((one, other), comparison): (&(usize, usize), &Comparison)| match comparison.verdict {
+        Verdict::Regressed => Some((*one, *other)),
+        Verdict::Improved => Some((*other, *one)),
+        Verdict::Equivalent | Verdict::Inconclusive => None,
+    };
+    let beats: Vec<(usize, usize)> = pairs.iter().zip(&comparisons).filter_map(winner).collect();
+    let standing = |variant: &usize| {
+        let others = || order.iter().copied().filter(|other| other != variant);
+        let beaten_by: Vec<usize> = others().filter(|other| beats.contains(&(*other, *variant))).collect();
+        let is_tied =
+            |other: &usize| !beats.contains(&(*other, *variant)) && !beats.contains(&(*variant, *other));
+        let tied_with = others().filter(is_tied).collect();
+        Standing { variant: *variant, rank: beaten_by.len() + 1, beaten_by, tied_with }
+    };
+    order.iter().map(standing).collect()
+}
+
+/// For each variant one that dominates it, or `None` for a variant on the Pareto front. A variant dominates another one if it
+/// is told apart from it and better in some metric, and its median is not worse in any. `standings` are those of each metric,
+/// and `medians` those of each metric by variant, with their better direction.
+pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<Standing>]) -> Vec<Option<usize>> {
+    let variants = medians.first().map_or(0, |(_, values)| values.len());
+    let beats = |one: usize, other: usize| {
+        let is_beaten = |of: &Standing| of.variant == other && of.beaten_by.contains(&one);
+        standings.iter().any(|standings| standings.iter().any(is_beaten))
+    };
+    let is_no_worse = |one: usize, other: usize| {
+        medians.iter().all(|(better, values)| match better {
+            Better::Lower => values[one] <= values[other],
+            Better::Higher => values[one] >= values[other],
+            Better::Neither => true,
+        })
+    };
+    let dominates = |one: usize, other: usize| one != other && beats(one, other) && is_no_worse(one, other);
+    (0..variants).map(|variant| (0..variants).find(|other| dominates(*other, variant))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(name: &str, level: f64, spread: f64) -> Sample {
+        let signs = [1.0, -0.6, 0.3, -0.9, 0.7, -0.2, 0.5, -0.8];
+        let shift = name.len() % signs.len();
+        Sample::new(name, (0..8).map(|at| (at, level * (1.0 + spread * signs[(at as usize + shift) % 8]))))
+    }
+
+    #[test]
+    fn planted_ties_are_ties_and_both_beat_the_third() {
+        let samples = [
+            sample("slowest", 150.0, 0.02),
+            sample("a", 100.0, 0.05),
+            sample("bb", 101.0, 0.05),
+            Sample::new("no", []),
+        ];
+        let found = standings(&samples, Better::Lower, &Criteria::default());
+        let ranks: Vec<(usize, usize)> =
+            found.iter().map(|standing| (standing.variant, standing.rank)).collect();
+        assert_eq!((ranks[2], found.len()), ((0, 3), 3), "{found:?}");
+        assert_eq!((ranks[0].1, ranks[1].1), (1, 1), "{found:?}");
+        assert_eq!((&found[0].tied_with[..], &found[0].beaten_by[..]), (&[found[1].variant][..], &[][..]));
+        assert_eq!(found[2].beaten_by.len(), 2);
+        let higher = standings(&samples, Better::Higher, &Criteria::default());
+        assert_eq!((higher[0].variant, higher[1].rank), (0, 2));
+    }
+
+    #[test]
+    fn the_front_has_what_no_other_variant_dominates() {
+        let fast = [sample("slow", 150.0, 0.01), sample("a", 100.0, 0.01), sample("bb", 130.0, 0.01)];
+        let small = [sample("slow", 10.0, 0.01), sample("a", 20.0, 0.01), sample("bb", 25.0, 0.01)];
+        let metrics = [&fast, &small];
+        let of = |samples: &[Sample; 3]| standings(samples, Better::Lower, &Criteria::default());
+        let medians = metrics.map(|samples| {
+            (Better::Lower, samples.iter().map(|sample| sample.median().unwrap()).collect::<Vec<f64>>())
+        });
+        let found = dominated(&medians, &metrics.map(of));
+        assert_eq!(found, [None, None, Some(1)]);
+        assert_eq!(dominated(&medians[..1], &[of(&fast)]), [Some(1), None, Some(1)]);
+    }
+}

@@ -1,0 +1,65 @@
+//! The details of configurations: the course of a trial over time, and the levels of the tree.
+
+use results::columns::{ALL, OPERATION, PHASE, SECOND, TRIAL};
+use results::levels::{BYTES_WRITTEN, LEVEL, TABLES};
+use results::{Metric, Row, Table, columns as c};
+use serde::Serialize;
+
+use crate::opened::Opened;
+
+/// The columns of a timeline.
+pub(crate) const TIMELINE: [Metric; 4] = [SECOND, c::OPS_PER_SECOND, c::P99_NS, c::RUNS];
+
+/// The columns of the levels.
+pub(crate) const LEVELS: [Metric; 6] =
+    [LEVEL, TABLES, c::TABLE_BYTES, BYTES_WRITTEN, c::WRITE_AMP, c::WRITE_AMP_SETTLED];
+
+/// The most rows of each kind in a page.
+const MOST_ROWS: usize = 20_000;
+
+/// The rows of one configuration, trial and phase.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Course {
+    /// The place of the configuration.
+    pub(crate) cell: usize,
+    /// The place of the phase.
+    pub(crate) phase: usize,
+    /// The number of the trial.
+    pub(crate) trial: u64,
+    /// The numbers of each row, in the order of the columns.
+    pub(crate) rows: Vec<Vec<Option<f64>>>,
+}
+
+/// The timelines of a run: of all trials, or of the first one where all would be too many.
+pub(crate) fn timelines(opened: &Opened, phases: &[String]) -> Vec<Course> {
+    opened.timeline.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, table, &TIMELINE))
+}
+
+/// The levels of the trees of a run.
+pub(crate) fn levels(opened: &Opened, phases: &[String]) -> Vec<Course> {
+    let first = |table: &Table| table.filter(|row| row.get(&TRIAL).integer() == Some(0));
+    opened.levels.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, &first(table), &LEVELS))
+}
+
+fn courses(opened: &Opened, phases: &[String], table: &Table, columns: &[Metric]) -> Vec<Course> {
+    let is_shown = |row: &&Row| matches!(row.get(&OPERATION).to_string().as_str(), "" | ALL);
+    let rows: Vec<&Row> = table.rows().iter().filter(is_shown).collect();
+    let is_small = rows.len() <= MOST_ROWS;
+    let mut courses: Vec<Course> = Vec::new();
+    let kept = rows.into_iter().filter(|row| is_small || row.get(&TRIAL).integer() == Some(0));
+    for row in kept.take(MOST_ROWS) {
+        let phase = phases.iter().position(|phase| *phase == row.get(&PHASE).to_string());
+        let (Some(cell), Some(phase), Some(trial)) = (opened.place_of(row), phase, row.get(&TRIAL).integer())
+        else {
+            continue;
+        };
+        let numbers = columns.iter().map(|column| row.get(column).number()).collect();
+        match courses.last_mut() {
+            Some(last) if (last.cell, last.phase, last.trial) == (cell, phase, trial) => {
+                last.rows.push(numbers)
+            }
+            _ => courses.push(Course { cell, phase, trial, rows: vec![numbers] }),
+        }
+    }
+    courses
+}

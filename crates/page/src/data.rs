@@ -1,0 +1,335 @@
+//! The data of a page, as its script reads them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::{DrawnMedian, FEWEST_BLOCKS, drawn_medians};
+use results::{LeftOut, Manifest, Metric, Row, Unit, columns as c, verdicts as v};
+use serde::Serialize;
+use types::Outcome;
+use verdict::{NO_QUICK_VERDICT, row_sentences};
+
+use crate::charts_of_cells::{Course, LEVELS, TIMELINE, levels, timelines};
+use crate::groups::{Group, groups, named, title, within};
+use crate::latencies::{Latencies, QUANTILES, latencies};
+use crate::numbers::{AllNumbers, Matrix, Numbers};
+use crate::opened::Opened;
+use crate::selection::{Selection, judged};
+
+/// The most configurations whose operation streams a page repeats from the manifest.
+const MOST_STREAMS: usize = 100;
+
+/// Everything that a page shows.
+#[derive(Serialize)]
+pub(crate) struct PageData {
+    pub(crate) criteria: Criteria,
+    /// By number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
+    pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
+    pub(crate) runs: Vec<RunData>,
+}
+
+/// The conditions of verdicts.
+#[derive(Serialize)]
+pub(crate) struct Criteria {
+    delta: f64,
+    confidence: f64,
+    resamples: usize,
+    fewest_rounds: usize,
+    quantiles: &'static [f64],
+}
+
+impl Default for Criteria {
+    fn default() -> Self {
+        let measure::Criteria { delta, confidence, resamples, .. } = measure::Criteria::default();
+        Self { delta, confidence, resamples, fewest_rounds: FEWEST_BLOCKS, quantiles: &QUANTILES }
+    }
+}
+
+/// One results folder.
+#[derive(Serialize)]
+pub(crate) struct RunData {
+    pub(crate) name: String,
+    pub(crate) question: String,
+    pub(crate) folder: String,
+    pub(crate) is_counted: bool,
+    pub(crate) started: String,
+    pub(crate) trials: u64,
+    /// The verdicts in words.
+    pub(crate) conclusions: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) swept: Vec<Swept>,
+    /// The places of the swept paths in which compared configurations agree.
+    pub(crate) within: Vec<usize>,
+    pub(crate) phases: Vec<String>,
+    pub(crate) operations: Vec<String>,
+    pub(crate) metrics: Vec<MetricData>,
+    pub(crate) cells: Vec<CellData>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) rounds: Vec<u64>,
+    pub(crate) numbers: Vec<Matrix>,
+    pub(crate) noise: Vec<Matrix>,
+    pub(crate) verdicts: Vec<VerdictData>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) first: Selection,
+    pub(crate) omitted: Vec<&'static str>,
+    pub(crate) timeline_columns: Vec<MetricData>,
+    pub(crate) timelines: Vec<Course>,
+    pub(crate) level_columns: Vec<MetricData>,
+    pub(crate) levels: Vec<Course>,
+    pub(crate) latencies: Vec<Latencies>,
+    pub(crate) manifest: Manifest,
+}
+
+/// A swept path.
+#[derive(Serialize)]
+pub(crate) struct Swept {
+    pub(crate) path: String,
+    pub(crate) title: String,
+}
+
+/// A column of results.
+#[derive(Clone, Serialize)]
+pub(crate) struct MetricData {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) unit: &'static str,
+    /// `higher`, `lower` or `neither`.
+    pub(crate) better: String,
+    pub(crate) definition: &'static str,
+}
+
+/// A configuration.
+#[derive(Serialize)]
+pub(crate) struct CellData {
+    pub(crate) number: u64,
+    pub(crate) label: String,
+    pub(crate) swept: Vec<String>,
+    pub(crate) has_wrong_answers: bool,
+}
+
+/// A row of `verdicts.csv`, with places instead of names.
+#[derive(Clone, Serialize)]
+pub(crate) struct VerdictData {
+    pub(crate) group: usize,
+    #[serde(flatten)]
+    pub(crate) of: Selection,
+    pub(crate) baseline: usize,
+    pub(crate) candidate: usize,
+    pub(crate) verdict: String,
+    pub(crate) doubt: String,
+    pub(crate) ratio: Option<f64>,
+    pub(crate) low: Option<f64>,
+    pub(crate) high: Option<f64>,
+    pub(crate) p: Option<f64>,
+    pub(crate) trials: u64,
+    pub(crate) delta: Option<f64>,
+    pub(crate) noise_floor: Option<f64>,
+    pub(crate) differs_in: String,
+}
+
+/// A note on the numbers of a configuration in a phase.
+#[derive(Serialize)]
+pub(crate) struct Mark {
+    pub(crate) cell: usize,
+    pub(crate) phase: usize,
+    pub(crate) text: String,
+    /// Whether numbers with this note have no verdict.
+    pub(crate) is_doubt: bool,
+}
+
+impl MetricData {
+    pub(crate) fn of(metric: &'static Metric) -> Self {
+        let unit = match metric.unit {
+            Unit::Plain => "plain",
+            Unit::Count => "count",
+            Unit::Bytes => "bytes",
+            Unit::Nanoseconds => "ns",
+            Unit::Seconds => "s",
+            Unit::OperationsPerSecond => "ops/s",
+            Unit::MegabytesPerSecond => "MB/s",
+            Unit::Share => "share",
+            Unit::Ratio => "ratio",
+        };
+        let better = metric.better.to_string();
+        Self { name: metric.name, title: metric.title, unit, better, definition: metric.definition() }
+    }
+}
+
+impl RunData {
+    /// The data of a results folder.
+    pub(crate) fn of(opened: &Opened) -> Outcome<Self> {
+        let manifest = &opened.manifest;
+        let numbers = AllNumbers::of(opened, &judged(opened));
+        let within = within(manifest, &opened.verdicts);
+        let groups = groups(manifest, &within, &opened.verdicts);
+        let verdicts = verdicts(opened, &numbers, &groups);
+        let columns = |columns: &'static [Metric]| columns.iter().map(MetricData::of).collect();
+        Ok(Self {
+            name: manifest.experiment.clone(),
+            question: manifest.question.clone(),
+            folder: opened.folder.root().file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            is_counted: manifest.mode == results::RunMode::Counted.name(),
+            started: manifest.started.clone(),
+            trials: manifest.trials,
+            conclusions: conclusions(opened),
+            warnings: manifest.warnings.clone(),
+            left_out: manifest.left_out.clone(),
+            swept: manifest
+                .swept
+                .iter()
+                .map(|path| Swept { path: path.clone(), title: title(path) })
+                .collect(),
+            marks: marks(opened, &numbers.phases),
+            first: Selection::first(opened, &numbers),
+            timeline_columns: columns(&TIMELINE),
+            timelines: timelines(opened, &numbers.phases),
+            level_columns: columns(&LEVELS),
+            levels: levels(opened, &numbers.phases),
+            latencies: latencies(opened, &numbers.phases, &numbers.rounds),
+            cells: cells(opened),
+            manifest: shortened(manifest),
+            metrics: numbers.metrics.iter().map(|metric| MetricData::of(metric)).collect(),
+            omitted: numbers.left_out,
+            within,
+            phases: numbers.phases,
+            operations: numbers.operations,
+            groups,
+            rounds: numbers.rounds,
+            numbers: numbers.matrices,
+            noise: numbers.noise,
+            verdicts,
+        })
+    }
+
+    /// The numbers of a selection.
+    pub(crate) fn matrix(&self, of: Selection) -> Option<&Matrix> {
+        find(&self.numbers, of)
+    }
+
+    /// The numbers of the second runs of baselines for a selection.
+    pub(crate) fn noise_of(&self, of: Selection) -> Option<&Matrix> {
+        find(&self.noise, of)
+    }
+}
+
+fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
+    let is_it = |matrix: &&Matrix| {
+        (matrix.phase, matrix.operation, matrix.metric) == (of.phase, of.operation, of.metric)
+    };
+    all.iter().find(is_it)
+}
+
+/// The sentences of the run, or those that its rows give.
+fn conclusions(opened: &Opened) -> Vec<String> {
+    if opened.manifest.quick {
+        return vec![format!("No verdict: {NO_QUICK_VERDICT}")];
+    }
+    match opened.manifest.conclusions.is_empty() {
+        true => row_sentences(&opened.verdicts),
+        false => opened.manifest.conclusions.clone(),
+    }
+}
+
+fn cells(opened: &Opened) -> Vec<CellData> {
+    let cell = |cell: &results::CellInfo| CellData {
+        number: cell.cell,
+        label: cell.label.clone(),
+        swept: cell.swept.clone(),
+        has_wrong_answers: opened.wrong.contains(&cell.cell),
+    };
+    opened.manifest.cells.iter().map(cell).collect()
+}
+
+/// The manifest without what the page has already, and without the streams of many configurations.
+fn shortened(manifest: &Manifest) -> Manifest {
+    let mut manifest = manifest.clone();
+    manifest.conclusions.clear();
+    if manifest.cells.len() > MOST_STREAMS {
+        manifest.cells.clear();
+    }
+    manifest
+}
+
+/// The rows of `verdicts.csv` whose names are those of configurations.
+fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<VerdictData> {
+    let place = |names: &[String], name: &str| names.iter().position(|of| of == name);
+    let verdict = |row: &Row| {
+        let text = |metric| row.get(metric).to_string();
+        let number = |metric| row.get(metric).number();
+        let group = groups.iter().position(|group| group.heading == text(&v::WITHIN))?;
+        let cell = |name| named(&opened.manifest, &groups[group].cells, &text(name));
+        let metric = text(&v::METRIC);
+        Some(VerdictData {
+            group,
+            of: Selection {
+                phase: place(&numbers.phases, &text(&v::PHASE))?,
+                operation: place(&numbers.operations, &text(&v::OPERATION))?,
+                metric: numbers.metrics.iter().position(|of| of.name == metric)?,
+            },
+            baseline: cell(&v::BASELINE)?,
+            candidate: cell(&v::CANDIDATE)?,
+            verdict: text(&v::VERDICT),
+            doubt: text(&v::DOUBT),
+            ratio: number(&v::RATIO),
+            low: number(&v::RATIO_LOW),
+            high: number(&v::RATIO_HIGH),
+            p: number(&v::P_VALUE),
+            trials: row.get(&v::TRIALS).integer().unwrap_or_default(),
+            delta: number(&v::DELTA),
+            noise_floor: number(&v::NOISE_FLOOR),
+            differs_in: text(&v::DIFFERS_IN),
+        })
+    };
+    opened.verdicts.iter().filter_map(verdict).collect()
+}
+
+/// The notes on numbers: bounds that are exceeded, and trials that were not steady.
+fn marks(opened: &Opened, phases: &[String]) -> Vec<Mark> {
+    let mut marks: BTreeMap<(usize, usize, bool), (String, BTreeSet<u64>)> = BTreeMap::new();
+    for row in opened.runs.rows() {
+        let phase = phases.iter().position(|phase| *phase == row.get(&c::PHASE).to_string());
+        let (Some(cell), Some(phase)) = (opened.place_of(row), phase) else { continue };
+        let trial = row.get(&c::TRIAL).integer().unwrap_or_default();
+        if let Some(words) = row.get(&c::IMPLAUSIBLE).text() {
+            let text = || format!("implausible: {words}");
+            marks.entry((cell, phase, true)).or_insert_with(|| (text(), BTreeSet::new())).1.insert(trial);
+        }
+        if row.get(&c::STEADY).to_string() == "false" {
+            let text = || format!("not steady ({})", row.get(&c::UNSTEADY));
+            marks.entry((cell, phase, false)).or_insert_with(|| (text(), BTreeSet::new())).1.insert(trial);
+        }
+    }
+    let mark = |((cell, phase, is_doubt), (text, trials)): (_, (String, BTreeSet<u64>))| {
+        let count = trials.len();
+        let trials = if count == 1 { "1 trial".to_owned() } else { format!("{count} trials") };
+        Mark { cell, phase, text: format!("{text}, {trials}"), is_doubt }
+    };
+    marks.into_iter().map(mark).collect()
+}
+
+/// The drawn medians of every number of rounds that two configurations can have in common.
+pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
+    let criteria = measure::Criteria::default();
+    let mut counts = BTreeSet::new();
+    for run in runs.iter().filter(|run| !run.is_counted) {
+        let all = || run.numbers.iter().chain(&run.noise).flat_map(|matrix| &matrix.cells);
+        let gaps: BTreeSet<Vec<bool>> = all().map(|numbers| present(numbers, run.rounds.len())).collect();
+        for one in &gaps {
+            counts.extend(gaps.iter().map(|other| one.iter().zip(other).filter(|(a, b)| **a && **b).count()));
+        }
+    }
+    let table = |count: usize| {
+        let drawn = drawn_medians(count, &criteria);
+        drawn.iter().map(|DrawnMedian { low, high, times }| [*low, *high, *times]).collect()
+    };
+    counts.into_iter().filter(|count| *count >= FEWEST_BLOCKS).map(|count| (count, table(count))).collect()
+}
+
+/// The rounds in which a configuration has a number.
+fn present(numbers: &Numbers, rounds: usize) -> Vec<bool> {
+    match numbers {
+        Numbers::None => vec![false; rounds],
+        Numbers::All(_) => vec![true; rounds],
+        Numbers::Each(numbers) => numbers.iter().map(Option::is_some).collect(),
+    }
+}

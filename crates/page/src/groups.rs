@@ -1,0 +1,123 @@
+//! The configurations that are compared with each other, and the names of verdicts.
+
+use results::{Column, Manifest, Row, verdicts as v};
+use serde::Serialize;
+
+/// Configurations that are compared with each other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Group {
+    /// The swept values that they share: `entries = 1000`; empty where there is only one group.
+    pub(crate) heading: String,
+    /// The places of the configurations.
+    pub(crate) cells: Vec<usize>,
+    /// The place of the baseline.
+    pub(crate) baseline: usize,
+}
+
+/// The places of the swept paths in whose values compared configurations agree, from the first verdict.
+pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
+    let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else { return Vec::new() };
+    let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
+    let paths = manifest.swept.iter().enumerate();
+    paths.filter(|(_, path)| titles.contains(&title(path).as_str())).map(|(place, _)| place).collect()
+}
+
+/// The title of a swept path.
+pub(crate) fn title(path: &str) -> String {
+    Column::Swept(path.to_owned()).title().to_owned()
+}
+
+/// The groups of a run. A configuration without a value of a shared path is in every group that it agrees with
+/// otherwise.
+pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) -> Vec<Group> {
+    let value = |cell: usize, at: usize| manifest.cells[cell].swept.get(at).map_or("", String::as_str);
+    let mut keys: Vec<Vec<&str>> = Vec::new();
+    for cell in 0..manifest.cells.len() {
+        let key: Vec<&str> = within.iter().map(|at| value(cell, *at)).collect();
+        if key.iter().all(|value| !value.is_empty()) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    if within.is_empty() || keys.is_empty() {
+        keys = vec![Vec::new()];
+    }
+    let group = |key: Vec<&str>| {
+        let agrees = |cell: &usize| {
+            let values = within.iter().zip(&key).map(|(at, of_key)| (value(*cell, *at), *of_key));
+            values.into_iter().all(|(own, of_key)| own.is_empty() || own == of_key)
+        };
+        let cells: Vec<usize> = (0..manifest.cells.len()).filter(agrees).collect();
+        let parts = within.iter().zip(&key);
+        let parts: Vec<String> =
+            parts.map(|(at, of_key)| format!("{} = {of_key}", title(&manifest.swept[*at]))).collect();
+        let heading = parts.join(", ");
+        let first = verdicts.iter().find(|row| row.get(&v::WITHIN).to_string() == heading);
+        let named = first.and_then(|row| named(manifest, &cells, &row.get(&v::BASELINE).to_string()));
+        let baseline = named.or(cells.first().copied()).unwrap_or_default();
+        Group { heading, cells, baseline }
+    };
+    keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
+}
+
+/// The configuration among `cells` that a verdict calls by this name: by its label, by a swept value, or by a part of
+/// its label.
+pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
+    let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
+    let label = |cell: usize| manifest.cells[cell].label.as_str();
+    find(&|cell| label(*cell) == name)
+        .or_else(|| find(&|cell| manifest.cells[*cell].swept.iter().any(|value| value == name)))
+        .or_else(|| find(&|cell| label(*cell).split([',', '+', ' ']).any(|part| part == name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::CellInfo;
+
+    use super::*;
+
+    fn manifest(cells: &[(&str, &[&str])]) -> Manifest {
+        let cells = cells.iter().map(|(label, swept)| CellInfo {
+            label: (*label).to_owned(),
+            swept: swept.iter().map(ToString::to_string).collect(),
+            ..CellInfo::default()
+        });
+        Manifest {
+            swept: vec!["component.entries".to_owned(), "design.bloom".to_owned()],
+            cells: cells.collect(),
+            ..Manifest::default()
+        }
+    }
+
+    fn verdict(within: &str, baseline: &str) -> Row {
+        let mut row = v::row();
+        row.set(&v::WITHIN, within).set(&v::BASELINE, baseline);
+        row
+    }
+
+    #[test]
+    fn cells_are_compared_where_they_agree() {
+        let manifest = manifest(&[
+            ("1, a", &["1", "a"]),
+            ("1, b", &["1", "b"]),
+            ("2, a", &["2", "a"]),
+            ("x", &["", "b"]),
+        ]);
+        let verdicts = [verdict("entries = 1", "b"), verdict("entries = 2", "a")];
+        let within = within(&manifest, &verdicts);
+        assert_eq!(within, [0]);
+        let groups = groups(&manifest, &within, &verdicts);
+        let of = |heading: &str, cells: &[usize], baseline| Group {
+            heading: heading.to_owned(),
+            cells: cells.to_vec(),
+            baseline,
+        };
+        assert_eq!(groups, [of("entries = 1", &[0, 1, 3], 1), of("entries = 2", &[2, 3], 2)]);
+    }
+
+    #[test]
+    fn without_verdicts_all_are_compared_with_the_first() {
+        let manifest = manifest(&[("a", &["1", "a"]), ("b", &["2", "b"])]);
+        let groups = groups(&manifest, &within(&manifest, &[]), &[]);
+        assert_eq!(groups, [Group { heading: String::new(), cells: vec![0, 1], baseline: 0 }]);
+    }
+}

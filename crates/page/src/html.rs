@@ -1,0 +1,177 @@
+//! The HTML of a page: what it has without a script, its data, its script and its look.
+
+use std::fmt::Write as _;
+
+use crate::data::{PageData, RunData};
+use crate::rows::{TableRow, rows, unit};
+use crate::script::script;
+
+const STYLE: &str = include_str!("assets/style.css");
+
+/// The most rows of a table that are HTML; the script shows all.
+const MOST_ROWS: usize = 400;
+
+/// The most conclusions that are shown at once; the others unfold.
+const MOST_CONCLUSIONS: usize = 8;
+
+/// The page.
+pub(crate) fn page(data: &PageData) -> String {
+    let title = match &data.runs[..] {
+        [run] => run.name.clone(),
+        runs => format!("{} experiments", runs.len()),
+    };
+    let mut body = String::new();
+    for (number, run) in data.runs.iter().enumerate() {
+        body += &section(run, number);
+    }
+    let json =
+        serde_json::to_string(data).unwrap_or_default().replace("</", "<\\/").replace("<!--", "<\\u0021--");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <title>{} · lsmbench</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
+         <script type=\"application/json\" id=\"data\">{json}</script>\n<script>\n{}</script>\n</body>\n</html>\n",
+        escape(&title),
+        script(),
+    )
+}
+
+/// A run as it is without a script.
+fn section(run: &RunData, number: usize) -> String {
+    let mut text = format!(
+        "<article class=\"run\" id=\"run-{number}\">\n<header>\n<h1>{}</h1>\n<p class=\"question\">{}</p>\n\
+         <p class=\"facts\">{}</p>\n</header>\n",
+        escape(&run.name),
+        escape(&run.question),
+        escape(&facts(run)),
+    );
+    text += "<section class=\"verdicts\" aria-label=\"Verdicts\">\n<h2>Verdicts</h2>\n";
+    text += &conclusions(run);
+    text += "</section>\n";
+    text += &warnings(run);
+    text += "<div class=\"live\"></div>\n";
+    text += &table(run);
+    text + "</article>\n"
+}
+
+/// `timed, 6 trials of 3 configurations, seed 42; AMD EPYC, 4 cores; lsmbench 0.1.0 (1a2b3c4), 2026-01-01`.
+fn facts(run: &RunData) -> String {
+    let manifest = &run.manifest;
+    let mode = if run.is_counted { "counted (exact)" } else { "timed" };
+    let trials = if run.trials == 1 { "1 trial" } else { &format!("{} trials", run.trials) };
+    let cpu = manifest.machine.cpu.as_deref().unwrap_or("unknown CPU");
+    let cores = manifest.machine.cores.map_or_else(String::new, |cores| format!(", {cores} cores"));
+    let commit = manifest
+        .build
+        .git_commit
+        .as_deref()
+        .map_or_else(String::new, |commit| format!(" ({})", commit.chars().take(9).collect::<String>()));
+    let day = run.started.split('T').next().unwrap_or_default();
+    format!(
+        "{mode} · {trials} of {} configurations · seed {} · {cpu}{cores} · lsmbench {}{commit} · {day}",
+        run.cells.len(),
+        manifest.seed,
+        manifest.build.version,
+    )
+}
+
+fn conclusions(run: &RunData) -> String {
+    let item = |sentence: &String| format!("<li>{}</li>\n", escape(&capital(sentence)));
+    let items: Vec<String> = run.conclusions.iter().map(item).collect();
+    match items.len() {
+        0 => "<p>No verdict: nothing was compared.</p>\n".to_owned(),
+        count if count > MOST_CONCLUSIONS => {
+            let (shown, others) = items.split_at(MOST_CONCLUSIONS);
+            format!(
+                "<ul>\n{}</ul>\n<details><summary>{} more verdicts</summary>\n<ul>\n{}</ul>\n</details>\n",
+                shown.concat(),
+                others.len(),
+                others.concat()
+            )
+        }
+        _ => format!("<ul>\n{}</ul>\n", items.concat()),
+    }
+}
+
+fn warnings(run: &RunData) -> String {
+    let left_out = run.left_out.iter().map(|left| format!("skipped: {}: {}", left.label, left.reason));
+    let all: Vec<String> = run.warnings.iter().cloned().chain(left_out).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    let items: String = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
+    let count = if all.len() == 1 {
+        "1 note on this run".to_owned()
+    } else {
+        format!("{} notes on this run", all.len())
+    };
+    format!("<details class=\"notes\"><summary>{count}</summary>\n<ul>\n{items}</ul>\n</details>\n")
+}
+
+fn table(run: &RunData) -> String {
+    let of = run.first;
+    let (Some(metric), Some(phase)) = (run.metrics.get(of.metric), run.phases.get(of.phase)) else {
+        return "<p class=\"plain\">No configuration has a number.</p>\n".to_owned();
+    };
+    let operation = match run.operations[of.operation].as_str() {
+        results::columns::ALL => String::new(),
+        operation => format!(" of {operation}"),
+    };
+    let all = rows(run, of);
+    let mut text = format!(
+        "<div class=\"plain\">\n<table>\n<caption>{}{} in phase {}, {}</caption>\n<thead><tr><th scope=\"col\">configuration</th>\
+         <th scope=\"col\">value</th><th scope=\"col\">vs baseline</th><th scope=\"col\">95 % CI</th>\
+         <th scope=\"col\">trials</th><th scope=\"col\">verdict</th></tr></thead>\n<tbody>\n",
+        escape(&capital(metric.title)),
+        escape(&operation),
+        escape(phase),
+        match metric.better.as_str() {
+            "neither" => "neither direction is better".to_owned(),
+            better => format!("{better} is better"),
+        }
+    );
+    let mut heading = "";
+    for row in all.iter().take(MOST_ROWS) {
+        if row.heading != heading {
+            heading = row.heading;
+            let _ = writeln!(text, "<tr><th colspan=\"6\" scope=\"colgroup\">{}</th></tr>", escape(heading));
+        }
+        text += &line(row, run);
+    }
+    text += "</tbody>\n</table>\n";
+    if all.len() > MOST_ROWS {
+        let _ = writeln!(text, "<p>{MOST_ROWS} of {} rows; the script of the page shows all.</p>", all.len());
+    }
+    text + "</div>\n"
+}
+
+fn line(row: &TableRow<'_>, run: &RunData) -> String {
+    let metric = &run.metrics[run.first.metric];
+    let value = row.median.map_or_else(String::new, |median| plot::format_value(median, unit(metric)));
+    let (change, interval) = row.change(metric);
+    let change = if row.comparison.is_none() { "(baseline)".to_owned() } else { change };
+    let (word, doubt) = (row.verdict_word(), row.doubt());
+    let doubt = if doubt.is_empty() { String::new() } else { format!(": {doubt}") };
+    format!(
+        "<tr class=\"{word}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}{}</td></tr>\n",
+        escape(row.label),
+        escape(&value),
+        escape(&change),
+        if run.is_counted { "exact".to_owned() } else { escape(&interval) },
+        row.trials,
+        word,
+        escape(&doubt),
+    )
+}
+
+/// The text with a capital first letter.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// A text for HTML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}

@@ -1,0 +1,122 @@
+//! The script of a page: its parts in one scope, without comments and the spaces that only their readers need.
+
+/// The parts of the script, in order.
+const PARTS: [&str; 6] = [
+    include_str!("assets/estimate.js"),
+    include_str!("assets/format.js"),
+    include_str!("assets/model.js"),
+    include_str!("assets/chart.js"),
+    include_str!("assets/detail.js"),
+    include_str!("assets/view.js"),
+];
+
+/// The signs beside which a space has no meaning.
+const SIGNS: &str = "{}()[],;:?=<>&|*!";
+
+/// The script. Without a document, as in a test, it gives its functions away.
+pub(crate) fn script() -> String {
+    let parts: String = PARTS.iter().map(|part| bare(part)).collect();
+    format!(
+        "(()=>{{'use strict';\n{parts}if(typeof document==='undefined')globalThis.lsmbench={{computeRows,changeOf,value}};else start();\n}})();\n"
+    )
+}
+
+/// A part without comment lines, indentation, and spaces beside signs.
+fn bare(part: &str) -> String {
+    let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
+    let is_sign = |at: Option<&char>| at.is_some_and(|sign| SIGNS.contains(*sign));
+    let (mut text, mut at) = (String::new(), 0);
+    while let Some(letter) = characters.get(at) {
+        let end = match letter {
+            '\'' | '"' | '`' => end_of_text(&characters, at),
+            '/' if starts_pattern(&text) => end_of_pattern(&characters, at),
+            ' ' if is_sign(characters.get(at + 1)) || is_sign(text.chars().last().as_ref()) => {
+                at += 1;
+                continue;
+            }
+            _ => at + 1,
+        };
+        text.extend(&characters[at..end]);
+        at = end;
+    }
+    text
+}
+
+/// Where a text ends that begins at `at`. The expressions of a template belong to it, with the texts in them.
+fn end_of_text(characters: &[char], at: usize) -> usize {
+    let quote = characters[at];
+    let mut end = at + 1;
+    while end < characters.len() && characters[end] != quote {
+        end = match characters[end..] {
+            ['\\', ..] => end + 2,
+            ['$', '{', ..] if quote == '`' => end_of_expression(characters, end + 2),
+            _ => end + 1,
+        };
+    }
+    (end + 1).min(characters.len())
+}
+
+/// Where the expression of a template ends, behind its brace.
+fn end_of_expression(characters: &[char], mut at: usize) -> usize {
+    let mut depth = 1;
+    while at < characters.len() && depth > 0 {
+        match characters[at] {
+            '\'' | '"' | '`' => {
+                at = end_of_text(characters, at);
+                continue;
+            }
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+/// Whether a slash behind this text begins a pattern: a quotient has a value before it.
+fn starts_pattern(text: &str) -> bool {
+    text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))
+}
+
+/// Where a pattern ends that begins at `at`.
+fn end_of_pattern(characters: &[char], at: usize) -> usize {
+    let (mut end, mut is_set) = (at + 1, false);
+    while end < characters.len() && (is_set || characters[end] != '/') {
+        match characters[end] {
+            '\\' => end += 1,
+            '[' => is_set = true,
+            ']' => is_set = false,
+            _ => {}
+        }
+        end += 1;
+    }
+    (end + 1).min(characters.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_and_patterns_stay_as_they_are() {
+        let cases = [
+            ("// gone\n  const a = { b: 1, c: 'x, y' };\n", "const a={b:1,c:'x, y'};\n"),
+            ("f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`, 1);\n", "f(`a, ${b ? `c = ${d}, ` : 'e }'} , f`,1);\n"),
+            ("x = a / b, 'c / d';\n", "x=a / b,'c / d';\n"),
+            ("s.replace(/[\", /] = /g, 'a');\n", "s.replace(/[\", /] = /g,'a');\n"),
+            ("a + -b in c;\n", "a + -b in c;\n"),
+            ("'it\\'s, so' , 1\n", "'it\\'s, so',1\n"),
+        ];
+        for (part, expected) in cases {
+            assert_eq!(bare(part), expected);
+        }
+    }
+
+    #[test]
+    fn the_script_is_small() {
+        let bytes = script().len();
+        assert!(bytes <= 60_000, "{bytes} bytes");
+    }
+}

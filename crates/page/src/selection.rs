@@ -1,0 +1,69 @@
+//! The numbers that a page shows first: those of the first verdict.
+
+use results::columns::ALL;
+use results::{Better, RunMode, columns as c, verdicts as v};
+use serde::Serialize;
+
+use crate::numbers::AllNumbers;
+use crate::opened::Opened;
+
+/// A phase, a kind of operation and a metric, by their places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Selection {
+    pub(crate) phase: usize,
+    pub(crate) operation: usize,
+    pub(crate) metric: usize,
+}
+
+/// The metrics that verdicts are about, the one that decides first.
+pub(crate) fn judged(opened: &Opened) -> Vec<String> {
+    let mut metrics: Vec<String> = Vec::new();
+    for row in &opened.verdicts {
+        let metric = row.get(&v::METRIC).to_string();
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    metrics
+}
+
+impl Selection {
+    /// The selection of the first verdict; without one, the throughput or the write amplification of the last phase.
+    pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
+        let fallback = match opened.manifest.mode == RunMode::Timed.name() {
+            true => c::OPS_PER_SECOND.name,
+            false => c::WRITE_AMP.name,
+        };
+        let of_verdict = opened.verdicts.first().and_then(|row| {
+            let [phase, operation, metric] =
+                [&v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());
+            numbers.selection(&phase, &operation, &metric)
+        });
+        let last = numbers.phases.last().map_or("", String::as_str);
+        let directed = |selection: &Self| numbers.metrics[selection.metric].better != Better::Neither;
+        let all = || {
+            numbers.matrices.iter().map(|of| Self {
+                phase: of.phase,
+                operation: of.operation,
+                metric: of.metric,
+            })
+        };
+        of_verdict
+            .or_else(|| numbers.selection(last, ALL, fallback))
+            .or_else(|| all().find(directed))
+            .or_else(|| all().next())
+            .unwrap_or_default()
+    }
+}
+
+impl AllNumbers {
+    /// The selection of these names, where it has numbers.
+    fn selection(&self, phase: &str, operation: &str, metric: &str) -> Option<Selection> {
+        let selection = Selection {
+            phase: self.phases.iter().position(|of| of == phase)?,
+            operation: self.operations.iter().position(|of| of == operation)?,
+            metric: self.metrics.iter().position(|of| of.name == metric)?,
+        };
+        self.find((selection.phase, selection.operation, selection.metric)).map(|_| selection)
+    }
+}

@@ -1,0 +1,245 @@
+//! Pages from results: their numbers against the CSV files and against the estimates of `measure`, and their form.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use lsmbench_page::Page;
+use measure::{Comparison, Criteria, Noise, Sample, adjust, compare};
+use results::{
+    Better, CellInfo, Folder, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Unit, columns as c,
+    verdicts as v,
+};
+use serde_json::Value;
+use verdict::RatioChange;
+
+const LABELS: [&str; 4] = ["none", "xor <b> & \"c\"", "standard", "blocked"];
+const TRIALS: u64 = 7;
+
+/// The throughput of a configuration in a trial: the first two differ by little, the others by much.
+fn rate(cell: usize, trial: u64) -> f64 {
+    let noise = [0.013, -0.02, 0.004, 0.031, -0.012, 0.007, 0.0][(trial as usize + 3 * cell) % 7];
+    let factor = [1.0, 1.011, 2.6, 0.83][cell];
+    100_000.0 * factor * (1.0 + noise) * (1.0 + trial as f64 / 10.0)
+}
+
+fn row(schema: &Schema, cell: usize, trial: u64, rate: f64) -> Row {
+    let mut row = Row::new(schema);
+    row.set(&c::EXPERIMENT, "filters").set(&c::CELL, cell as u64).set(&c::LABEL, LABELS[cell]);
+    row.set(&c::TRIAL, trial).set(&c::PHASE, "look").set(&c::OPERATION, "all").set(&c::MODE, "timed");
+    row.set(&c::SEED, 42_u64).set(&c::OPS_PER_SECOND, rate).set(&c::OPS, 1000_u64);
+    row.set_swept("design.bloom", LABELS[cell]).unwrap();
+    row
+}
+
+/// A results folder of four configurations; the last one has no number in the last trial.
+fn results(folder: &Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    let folder = Folder::new(folder);
+    let schema = Schema::runs(&["design.bloom"]).unwrap();
+    let mut runs = RowWriter::create(&folder.runs(), &schema).unwrap();
+    let mut noise = RowWriter::create(&folder.noise(), &schema).unwrap();
+    for trial in 0..TRIALS {
+        let there = (0..LABELS.len()).filter(|cell| (*cell, trial) != (3, TRIALS - 1));
+        let rows: Vec<Row> = there.map(|cell| row(&schema, cell, trial, rate(cell, trial))).collect();
+        runs.append(&rows).unwrap();
+        noise.append(&[row(&schema, 0, trial, rate(0, trial) * 1.004)]).unwrap();
+    }
+    let cell = |(cell, label): (u64, &&str)| CellInfo {
+        cell,
+        label: (*label).to_owned(),
+        swept: vec![(*label).to_owned()],
+        ..CellInfo::default()
+    };
+    let manifest = Manifest {
+        version: MANIFEST_VERSION,
+        experiment: "filters".to_owned(),
+        question: "Which filter </script> is fastest?".to_owned(),
+        mode: "timed".to_owned(),
+        trials: TRIALS,
+        swept: vec!["design.bloom".to_owned()],
+        phases: vec!["look".to_owned()],
+        cells: (0..).zip(&LABELS).map(cell).collect(),
+        conclusions: vec!["throughput in phase look: standard is 2.60x faster.".to_owned()],
+        runs: Some(runs.seal().unwrap()),
+        noise: Some(noise.seal().unwrap()),
+        ..Manifest::default()
+    };
+    manifest.write(&folder.manifest()).unwrap();
+    let mut verdict = v::row();
+    verdict.set(&v::EXPERIMENT, "filters").set(&v::PHASE, "look").set(&v::OPERATION, "all");
+    verdict.set(&v::METRIC, "ops_per_second").set(&v::BASELINE, "none").set(&v::CANDIDATE, "standard");
+    verdict.set(&v::VERDICT, "improved").set(&v::RATIO, 2.6).set(&v::TRIALS, TRIALS).set(&v::P_VALUE, 0.01);
+    v::write(&folder.verdicts(), &[verdict]).unwrap();
+}
+
+fn page() -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let results_folder = folder.path().join("filters");
+    results(&results_folder);
+    Page::of(&[results_folder]).unwrap().html()
+}
+
+/// What is between two texts.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    text.split_once(start).unwrap().1.split_once(end).unwrap().0
+}
+
+fn data(html: &str) -> Value {
+    serde_json::from_str(between(html, "id=\"data\">", "</script>")).unwrap()
+}
+
+/// The comparisons of all configurations with a baseline, as `measure` makes them.
+fn expected(baseline: usize) -> Vec<(usize, Comparison, f64, f64)> {
+    let there = |cell: usize, trial: u64| (cell, trial) != (3, TRIALS - 1);
+    let sample = |cell: usize| {
+        let trials = (0..TRIALS).filter(|trial| there(cell, *trial));
+        Sample::new("", trials.map(|trial| (trial, rate(cell, trial))))
+    };
+    let again = Sample::new("", (0..TRIALS).map(|trial| (trial, rate(0, trial) * 1.004)));
+    let floor = Noise::of(&sample(0), &again, &Criteria::default(), 1).unwrap().floor;
+    let criteria = Criteria { delta: Criteria::default().delta.max(floor), ..Criteria::default() };
+    let others = (0..LABELS.len()).filter(|cell| *cell != baseline);
+    let compared = |cell: usize| {
+        let comparison = compare(&sample(baseline), &sample(cell), Better::Higher, &criteria);
+        (cell, comparison, sample(cell).median().unwrap(), sample(baseline).median().unwrap())
+    };
+    let mut all: Vec<_> = others.map(compared).collect();
+    adjust(all.iter_mut().map(|(_, comparison, _, _)| comparison));
+    all
+}
+
+#[test]
+fn the_numbers_of_a_page_are_those_of_the_csv() {
+    let data = data(&page());
+    let run = &data["runs"][0];
+    let metric =
+        run["metrics"].as_array().unwrap().iter().position(|of| of["name"] == "ops_per_second").unwrap();
+    let matrices = run["numbers"].as_array().unwrap();
+    let matrix = matrices.iter().find(|of| of["metric"] == metric).unwrap();
+    for cell in 0..LABELS.len() {
+        for trial in 0..TRIALS {
+            let number = matrix["cells"][cell][trial as usize].as_f64();
+            let there = (cell, trial) != (3, TRIALS - 1);
+            assert_eq!(number, there.then(|| rate(cell, trial)), "cell {cell}, trial {trial}");
+        }
+    }
+    assert_eq!(run["rounds"].as_array().unwrap().len() as u64, TRIALS);
+    assert_eq!(run["first"]["metric"], metric);
+    assert_eq!(run["verdicts"][0]["candidate"], 2);
+    // A number that is the same in all trials is stored once.
+    let ops = run["metrics"].as_array().unwrap().iter().position(|of| of["name"] == "ops").unwrap();
+    assert_eq!(matrices.iter().find(|of| of["metric"] == ops).unwrap()["cells"][0], 1000.0);
+}
+
+#[test]
+fn a_page_is_well_formed_whole_and_readable_without_its_script() {
+    let html = page();
+    let visible = html.split("<script").next().unwrap();
+    let style = between(visible, "<style>", "</style>");
+    let mut open: Vec<String> = Vec::new();
+    for tag in visible.replace(style, "").split('<').skip(1) {
+        let tag = tag.split('>').next().unwrap();
+        let name = tag.trim_start_matches('/').split(' ').next().unwrap().to_lowercase();
+        match tag.starts_with('/') {
+            true => assert_eq!(open.pop().as_deref(), Some(&*name), "before </{name}>"),
+            false if ["meta", "link", "!doctype"].contains(&&*name) => {}
+            false => open.push(name),
+        }
+    }
+    assert_eq!(open, ["html", "body"], "the script and the end follow");
+    assert!(html.ends_with("</script>\n</body>\n</html>\n"));
+    assert_eq!(html.matches("<script").count(), 2);
+    assert!(visible.contains("Which filter &lt;/script&gt; is fastest?"));
+    assert!(visible.contains("<li>Throughput in phase look: standard is 2.60x faster.</li>"));
+    assert!(visible.contains("xor &lt;b&gt; &amp; &quot;c&quot;"));
+    assert!(
+        visible.contains("<td>2.6")
+            && visible.contains("<tr class=\"improved\"><th scope=\"row\">standard</th>"),
+        "{visible}"
+    );
+    for address in ["http://", "https://", " src=", "url(", "@import"] {
+        assert!(!visible.contains(address), "{address}");
+    }
+}
+
+/// Without Node.js nothing is checked.
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn any_baseline_gives_the_estimates_of_measure() {
+    let Ok(mut node) =
+        Command::new("node").args(["-", "x"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
+    else {
+        eprintln!(
+            "NOT CHECKED: Node.js is not here, so the script of the page did not run; apt-get install nodejs"
+        );
+        return;
+    };
+    let html = page();
+    let script = html.rsplit_once("<script>").unwrap().1.rsplit_once("</script>").unwrap().0;
+    let data = data(&html);
+    let program = format!(
+        "{script}\nconst page = {data};\nconst run = page.runs[0];\n\
+         const rows = (b) => {{ const steps = lsmbench.computeRows(page, run, run.first, b, () => true); \
+         let step = steps.next(); while (!step.done) step = steps.next(); return step.value; }};\n\
+         const metric = run.metrics[run.first.metric];\n\
+         console.log(JSON.stringify([0, 1, 2, 3].map((b) => rows(b).filter((row) => row.of).map((row) => ({{ \
+         cell: row.cell, ...row.of, value: lsmbench.value(row.median, metric.unit), \
+         change: lsmbench.changeOf(row.of, row.baseMedian, metric) }})))));\n"
+    );
+    std::io::Write::write_all(&mut node.stdin.take().unwrap(), program.as_bytes()).unwrap();
+    let output = node.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let of_page: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let mut verdicts = Vec::new();
+    for baseline in 0..LABELS.len() {
+        let rows = of_page[baseline].as_array().unwrap();
+        let expected = expected(baseline);
+        assert_eq!(rows.len(), expected.len());
+        for (row, (cell, comparison, own, _)) in rows.iter().zip(&expected) {
+            let place = format!("cell {cell} against {baseline}: {row} and {comparison:?}");
+            let near = |key: &str, expected: f64, error: f64| {
+                let found = row[key].as_f64().unwrap_or_else(|| panic!("{key}: {place}"));
+                assert!((found - expected).abs() <= error * expected.abs().max(1e-6), "{key}: {place}");
+            };
+            assert_eq!(row["cell"], *cell, "{place}");
+            let interval = comparison.interval.unwrap();
+            near("ratio", comparison.ratio.unwrap(), 1e-12);
+            near("low", interval.low, 1e-12);
+            near("high", interval.high, 1e-12);
+            assert_eq!(row["n"], comparison.blocks, "{place}");
+            assert_eq!(row["value"], plot::format_value(*own, Unit::OperationsPerSecond), "{place}");
+            let change = RatioChange::of(comparison, None).unwrap();
+            let minus = |text: String| text.replace('-', "−");
+            assert_eq!(row["change"]["short"], minus(change.short()), "{place}");
+            assert_eq!(row["change"]["range"], minus(change.range().unwrap()), "{place}");
+            // The verdict of the run goes before that of the page.
+            if (baseline, *cell) == (0, 2) {
+                assert_eq!((&row["verdict"], row["p"].as_f64()), (&"improved".into(), Some(0.01)), "{place}");
+                continue;
+            }
+            near("p", comparison.p_value.unwrap(), 1e-8);
+            assert_eq!(row["verdict"], comparison.verdict.to_string(), "{place}");
+            assert_eq!(
+                row["doubt"],
+                comparison.doubt.map_or_else(String::new, |doubt| doubt.to_string()),
+                "{place}"
+            );
+            verdicts.push(comparison.verdict.to_string());
+        }
+    }
+    for word in ["improved", "regressed"] {
+        assert!(verdicts.iter().any(|verdict| verdict == word), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn a_folder_without_results_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Page::of(&[folder.path().to_owned()]).err().unwrap().to_string();
+    assert!(error.contains("is not a results folder: it has no manifest.json"), "{error}");
+    results(&folder.path().join("filters"));
+    let runs = folder.path().join("filters/runs.csv");
+    let text = std::fs::read_to_string(&runs).unwrap();
+    std::fs::write(&runs, text.replacen(",42,", ",43,", 1)).unwrap();
+    assert!(Page::of(&[folder.path().join("filters")]).is_err(), "changed rows");
+}

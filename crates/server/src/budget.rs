@@ -1,0 +1,73 @@
+//! The memory of all clients together, and the share of each.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The bytes that the buffers of all clients take, and their limit.
+#[derive(Debug)]
+pub(crate) struct MemoryBudget {
+    taken_bytes: AtomicUsize,
+    limit_bytes: usize,
+}
+
+impl MemoryBudget {
+    pub(crate) fn new(limit_bytes: usize) -> Self {
+        Self { taken_bytes: AtomicUsize::new(0), limit_bytes }
+    }
+
+    /// The bytes that all clients take now.
+    pub(crate) fn taken_bytes(&self) -> usize {
+        self.taken_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn limit_bytes(&self) -> usize {
+        self.limit_bytes
+    }
+
+    /// Returns the share of a new client, which is 0 bytes.
+    pub(crate) fn share(&self) -> MemoryShare<'_> {
+        MemoryShare { budget: self, bytes: 0 }
+    }
+}
+
+/// The bytes of one client. They are given back when the share is dropped.
+#[derive(Debug)]
+pub(crate) struct MemoryShare<'a> {
+    budget: &'a MemoryBudget,
+    bytes: usize,
+}
+
+impl MemoryShare<'_> {
+    /// Sets the bytes of the client. Returns whether all clients together are within the limit. A client that gives
+    /// back is always within it.
+    pub(crate) fn set(&mut self, bytes: usize) -> bool {
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        if bytes <= before {
+            self.budget.taken_bytes.fetch_sub(before - bytes, Ordering::Relaxed);
+            return true;
+        }
+        let others = self.budget.taken_bytes.fetch_add(bytes - before, Ordering::Relaxed);
+        others + (bytes - before) <= self.budget.limit_bytes
+    }
+}
+
+impl Drop for MemoryShare<'_> {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shares_of_all_clients_meet_one_limit() {
+        let budget = MemoryBudget::new(100);
+        let (mut first, mut second) = (budget.share(), budget.share());
+        assert!(first.set(60) && second.set(40) && !second.set(41));
+        assert_eq!(budget.taken_bytes(), 101);
+        assert!(first.set(10) && second.set(90));
+        drop(first);
+        assert_eq!(budget.taken_bytes(), 90);
+    }
+}

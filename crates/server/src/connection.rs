@@ -1,0 +1,246 @@
+//! The conversation with one client: reads requests, executes them, sends the replies.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::{Buf, BytesMut};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::shared::Shared;
+
+/// Bytes that are read from a socket at once, at least.
+const READ_BYTES: usize = 16 << 10;
+
+/// Bytes of a buffer that a client keeps while it sends requests.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// The time that a client has for taking its replies when the server ends, or when it is disconnected.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The requests of a client in some protocol.
+pub(crate) trait Session: Send {
+    /// Reads the requests of `input` as far as they are complete. `input` is what was not consumed, with further bytes
+    /// at its end.
+    fn receive(&mut self, input: &[u8]) -> Received;
+
+    /// Executes the complete requests of `input`, the same bytes as before, and appends their replies to `output`.
+    fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
+
+    /// Appends an error that ends the conversation to `output`.
+    fn refuse(&self, reason: &str, output: &mut Vec<u8>);
+
+    /// The bytes of memory that it takes next to the input and the output.
+    fn memory_bytes(&self) -> usize;
+
+    /// Gives back memory that is not needed while the client is idle.
+    fn rest(&mut self);
+}
+
+/// What a client has sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Received {
+    /// No complete request.
+    Incomplete,
+    /// Requests that need no storage, or an error.
+    Quick,
+    /// Requests that may wait for storage or for other clients.
+    MayWait,
+}
+
+/// How far the requests were executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The bytes of input that are no longer needed.
+    pub(crate) consumed: usize,
+    pub(crate) next: Next,
+}
+
+/// What happens once the replies are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Further requests are read.
+    Read,
+    /// Requests that are already read are executed.
+    Continue,
+    /// The client is disconnected.
+    Close,
+}
+
+/// The socket of a client with its buffers.
+struct Connection<'s> {
+    stream: TcpStream,
+    shared: &'s Shared,
+    ending: watch::Receiver<bool>,
+    input: BytesMut,
+    output: Vec<u8>,
+}
+
+/// Talks with a client until it leaves, is disconnected, or the server ends.
+///
+/// # Errors
+/// If the connection breaks.
+pub(crate) async fn converse(
+    stream: TcpStream,
+    shared: &Shared,
+    session: &mut dyn Session,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let ending = shared.watch_end();
+    let mut connection = Connection { stream, shared, ending, input: BytesMut::new(), output: Vec::new() };
+    let mut memory = shared.memory.share();
+    while connection.read().await? {
+        loop {
+            let bytes = connection.memory_bytes() + session.memory_bytes();
+            // A client with little memory is not the one that takes too much.
+            if !memory.set(bytes) && bytes > KEPT_BYTES {
+                shared.counters.disconnected.add(1);
+                connection.input = BytesMut::new();
+                connection.output = Vec::new();
+                memory.set(0);
+                let reason = "the clients of this server take too much memory; try again later";
+                session.refuse(reason, &mut connection.output);
+                return connection.say_farewell().await;
+            }
+            let progress = match session.receive(&connection.input) {
+                Received::Incomplete => break,
+                Received::Quick => session.execute(&connection.input, &mut connection.output),
+                Received::MayWait => {
+                    tokio::task::block_in_place(|| session.execute(&connection.input, &mut connection.output))
+                }
+            };
+            connection.input.advance(progress.consumed);
+            memory.set(connection.memory_bytes() + session.memory_bytes());
+            let is_sent = connection.send().await?;
+            if !is_sent || progress.next == Next::Close {
+                return connection.say_farewell().await;
+            }
+        }
+        connection.rest();
+        if connection.input.is_empty() {
+            session.rest();
+        }
+        memory.set(connection.memory_bytes() + session.memory_bytes());
+    }
+    Ok(())
+}
+
+impl Connection<'_> {
+    /// Reads what the client has sent. Returns `false` if it has left or the server ends. No memory is taken before
+    /// there is something to read.
+    async fn read(&mut self) -> io::Result<bool> {
+        loop {
+            match until_end(&mut self.ending, self.stream.readable()).await {
+                None => return Ok(false),
+                Some(ready) => ready?,
+            }
+            self.input.reserve(READ_BYTES);
+            match self.stream.try_read_buf(&mut self.input) {
+                Ok(0) => return Ok(false),
+                Ok(bytes) => {
+                    self.shared.counters.input_bytes.add(bytes as u64);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends all replies. Nothing is read from the client meanwhile, so that a client that takes no replies cannot
+    /// cause more of them. Returns `false` if the server ends before the client has taken them.
+    async fn send(&mut self) -> io::Result<bool> {
+        let mut sent = 0;
+        while sent < self.output.len() {
+            let bytes = match until_end(&mut self.ending, self.stream.write(&self.output[sent..])).await {
+                Some(written) => written?,
+                None => {
+                    self.output.drain(..sent);
+                    return Ok(false);
+                }
+            };
+            if bytes == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            sent += bytes;
+            self.shared.counters.output_bytes.add(bytes as u64);
+        }
+        self.output.clear();
+        Ok(true)
+    }
+
+    /// Sends the last replies, for a while, and closes the connection.
+    async fn say_farewell(self) -> io::Result<()> {
+        farewell(self.stream, &self.output, FAREWELL).await
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.input.capacity() + self.output.capacity()
+    }
+
+    /// Gives back memory that is not needed until the next request.
+    fn rest(&mut self) {
+        if self.input.is_empty() {
+            self.input = BytesMut::new();
+        }
+        if self.output.capacity() > KEPT_BYTES || self.input.is_empty() {
+            self.output = Vec::new();
+        }
+    }
+}
+
+/// Sends the last bytes to a client, and closes the connection once the client has done so, or after a while.
+pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Duration) -> io::Result<()> {
+    let closing = async {
+        stream.write_all(last).await?;
+        stream.shutdown().await?;
+        // A socket that is closed with unread input loses what was sent last. Its client has time to read it.
+        let mut scrap = [0; 1024];
+        loop {
+            stream.readable().await?;
+            match stream.try_read(&mut scrap) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    timeout(patience, closing).await.unwrap_or(Ok(()))
+}
+
+/// Runs a future until the server ends; `None` if the server ends, even if the future could go on at once.
+pub(crate) async fn until_end<T>(
+    ending: &mut watch::Receiver<bool>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    let mut end = pin!(async { ending.wait_for(|is_ending| *is_ending).await.is_ok() });
+    std::future::poll_fn(|context| match end.as_mut().poll(context) {
+        Poll::Ready(_) => Poll::Ready(None),
+        Poll::Pending => work.as_mut().poll(context).map(Some),
+    })
+    .await
+}
+
+/// Counts a client as connected until it is dropped.
+pub(crate) struct Presence<'s>(&'s Shared);
+
+impl<'s> Presence<'s> {
+    pub(crate) fn new(shared: &'s Shared) -> Self {
+        shared.connected.fetch_add(1, Ordering::Relaxed);
+        Self(shared)
+    }
+}
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        self.0.connected.fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,72 @@
+//! The counters of a server.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A number that grows.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    pub(crate) fn add(&self, count: u64) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// The counters of a server since its start, or since they were reset.
+#[derive(Debug, Default)]
+pub(crate) struct ServerCounters {
+    /// Clients that connected and were accepted.
+    pub(crate) accepted: Count,
+    /// Clients that were turned away because of the limit of connections.
+    pub(crate) rejected: Count,
+    /// Clients that were disconnected because of a limit or a request that breaks the protocol.
+    pub(crate) disconnected: Count,
+    /// Requests that were executed.
+    pub(crate) requests: Count,
+    /// Requests whose reply is an error.
+    pub(crate) errors: Count,
+    /// Batches of writes that were given to the tree.
+    pub(crate) batches: Count,
+    /// Bytes read from clients.
+    pub(crate) input_bytes: Count,
+    /// Bytes written to clients.
+    pub(crate) output_bytes: Count,
+}
+
+impl ServerCounters {
+    /// Returns every counter with its name and meaning.
+    pub(crate) fn all(&self) -> [(&'static str, &'static str, u64); 8] {
+        [
+            ("total_connections_received", "Clients that connected and were accepted", self.accepted.get()),
+            ("rejected_connections", "Clients turned away by the limit of connections", self.rejected.get()),
+            (
+                "clients_disconnected",
+                "Clients disconnected by a limit or a protocol error",
+                self.disconnected.get(),
+            ),
+            ("total_commands_processed", "Requests that were executed", self.requests.get()),
+            ("total_error_replies", "Requests whose reply is an error", self.errors.get()),
+            ("total_write_batches", "Batches of writes given to the tree", self.batches.get()),
+            ("total_net_input_bytes", "Bytes read from clients", self.input_bytes.get()),
+            ("total_net_output_bytes", "Bytes written to clients", self.output_bytes.get()),
+        ]
+    }
+
+    /// Sets all counters to 0.
+    pub(crate) fn reset(&self) {
+        let Self { accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes } =
+            self;
+        for count in [accepted, rejected, disconnected, requests, errors, batches, input_bytes, output_bytes]
+        {
+            count.reset();
+        }
+    }
+}

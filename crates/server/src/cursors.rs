@@ -1,0 +1,56 @@
+//! The positions of scans that clients go on with later.
+
+use std::collections::VecDeque;
+
+/// The positions that are kept. The oldest is forgotten for a new one.
+const KEPT_CURSORS: usize = 4096;
+
+/// Positions by the numbers that clients know. 0 is no position: it starts and ends a scan.
+#[derive(Debug)]
+pub(crate) struct Cursors {
+    /// The number of the first kept position.
+    first: u64,
+    positions: VecDeque<Vec<u8>>,
+}
+
+impl Default for Cursors {
+    fn default() -> Self {
+        Self { first: 1, positions: VecDeque::new() }
+    }
+}
+
+impl Cursors {
+    /// Keeps a position, and returns its number.
+    pub(crate) fn keep(&mut self, position: Vec<u8>) -> u64 {
+        if self.positions.len() == KEPT_CURSORS {
+            self.positions.pop_front();
+            self.first += 1;
+        }
+        self.positions.push_back(position);
+        self.first + self.positions.len() as u64 - 1
+    }
+
+    /// The position of a number; `None` if it is unknown or forgotten.
+    pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.positions.get(index).map(Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_position_is_forgotten() {
+        let mut cursors = Cursors::default();
+        assert_eq!(cursors.keep(vec![1]), 1);
+        assert_eq!(cursors.position(1), Some(&[1][..]));
+        for _ in 0..KEPT_CURSORS {
+            cursors.keep(vec![2]);
+        }
+        assert_eq!(cursors.position(1), None);
+        assert_eq!(cursors.position(2), Some(&[2][..]));
+        assert_eq!((cursors.position(0), cursors.position(1 << 40)), (None, None));
+    }
+}

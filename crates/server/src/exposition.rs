@@ -1,0 +1,101 @@
+//! Metrics as Prometheus text over HTTP.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::connection::until_end;
+use crate::shared::Shared;
+
+/// Bytes of the longest head of a request.
+const MAX_HEAD_BYTES: u64 = 8 << 10;
+
+/// The time for a request and its reply.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Requests that are answered at a time. Others wait.
+const MAX_SCRAPERS: usize = 16;
+
+/// Answers requests for metrics until the server ends.
+pub(crate) async fn expose(listener: TcpListener, shared: Arc<Shared>) {
+    let mut ending = shared.watch_end();
+    let places = Arc::new(Semaphore::new(MAX_SCRAPERS));
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Some(accepted) = until_end(&mut ending, listener.accept()).await else { break };
+        if let Ok((stream, _)) = accepted {
+            let shared = Arc::clone(&shared);
+            tokio::spawn(async move {
+                let _ = timeout(PATIENCE, answer(stream, &shared)).await;
+                drop(shared);
+                drop(place);
+            });
+        }
+    }
+    drop(shared);
+    let _ = places.acquire_many(MAX_SCRAPERS as u32).await;
+}
+
+/// Reads the head of a request and answers it.
+async fn answer(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let mut head = Vec::new();
+    let mut chunk = [0; 1024];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") && (head.len() as u64) < MAX_HEAD_BYTES {
+        match stream.read(&mut chunk).await? {
+            0 => break,
+            bytes => head.extend_from_slice(&chunk[..bytes]),
+        }
+    }
+    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
+    let (status, body) = match line.split(|byte| *byte == b' ').collect::<Vec<_>>()[..] {
+        [b"GET", path, _] if path == b"/metrics" || path.starts_with(b"/metrics?") => {
+            ("200 OK", text(shared))
+        }
+        [b"GET", ..] => ("404 Not Found", "metrics are at /metrics\n".to_owned()),
+        _ => ("400 Bad Request", "send GET /metrics\n".to_owned()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(body.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+/// All metrics of the server and its tree.
+fn text(shared: &Shared) -> String {
+    let mut text = String::new();
+    let mut add = |kind: &str, name: &str, help: &str, value: u64| {
+        let _ = write!(text, "# HELP {name} {help}.\n# TYPE {name} {kind}\n{name} {value}\n");
+    };
+    for (name, help, value) in shared.gauges() {
+        add("gauge", &format!("lsmbench_server_{name}"), help, value);
+    }
+    for (name, help, value) in shared.counters.all() {
+        let name = name.strip_prefix("total_").unwrap_or(name);
+        add("counter", &format!("lsmbench_server_{name}_total"), help, value);
+    }
+    let stats = shared.keyspace.tree().stats();
+    for (name, help, value) in [
+        ("memtable_bytes", "Bytes of memory of the memtables", stats.memtable_bytes),
+        ("filter_bytes", "Bytes of memory of the filters", stats.filter_bytes),
+        ("fence_bytes", "Bytes of memory of the fences", stats.fence_bytes),
+        ("cache_bytes", "Bytes of memory of the block cache", stats.cache_bytes),
+        ("levels", "Levels with SSTables", stats.levels.len() as u64),
+        ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs as u64).sum()),
+        ("table_bytes", "Bytes of all SSTables", stats.levels.iter().map(|level| level.file_bytes).sum()),
+    ] {
+        add("gauge", &format!("lsmbench_tree_{name}"), help, value);
+    }
+    for (name, value) in stats.counts.iter() {
+        add("counter", &format!("lsmbench_tree_{name}_total"), &format!("The tree's counter {name}"), value);
+    }
+    text
+}

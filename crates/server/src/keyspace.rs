@@ -1,0 +1,337 @@
+//! The names of a server over one tree: strings and hashes, their locks, their number, and the cursors of scans.
+
+use std::ops::Bound;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use parking_lot::Mutex;
+use tree::{Result, Snapshot, Tree, WriteBatch};
+use types::SequenceNumber;
+
+use crate::cursors::Cursors;
+use crate::names::{FIELDS, HASHES, Kind, PLAIN, after_prefix, field_prefix, hash_key, name_of, string_key};
+use crate::stripes::Stripes;
+use crate::view::{View, read_count};
+
+/// Keys that are deleted in one batch where a whole keyspace is deleted.
+const DELETED_AT_ONCE: usize = 10_000;
+
+/// Keys that are looked up together before the size of their values is known.
+const FIRST_GROUP: usize = 8;
+
+/// Keys that are looked up together at most.
+const LARGEST_GROUP: usize = 256;
+
+/// Bytes of the values that are looked up together, if those before were typical.
+const GROUP_BYTES: usize = 1 << 20;
+
+/// The strings and hashes of one tree.
+pub struct Keyspace {
+    tree: Tree,
+    stripes: Stripes,
+    /// The number of hashes. Where it is 0, no name needs to be checked for its kind.
+    hashes: AtomicI64,
+    /// The number of names at a moment.
+    size: Mutex<Option<(SequenceNumber, u64)>>,
+    cursors: Mutex<Cursors>,
+}
+
+impl Keyspace {
+    /// Takes over a tree, and counts its hashes.
+    ///
+    /// # Errors
+    /// If the tree cannot be read.
+    pub fn new(tree: Tree) -> Result<Self> {
+        let mut hashes = 0;
+        let mut range = tree.range((Bound::Included(HASHES), Bound::Excluded(PLAIN)))?;
+        while range.next()?.is_some() {
+            hashes += 1;
+        }
+        drop(range);
+        Ok(Self {
+            tree,
+            stripes: Stripes::new(),
+            hashes: AtomicI64::new(hashes),
+            size: Mutex::new(None),
+            cursors: Mutex::new(Cursors::default()),
+        })
+    }
+
+    /// Gives the tree back.
+    pub fn into_tree(self) -> Tree {
+        self.tree
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(crate) fn stripes(&self) -> &Stripes {
+        &self.stripes
+    }
+
+    pub(crate) fn cursors(&self) -> &Mutex<Cursors> {
+        &self.cursors
+    }
+
+    /// Records that a batch, which still holds its locks, has created or removed hashes.
+    pub(crate) fn add_hashes(&self, count: i64) {
+        if count != 0 {
+            self.hashes.fetch_add(count, Ordering::Release);
+        }
+    }
+
+    /// Passes the fields of a hash and their values to `visit`, from one moment, until it returns `false`. Returns
+    /// whether there is such a hash.
+    pub(crate) fn visit_fields(
+        &self,
+        name: &[u8],
+        mut visit: impl FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<Option<u64>> {
+        if !self.may_have_hashes() {
+            return Ok(None);
+        }
+        let snapshot = self.tree.snapshot();
+        let Some(count) = snapshot.get(&hash_key(name))? else { return Ok(None) };
+        let low = field_prefix(name);
+        let high = after_prefix(low.clone());
+        let mut range = snapshot.range((Bound::Included(&*low), high_bound(high.as_deref())))?;
+        while let Some((key, value)) = range.next()? {
+            if !visit(&key[low.len()..], value) {
+                break;
+            }
+        }
+        Ok(Some(read_count(&count)))
+    }
+
+    /// Passes the names from the key `from` of the tree on to `visit`, until it returns `false`.
+    pub(crate) fn visit_names(
+        &self,
+        from: &[u8],
+        mut visit: impl FnMut(&[u8], Kind, &[u8]) -> bool,
+    ) -> Result<()> {
+        let snapshot = self.tree.snapshot();
+        for (low, high) in sections(from, None, true) {
+            let mut range = snapshot.range((Bound::Included(low), high_bound(high)))?;
+            while let Some((key, _)) = range.next()? {
+                if let Some((kind, name)) = name_of(key)
+                    && !visit(key, kind, name)
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Passes the strings with `low <= name < high` to `visit`, until it returns `false`. `None` is no end.
+    pub(crate) fn visit_strings(
+        &self,
+        low: &[u8],
+        high: Option<&[u8]>,
+        is_backward: bool,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+    ) -> Result<()> {
+        let (low, high) = (string_key(low), high.map(string_key));
+        let mut sections: Vec<_> = sections(&low, high.as_deref(), false).collect();
+        if is_backward {
+            sections.reverse();
+        }
+        let snapshot = self.tree.snapshot();
+        for (low, high) in sections {
+            if !visit_section(&snapshot, low, high, is_backward, visit)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of names at this moment. It reads all keys, unless nothing was written since the last call.
+    pub(crate) fn count_names(&self) -> Result<u64> {
+        let mut size = self.size.lock();
+        let sequence = self.tree.snapshot().sequence();
+        if let Some((_, count)) = size.filter(|(counted_at, _)| *counted_at == sequence) {
+            return Ok(count);
+        }
+        let snapshot = self.tree.snapshot();
+        let mut count = 0;
+        for (low, high) in sections(b"", None, true) {
+            let mut range = snapshot.range((Bound::Included(low), high_bound(high)))?;
+            while range.next()?.is_some() {
+                count += 1;
+            }
+        }
+        *size = Some((snapshot.sequence(), count));
+        Ok(count)
+    }
+
+    /// Deletes everything, while no batch of this server writes. A crash may leave a part.
+    pub(crate) fn clear(&self) -> Result<()> {
+        let _held = self.stripes.lock_all();
+        let mut from = Vec::new();
+        let mut batch = WriteBatch::new();
+        loop {
+            batch.clear();
+            let mut range = self.tree.range((Bound::Included(&*from), Bound::Unbounded))?;
+            let mut last = None;
+            while batch.len() < DELETED_AT_ONCE
+                && let Some((key, _)) = range.next()?
+            {
+                batch.delete(key)?;
+                last = Some(key.to_vec());
+            }
+            drop(range);
+            let Some(last) = last else { break };
+            self.tree.write(&batch)?;
+            from = last;
+            from.push(0);
+        }
+        self.hashes.store(0, Ordering::Release);
+        Ok(())
+    }
+}
+
+impl View for Keyspace {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.tree.get(key)
+    }
+
+    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()> {
+        let snapshot = self.tree.snapshot();
+        let (mut rest, mut count) = (keys, FIRST_GROUP);
+        while !rest.is_empty() {
+            let (group, after) = rest.split_at(count.min(rest.len()));
+            let mut bytes = 0;
+            for value in snapshot.multi_get(group)? {
+                bytes += value.as_ref().map_or(0, Vec::len);
+                if !visit(value.as_deref()) {
+                    return Ok(());
+                }
+            }
+            // The values of a group are in memory at the same time.
+            count = (GROUP_BYTES * group.len() / bytes.max(1)).clamp(1, LARGEST_GROUP);
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// A batch that holds the lock of a name sees every hash of that name.
+    fn may_have_hashes(&self) -> bool {
+        self.hashes.load(Ordering::Acquire) > 0
+    }
+}
+
+fn high_bound(high: Option<&[u8]>) -> Bound<&[u8]> {
+    high.map_or(Bound::Unbounded, Bound::Excluded)
+}
+
+/// The parts of the keys `low..high` that have names: without fields, and with hashes or without.
+fn sections<'a>(
+    low: &'a [u8],
+    high: Option<&'a [u8]>,
+    with_hashes: bool,
+) -> impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)> {
+    let after_fields = if with_hashes { HASHES } else { PLAIN };
+    let first_end = high.map_or(FIELDS, |high| high.min(FIELDS));
+    let second_low = low.max(after_fields);
+    let first = (low < first_end).then_some((low, Some(first_end)));
+    let second = high.is_none_or(|high| second_low < high).then_some((second_low, high));
+    first.into_iter().chain(second)
+}
+
+/// Passes the strings of a section to `visit`. Returns whether `visit` wants more.
+fn visit_section(
+    snapshot: &Snapshot,
+    low: &[u8],
+    high: Option<&[u8]>,
+    is_backward: bool,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> bool,
+) -> Result<bool> {
+    let mut range = snapshot.range((Bound::Included(low), high_bound(high)))?;
+    loop {
+        let entry = if is_backward { range.next_back()? } else { range.next()? };
+        let Some((key, value)) = entry else { return Ok(true) };
+        if let Some((Kind::String, name)) = name_of(key)
+            && !visit(name, value)
+        {
+            return Ok(false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tree::{Design, OpenOptions};
+
+    use super::*;
+    use crate::names::field_key;
+    use crate::view::{fields_of, kind_of};
+
+    fn keyspace(entries: &[(&[u8], &[u8])]) -> Keyspace {
+        let design = Design::default().with(&"storage = \"memory\"".parse().unwrap()).unwrap();
+        let tree = OpenOptions::new(design).open("keyspace").unwrap();
+        entries.iter().for_each(|(key, value)| tree.put(key, value).unwrap());
+        Keyspace::new(tree).unwrap()
+    }
+
+    fn mixed() -> Keyspace {
+        keyspace(&[
+            (&string_key(b"\0z"), b"1"),
+            (&field_key(b"h", b"f"), b"2"),
+            (&field_key(b"h", b"g"), b"3"),
+            (&hash_key(b"h"), &2u64.to_be_bytes()),
+            (b"a", b"4"),
+            (b"b", b"5"),
+        ])
+    }
+
+    #[test]
+    fn strings_and_hashes_are_names_and_fields_are_not() {
+        let keyspace = mixed();
+        let mut names = Vec::new();
+        keyspace
+            .visit_names(b"", |_, kind, name| {
+                names.push((kind.name(), name.to_vec()));
+                true
+            })
+            .unwrap();
+        let expected: [(&str, &[u8]); 4] =
+            [("string", b"\0z"), ("hash", b"h"), ("string", b"a"), ("string", b"b")];
+        assert!(names.iter().map(|(kind, name)| (*kind, &**name)).eq(expected), "{names:?}");
+        assert_eq!(keyspace.count_names().unwrap(), 4);
+        keyspace.tree().put(b"c", b"6").unwrap();
+        assert_eq!(keyspace.count_names().unwrap(), 5);
+        assert_eq!(fields_of(&keyspace, b"h").unwrap(), Some(2));
+        assert_eq!(kind_of(&keyspace, b"h").unwrap(), Some(Kind::Hash));
+        assert_eq!(kind_of(&keyspace, b"f").unwrap(), None);
+    }
+
+    #[test]
+    fn ranges_have_strings_alone_in_both_directions() {
+        let keyspace = mixed();
+        let range = |low: &[u8], high: Option<&[u8]>, is_backward| {
+            let mut found = Vec::new();
+            keyspace
+                .visit_strings(low, high, is_backward, &mut |name, _| {
+                    found.push(name.to_vec());
+                    true
+                })
+                .unwrap();
+            found
+        };
+        assert_eq!(range(b"", None, false), [b"\0z".to_vec(), b"a".to_vec(), b"b".to_vec()]);
+        assert_eq!(range(b"", None, true), [b"b".to_vec(), b"a".to_vec(), b"\0z".to_vec()]);
+        assert_eq!(range(b"a", Some(b"b"), false), [b"a".to_vec()]);
+        assert_eq!(range(b"", Some(b"\x01"), false), [b"\0z".to_vec()]);
+        assert_eq!(range(b"b", Some(b"a"), false), Vec::<Vec<u8>>::new());
+    }
+
+    #[test]
+    fn clearing_leaves_nothing() {
+        let keyspace = mixed();
+        keyspace.clear().unwrap();
+        assert_eq!(keyspace.count_names().unwrap(), 0);
+        assert!(!keyspace.may_have_hashes());
+        assert!(keyspace.tree().range(..).unwrap().next().unwrap().is_none());
+    }
+}

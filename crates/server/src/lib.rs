@@ -1,0 +1,33 @@
+//! Servers over one tree, for many clients at a time: the Redis protocol (RESP2 and RESP3), and the text language of
+//! `lsmbench shell`.
+//!
+//! A [`Server`] listens on a socket until it is told to stop. Sockets are asynchronous, so an idle client costs no thread
+//! and no buffer. Calls to the tree block, so they run on threads of their own: clients that write at the same time
+//! meet in the write queue of the tree, which shares syncs as the WAL mode says.
+//!
+//! * A *pipeline* is what a client has sent and not yet got an answer to. Successive writes of a pipeline form one
+//!   batch of the tree: they become visible and durable together ([`resp`]).
+//! * A write of a server locks the stripes of its keys. A read takes no lock.
+//! * [`ServerLimits`] bound what each client may cost.
+
+mod budget;
+mod connection;
+mod counters;
+mod cursors;
+mod exposition;
+mod keyspace;
+mod limits;
+mod listener;
+mod names;
+mod options;
+pub mod resp;
+mod shared;
+mod stripes;
+mod text;
+mod view;
+
+pub use keyspace::Keyspace;
+pub use limits::ServerLimits;
+pub use listener::{ServeError, Server};
+pub use options::{Protocol, ServerOptions};
+pub use text::{TextError, answer_command};

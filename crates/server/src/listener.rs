@@ -1,0 +1,179 @@
+//! The server: it listens, gives every client a task, and ends without losing anything.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use thiserror::Error;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
+use tree::Tree;
+
+use crate::connection::{Presence, Session, converse, farewell, until_end};
+use crate::exposition;
+use crate::keyspace::Keyspace;
+use crate::options::{Protocol, ServerOptions};
+use crate::resp::RespSession;
+use crate::shared::Shared;
+use crate::text::TextSession;
+
+/// The time between two checks whether the server was told to end.
+const STOP_PERIOD: Duration = Duration::from_millis(50);
+
+/// The time until a server that cannot accept a client, as it has no file descriptor, tries again.
+const RETRY_PERIOD: Duration = Duration::from_millis(50);
+
+/// The time that a client which is turned away has for reading why.
+const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
+
+/// File descriptors that a server needs next to those of its clients.
+const OTHER_FILES: u64 = 1000;
+
+/// The longest time that clients have to take their replies when the server ends.
+const LAST_REPLIES: Duration = Duration::from_secs(20);
+
+/// The reason why a server did not start, or did not end well.
+#[derive(Debug, Error)]
+pub enum ServeError {
+    /// An option is out of range, or two do not fit together.
+    #[error("{0}")]
+    Options(String),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The error of the kernel.
+        error: io::Error,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start the threads of the server: {0}")]
+    Threads(io::Error),
+    /// The tree cannot be read or closed.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+}
+
+/// A server that listens, so that clients wait in the queue of the kernel.
+pub struct Server {
+    runtime: Runtime,
+    options: ServerOptions,
+    clients: TcpListener,
+    metrics: Option<TcpListener>,
+}
+
+impl Server {
+    /// Listens on the addresses of the options.
+    ///
+    /// # Errors
+    /// If an option does not fit, or if an address cannot be listened on.
+    pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
+        options.check().map_err(ServeError::Options)?;
+        raise_file_limit(options.limits.connections as u64 + OTHER_FILES);
+        let runtime = Builder::new_multi_thread().enable_io().enable_time().thread_name("server").build();
+        let runtime = runtime.map_err(ServeError::Threads)?;
+        let clients = runtime.block_on(listen(options.listen))?;
+        let metrics = options.metrics.map(|address| runtime.block_on(listen(address))).transpose()?;
+        Ok(Self { runtime, options, clients, metrics })
+    }
+
+    /// The address for clients, with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.clients.local_addr().unwrap_or(self.options.listen)
+    }
+
+    /// The address for metrics, with the port that was taken.
+    pub fn metrics_address(&self) -> Option<SocketAddr> {
+        self.metrics.as_ref().and_then(|listener| listener.local_addr().ok())
+    }
+
+    /// Serves a tree until `must_stop` returns `true` or a client shuts the server down. Then all replies are sent and
+    /// the tree is closed, so that all writes are durable.
+    ///
+    /// # Errors
+    /// If the tree cannot be read or closed.
+    pub fn run(self, tree: Tree, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
+        let port = self.address().port();
+        let Self { runtime, options, clients, metrics } = self;
+        let connections = options.limits.connections;
+        let shared = Arc::new(Shared::new(Keyspace::new(tree)?, options, port));
+        let places = Arc::new(Semaphore::new(connections));
+        runtime.block_on(async {
+            if let Some(metrics) = metrics {
+                tokio::spawn(exposition::expose(metrics, Arc::clone(&shared)));
+            }
+            tokio::spawn(accept(clients, Arc::clone(&shared), Arc::clone(&places)));
+            let mut ending = shared.watch_end();
+            while until_end(&mut ending, sleep(STOP_PERIOD)).await.is_some() {
+                if must_stop() {
+                    shared.end();
+                }
+            }
+            // All places are free once all clients are gone.
+            let _ = timeout(LAST_REPLIES, places.acquire_many(connections as u32)).await;
+        });
+        // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
+        drop(runtime);
+        let shared = Arc::into_inner(shared).expect("no task is left");
+        Ok(shared.keyspace.into_tree().close()?)
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(address).await.map_err(|error| ServeError::Listen { address, error })
+}
+
+/// Accepts clients until the server ends.
+async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphore>) {
+    let mut ending = shared.watch_end();
+    while let Some(accepted) = until_end(&mut ending, listener.accept()).await {
+        match (accepted, Arc::clone(&places).try_acquire_owned()) {
+            (Ok((stream, _)), Ok(place)) => {
+                shared.counters.accepted.add(1);
+                tokio::spawn(serve_client(stream, Arc::clone(&shared), place));
+            }
+            (Ok((stream, _)), Err(_)) => {
+                shared.counters.rejected.add(1);
+                tokio::spawn(turn_away(stream, shared.options.protocol));
+            }
+            (Err(_), _) => sleep(RETRY_PERIOD).await,
+        }
+    }
+}
+
+/// Serves one client. A broken connection ends it.
+async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
+    let presence = Presence::new(&shared);
+    let mut session: Box<dyn Session + '_> = match shared.options.protocol {
+        Protocol::Resp => Box::new(RespSession::new(&shared)),
+        Protocol::Dsl => Box::new(TextSession::new(&shared)),
+    };
+    let _ = converse(stream, &shared, &mut *session).await;
+    drop(session);
+    drop(presence);
+    drop(shared);
+    drop(place);
+}
+
+/// Tells a client that there is no place for it.
+async fn turn_away(stream: TcpStream, protocol: Protocol) {
+    let message = match protocol {
+        Protocol::Resp => "-ERR max number of clients reached\r\n",
+        Protocol::Dsl => "error: max number of clients reached\n",
+    };
+    let _ = farewell(stream, message.as_bytes(), TURN_AWAY_PATIENCE).await;
+}
+
+/// Lets the process open as many files as its clients need, as far as the system permits.
+fn raise_file_limit(files: u64) {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(files, |maximum| files.min(maximum));
+    if current.is_some_and(|current| current < wanted) {
+        // Where it fails, clients above the old limit wait until others leave.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
+    }
+}

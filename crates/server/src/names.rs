@@ -1,0 +1,124 @@
+//! The keys of the tree for the names of a server: strings, hashes and the fields of hashes.
+//!
+//! | key of the tree | meaning |
+//! |---|---|
+//! | the name | a string. The order of names is that of the keys |
+//! | `00` + the name | a string whose name begins with the byte `00`; the order stays |
+//! | `00 01` + length of the name (4 bytes) + the name + the field | a field of a hash |
+//! | `00 02` + the name | a hash: the number of its fields |
+//!
+//! Ordinary keys are therefore stored unchanged, and `lsmbench shell` reads them.
+
+use std::borrow::Cow;
+
+use types::MAX_KEY_BYTES;
+
+/// The first key of fields, and the end of the strings that begin with the byte `00`.
+pub(crate) const FIELDS: &[u8] = &[0, 1];
+
+/// The first key of hashes, and the end of fields.
+pub(crate) const HASHES: &[u8] = &[0, 2];
+
+/// The end of hashes, and the first string that does not begin with the byte `00`.
+pub(crate) const PLAIN: &[u8] = &[1];
+
+/// Bytes in front of the name in the key of a field.
+const FIELD_HEAD_BYTES: usize = 6;
+
+/// Bytes of the longest name together with its field.
+pub(crate) const MAX_FIELD_BYTES: usize = MAX_KEY_BYTES - FIELD_HEAD_BYTES;
+
+/// The kind of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    String,
+    Hash,
+}
+
+impl Kind {
+    /// The name of the kind in the protocol.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Hash => "hash",
+        }
+    }
+}
+
+/// The key of a string.
+pub(crate) fn string_key(name: &[u8]) -> Cow<'_, [u8]> {
+    match name.first() {
+        Some(0) => Cow::Owned([&[0], name].concat()),
+        _ => Cow::Borrowed(name),
+    }
+}
+
+/// The key of a hash.
+pub(crate) fn hash_key(name: &[u8]) -> Vec<u8> {
+    [HASHES, name].concat()
+}
+
+/// The start of the keys of a hash's fields.
+pub(crate) fn field_prefix(name: &[u8]) -> Vec<u8> {
+    // A name is shorter than 64 KiB.
+    let length = (name.len() as u32).to_be_bytes();
+    [FIELDS, &length, name].concat()
+}
+
+/// The key of a field of a hash.
+pub(crate) fn field_key(name: &[u8], field: &[u8]) -> Vec<u8> {
+    let mut key = field_prefix(name);
+    key.extend_from_slice(field);
+    key
+}
+
+/// The smallest key above all keys that start with `prefix`. `None` if there is none.
+pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
+    while let Some(last) = prefix.pop() {
+        if last < u8::MAX {
+            prefix.push(last + 1);
+            return Some(prefix);
+        }
+    }
+    None
+}
+
+/// The name and the kind of the value that a key of the tree stands for. `None` for the key of a field.
+pub(crate) fn name_of(key: &[u8]) -> Option<(Kind, &[u8])> {
+    match key {
+        [0, 0, ..] => Some((Kind::String, &key[1..])),
+        [0, 2, name @ ..] => Some((Kind::Hash, name)),
+        [0, ..] => None,
+        name => Some((Kind::String, name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_order_and_come_back() {
+        let names: [&[u8]; 10] =
+            [b"", b"\0", b"\0\0", b"\0\x01", b"\0\x02a", b"\0\xff", b"\x01", b"a", b"a\0", b"\xff"];
+        let keys: Vec<_> = names.iter().map(|name| string_key(name)).collect();
+        assert!(keys.is_sorted_by(|a, b| a < b), "{keys:?}");
+        for (name, key) in names.iter().zip(&keys) {
+            assert_eq!(name_of(key), Some((Kind::String, *name)));
+            assert!(**key < *FIELDS || **key >= *PLAIN, "{key:?} is among the hashes");
+            assert_eq!(name_of(&hash_key(name)), Some((Kind::Hash, *name)));
+            assert!(*hash_key(name) >= *HASHES && *hash_key(name) < *PLAIN);
+            let field = field_key(name, b"f");
+            assert!(*field >= *FIELDS && *field < *HASHES && name_of(&field).is_none());
+        }
+    }
+
+    #[test]
+    fn no_two_fields_share_a_key() {
+        assert_ne!(field_key(b"ab", b"c"), field_key(b"a", b"bc"));
+        let end = after_prefix(field_prefix(b"a")).unwrap();
+        assert!(*field_key(b"a", b"\xff\xff") < *end && *field_key(b"b", b"") >= *end);
+        assert_eq!(after_prefix(vec![1, 255, 255]), Some(vec![2]));
+        assert_eq!(after_prefix(vec![255]), None);
+    }
+}

@@ -1,0 +1,51 @@
+//! The error of a request, as its reply spells it.
+
+use std::borrow::Cow;
+
+/// The reason why a request was not executed. It has changed nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure(Cow<'static, str>);
+
+impl Failure {
+    /// The name has a value of another kind.
+    pub(crate) const WRONG_TYPE: Self =
+        Self(Cow::Borrowed("WRONGTYPE Operation against a key holding the wrong kind of value"));
+
+    /// The value is no number.
+    pub(crate) const NO_INTEGER: Self = Self(Cow::Borrowed("ERR value is not an integer or out of range"));
+
+    /// The arguments are none of those that the command takes.
+    pub(crate) const SYNTAX: Self = Self(Cow::Borrowed("ERR syntax error"));
+
+    /// The client has not sent the password.
+    pub(crate) const NO_PASSWORD: Self = Self(Cow::Borrowed("NOAUTH Authentication required."));
+
+    /// The client has sent another password.
+    pub(crate) const WRONG_PASSWORD: Self =
+        Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
+
+    /// An error without a code of its own.
+    pub(crate) fn error(text: impl std::fmt::Display) -> Self {
+        Self(Cow::Owned(format!("ERR {text}")))
+    }
+
+    /// An error whose text begins with its code.
+    pub(crate) fn coded(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+
+    /// The number of arguments is wrong.
+    pub(crate) fn arguments(command: &str) -> Self {
+        Self::error(format!("wrong number of arguments for '{}' command", command.to_ascii_lowercase()))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<tree::Error> for Failure {
+    fn from(error: tree::Error) -> Self {
+        Self::error(error)
+    }
+}

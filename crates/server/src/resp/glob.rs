@@ -1,0 +1,101 @@
+//! Patterns of names as Redis has them: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is meant literally.
+
+/// Whether a pattern matches a whole name. The time is at most the product of the two lengths.
+pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut pattern_at, mut name_at) = (0, 0);
+    // The position behind the last `*`, and the end of the bytes that it matches so far.
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        if pattern.get(pattern_at) == Some(&b'*') {
+            star = Some((pattern_at + 1, name_at));
+            pattern_at += 1;
+            continue;
+        }
+        let step = match name.get(name_at) {
+            None if pattern_at == pattern.len() => return true,
+            None => return false,
+            Some(byte) => match_one(&pattern[pattern_at..], *byte),
+        };
+        match (step, star) {
+            (Some(length), _) => {
+                pattern_at += length;
+                name_at += 1;
+            }
+            (None, Some((behind, matched))) => {
+                pattern_at = behind;
+                name_at = matched + 1;
+                star = Some((behind, matched + 1));
+            }
+            (None, None) => return false,
+        }
+    }
+}
+
+/// The length of the first element of a pattern, if it matches the byte.
+fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
+    match pattern {
+        [] => None,
+        [b'?', ..] => Some(1),
+        [b'[', class @ ..] => match_class(class, byte).map(|length| length + 1),
+        [b'\\', escaped, ..] => (*escaped == byte).then_some(2),
+        [literal, ..] => (*literal == byte).then_some(1),
+    }
+}
+
+/// The length of a class behind its `[`, with the `]`, if the class has the byte. A class without a `]` ends with the
+/// pattern.
+fn match_class(class: &[u8], byte: u8) -> Option<usize> {
+    let is_negated = class.first() == Some(&b'^');
+    let mut at = usize::from(is_negated);
+    let mut is_found = false;
+    loop {
+        let (length, found) = match &class[at..] {
+            [] => break,
+            [b']', ..] => {
+                at += 1;
+                break;
+            }
+            [b'\\', escaped, ..] => (2, *escaped == byte),
+            [low, b'-', high, ..] => (3, (*low.min(high)..=*low.max(high)).contains(&byte)),
+            [literal, ..] => (1, *literal == byte),
+        };
+        at += length;
+        is_found |= found;
+    }
+    (is_found != is_negated).then_some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_those_of_redis() {
+        for (pattern, name, expected) in [
+            ("*", "", true),
+            ("", "", true),
+            ("", "a", false),
+            ("a*", "abc", true),
+            ("*c", "abc", true),
+            ("*b*", "abc", true),
+            ("a*d", "abc", false),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("h[ae]llo", "hello", true),
+            ("h[^e]llo", "hello", false),
+            ("h[a-f]llo", "hello", true),
+            ("h[f-a]llo", "hello", true),
+            ("h\\*llo", "h*llo", true),
+            ("h\\*llo", "hello", false),
+            ("[\\]]", "]", true),
+            ("[ab", "b", true),
+            ("a*b*c", "aXXbYYc", true),
+            ("key:*:1", "key:22:1", true),
+        ] {
+            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+        }
+        let (pattern, name) = ("a*".repeat(2_000), "a".repeat(4_000));
+        assert!(matches(pattern.as_bytes(), name.as_bytes()));
+        assert!(!matches((pattern + "b").as_bytes(), name.as_bytes()), "it ends soon");
+    }
+}

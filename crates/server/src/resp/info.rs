@@ -1,0 +1,74 @@
+//! The sections of `INFO`.
+
+use super::failure::Failure;
+use crate::shared::Shared;
+
+/// The title of a section, and its lines.
+pub(crate) type Section = (&'static str, Vec<(String, String)>);
+
+/// The sections that are asked for: all but the keyspace, whose names are counted, where none is.
+pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
+    let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
+    let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);
+    let gauges = shared.gauges();
+    let gauge =
+        |name: &str| gauges.iter().filter(|(gauge, ..)| *gauge == name).map(|(.., value)| *value).sum();
+    let mut sections: Vec<Section> = Vec::new();
+    if is_wanted("server") {
+        let tree = shared.keyspace.tree();
+        sections.push((
+            "Server",
+            vec![
+                // The version whose replies clients may expect.
+                line("redis_version", "7.0.0"),
+                line("redis_mode", "standalone"),
+                line("lsmbench_version", env!("CARGO_PKG_VERSION")),
+                line("process_id", std::process::id()),
+                line("tcp_port", shared.port),
+                line::<u64>("uptime_in_seconds", gauge("uptime_in_seconds")),
+                line("store", tree.directory().display()),
+            ],
+        ));
+    }
+    if is_wanted("clients") {
+        sections.push((
+            "Clients",
+            vec![
+                line::<u64>("connected_clients", gauge("connected_clients")),
+                line("maxclients", shared.options.limits.connections),
+            ],
+        ));
+    }
+    if is_wanted("memory") {
+        let stats = shared.keyspace.tree().stats();
+        let parts = [
+            ("memtable_bytes", stats.memtable_bytes),
+            ("filter_bytes", stats.filter_bytes),
+            ("fence_bytes", stats.fence_bytes),
+            ("cache_bytes", stats.cache_bytes),
+            ("client_memory_bytes", gauge("client_memory_bytes")),
+        ];
+        let mut lines = vec![line("used_memory", parts.iter().map(|(_, bytes)| bytes).sum::<u64>())];
+        lines.extend(parts.map(|(name, bytes)| line(name, bytes)));
+        sections.push(("Memory", lines));
+    }
+    if is_wanted("stats") {
+        let lines = shared.counters.all().map(|(name, _, count)| line(name, count));
+        sections.push(("Stats", lines.into()));
+    }
+    if is_wanted("tree") {
+        let counts = shared.keyspace.tree().stats().counts;
+        sections.push(("Tree", counts.iter().map(|(name, count)| line(name, count)).collect()));
+    }
+    if has(&["keyspace", "all", "everything"]) {
+        let names = shared.keyspace.count_names()?;
+        let lines =
+            if names == 0 { Vec::new() } else { vec![line("db0", format!("keys={names},expires=0"))] };
+        sections.push(("Keyspace", lines));
+    }
+    Ok(sections)
+}
+
+fn line<T: std::fmt::Display>(name: &str, value: T) -> (String, String) {
+    (name.to_owned(), value.to_string())
+}

@@ -1,0 +1,106 @@
+//! Transactions: requests that are queued by `MULTI` and executed as one batch by `EXEC`.
+
+use super::client::Context;
+use super::command::{Command, Run};
+use super::failure::Failure;
+use super::pipeline::{Pipeline, Request, RequestLimits, Requests};
+use super::queue::{Queue, Queued, Work};
+use super::replies::Replies;
+use super::transaction::Transaction;
+use crate::connection::Next;
+use crate::stripes::Access;
+
+/// `MULTI`
+pub(crate) fn multi(
+    context: &mut Context<'_>,
+    _: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
+    if context.client.queue.is_some() {
+        return Err(Failure::error("MULTI calls can not be nested"));
+    }
+    context.client.queue = Some(Queue::default());
+    replies.ok();
+    Ok(Next::Read)
+}
+
+/// `DISCARD`
+pub(crate) fn discard(
+    context: &mut Context<'_>,
+    _: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
+    context.client.queue.take().ok_or_else(|| Failure::error("DISCARD without MULTI"))?;
+    replies.ok();
+    Ok(Next::Read)
+}
+
+/// Whether a command is executed between `MULTI` and `EXEC`, rather than queued.
+pub(crate) fn is_immediate(command: &Command) -> bool {
+    matches!(command.name, "MULTI" | "EXEC" | "DISCARD" | "QUIT" | "RESET")
+}
+
+/// Queues a request. A request that cannot be queued is an error, and so is its `EXEC`.
+pub(crate) fn queue(
+    context: &mut Context<'_>,
+    command: &Command,
+    request: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<(), Failure> {
+    let limit = context.shared.options.limits.request_bytes;
+    let Some(queue) = &mut context.client.queue else { return Ok(()) };
+    let work = match command.run {
+        Run::Read(run) => Work::Read(run),
+        Run::Write { run, .. } => Work::Write(run),
+        _ => {
+            queue.break_off();
+            return Err(Failure::error(format!(
+                "{} cannot be part of a transaction; MULTI takes writes, and reads of single names",
+                command.name
+            )));
+        }
+    };
+    queue.add(request, Queued { names: command.names, work });
+    if queue.bytes.len() > limit {
+        queue.break_off();
+        return Err(Failure::error(format!("the transaction has more than {limit} bytes; split it")));
+    }
+    replies.simple("QUEUED");
+    Ok(())
+}
+
+/// `EXEC`: executes the queued requests as one batch of the tree, while no other client writes their names.
+pub(crate) fn exec(
+    context: &mut Context<'_>,
+    _: Request<'_>,
+    replies: &mut Replies<'_>,
+) -> Result<Next, Failure> {
+    let queue = context.client.queue.take().ok_or_else(|| Failure::error("EXEC without MULTI"))?;
+    if queue.is_broken {
+        return Err(Failure::coded("EXECABORT Transaction discarded because of previous errors."));
+    }
+    let mut pipeline = Pipeline::default();
+    let limits = RequestLimits { requests: usize::MAX, ..RequestLimits::of_client(queue.bytes.len()) };
+    pipeline.read(&queue.bytes, &limits).map_err(Failure::error)?;
+    let requests = Requests { pipeline: &pipeline, input: &queue.bytes };
+    let queued = || queue.work.iter().enumerate().map(|(index, queued)| (queued, requests.at(index)));
+    let keyspace = &context.shared.keyspace;
+    let names = queued().flat_map(|(queued, request)| queued.names.of(request));
+    let mut numbers: Vec<usize> = names.map(|name| keyspace.stripes().of(name)).collect();
+    let held = keyspace.stripes().lock(&mut numbers, Access::Exclusive);
+    let mut transaction = Transaction::new(keyspace, Access::Exclusive);
+    replies.array(queue.work.len());
+    for (queued, request) in queued() {
+        let _ = replies.nested(|replies| match queued.work {
+            Work::Read(run) => run(&transaction, request, replies),
+            Work::Write(run) => run(&mut transaction, request, replies),
+        });
+        if !replies.has_room() {
+            return Err(replies.too_long());
+        }
+    }
+    context.shared.counters.batches.add(1);
+    transaction.commit()?;
+    drop(held);
+    Ok(Next::Read)
+}

@@ -1,0 +1,435 @@
+//! The requests of one client, as a view on the bytes that it has sent.
+
+use std::ops::Range;
+
+use thiserror::Error;
+
+use super::inline;
+use crate::limits::{
+    MAX_ARGUMENT_BYTES, MAX_ARGUMENTS, MAX_INLINE_BYTES, MAX_STRANGER_ARGUMENT_BYTES, MAX_STRANGER_ARGUMENTS,
+};
+
+/// Bytes of the longest line with a length: a sign, and more digits than any length has.
+const MAX_LENGTH_LINE_BYTES: usize = 32;
+
+/// The complete requests of a client that are read before they are executed.
+const MAX_REQUESTS: usize = 1024;
+
+/// The limits of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestLimits {
+    /// Complete requests that are read before they are executed.
+    pub requests: usize,
+    /// Arguments, the command included.
+    pub arguments: usize,
+    /// Bytes of an argument.
+    pub argument_bytes: usize,
+    /// Bytes of the whole request.
+    pub request_bytes: usize,
+}
+
+impl RequestLimits {
+    /// The limits of a client that is let in, whose requests have up to `request_bytes`.
+    pub fn of_client(request_bytes: usize) -> Self {
+        Self {
+            requests: MAX_REQUESTS,
+            arguments: MAX_ARGUMENTS,
+            argument_bytes: MAX_ARGUMENT_BYTES.min(request_bytes),
+            request_bytes,
+        }
+    }
+
+    /// The limits of a client that has not sent the password. Its next request may be the password.
+    pub fn of_stranger() -> Self {
+        Self {
+            requests: 1,
+            arguments: MAX_STRANGER_ARGUMENTS,
+            argument_bytes: MAX_STRANGER_ARGUMENT_BYTES,
+            request_bytes: MAX_STRANGER_ARGUMENTS * (MAX_STRANGER_ARGUMENT_BYTES + 2 * MAX_LENGTH_LINE_BYTES),
+        }
+    }
+}
+
+/// The reason why bytes are no request. The rest of the stream is then without meaning.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum ProtocolError {
+    /// The number of arguments is no number, or above the limit.
+    #[error("invalid multibulk length: {0}")]
+    Arguments(String),
+    /// The length of an argument is no number, negative or above the limit.
+    #[error("invalid bulk length: {0}")]
+    Length(String),
+    /// An argument does not begin with its length.
+    #[error("expected '$', got '{0}'")]
+    NoLength(String),
+    /// An argument is longer than its length says.
+    #[error("no line end behind an argument of {0} bytes")]
+    NoEnd(usize),
+    /// A line with a length is too long.
+    #[error("too big count string")]
+    LongLength,
+    /// The whole request is above the limit.
+    #[error("the request has more than {0} bytes; split it")]
+    RequestTooLong(usize),
+    /// A line of the inline form is too long.
+    #[error("too big inline request: more than {MAX_INLINE_BYTES} bytes without a line end")]
+    InlineTooLong,
+    /// A line of the inline form has a quote that is not closed.
+    #[error("unbalanced quotes in request")]
+    Quotes,
+}
+
+/// An argument: a place in the input, or in the text of inline requests.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    start: usize,
+    end: usize,
+    is_inline: bool,
+}
+
+/// The complete requests at the start of a client's input, and the state of the incomplete one behind them. Bytes that
+/// were read are not read again when more arrive.
+#[derive(Debug, Default)]
+pub struct Pipeline {
+    spans: Vec<Span>,
+    /// For each complete request: the end of its spans, and of its bytes in the input.
+    requests: Vec<(usize, usize)>,
+    /// The arguments of inline requests.
+    inline: Vec<u8>,
+    /// The bytes that were read.
+    at: usize,
+    /// The arguments that the incomplete request still lacks; 0 between two requests.
+    lacking: usize,
+    /// The length of the argument that comes next, where its line was read.
+    length: Option<usize>,
+    error: Option<ProtocolError>,
+}
+
+impl Pipeline {
+    /// Reads the requests of `input` as far as they are complete. `input` is that of the last call, with further bytes
+    /// at its end.
+    ///
+    /// Returns an error only once all requests before it were removed.
+    ///
+    /// # Errors
+    /// The violation of the protocol.
+    pub fn read(&mut self, input: &[u8], limits: &RequestLimits) -> Result<(), ProtocolError> {
+        if self.error.is_none() {
+            self.error = self.read_all(input, limits).err();
+        }
+        match &self.error {
+            Some(error) if self.requests.is_empty() => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of complete requests.
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether no request is complete.
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The arguments of a request, as views of the input.
+    pub fn request<'a>(&'a self, input: &'a [u8], request: usize) -> Request<'a> {
+        let spans = &self.spans[self.spans_of(request)];
+        Request { input, inline: &self.inline, spans }
+    }
+
+    /// Removes the first requests, and returns the bytes of input that they took.
+    pub fn remove(&mut self, requests: usize) -> usize {
+        let Some(last) = requests.checked_sub(1) else { return 0 };
+        let (spans, bytes) = self.requests[last];
+        self.requests.drain(..requests);
+        self.spans.drain(..spans);
+        self.requests.iter_mut().for_each(|(end, at)| {
+            *end -= spans;
+            *at -= bytes;
+        });
+        self.spans.iter_mut().filter(|span| !span.is_inline).for_each(|span| {
+            span.start -= bytes;
+            span.end -= bytes;
+        });
+        self.at -= bytes;
+        if !self.spans.iter().any(|span| span.is_inline) {
+            self.inline.clear();
+        }
+        bytes
+    }
+
+    /// Gives back the memory of large requests.
+    pub(crate) fn shrink(&mut self) {
+        if self.spans.is_empty() {
+            self.spans = Vec::new();
+            self.requests = Vec::new();
+            self.inline = Vec::new();
+        }
+    }
+
+    /// The bytes of memory that the views take.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.spans.capacity() * size_of::<Span>()
+            + self.requests.capacity() * size_of::<(usize, usize)>()
+            + self.inline.capacity()
+    }
+
+    fn spans_of(&self, request: usize) -> Range<usize> {
+        let start = request.checked_sub(1).map_or(0, |before| self.requests[before].0);
+        start..self.requests[request].0
+    }
+
+    fn read_all(&mut self, input: &[u8], limits: &RequestLimits) -> Result<(), ProtocolError> {
+        while self.requests.len() < limits.requests {
+            let is_complete = match (self.lacking, input.get(self.at)) {
+                (0, None) => break,
+                (0, Some(b'*')) => self.read_head(input, limits)?,
+                (0, Some(_)) => self.read_inline(input)?,
+                _ => true,
+            };
+            if !is_complete || !self.read_arguments(input, limits)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the line `*COUNT`. Returns whether it is complete.
+    fn read_head(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
+        let Some(line) = self.length_line(input)? else { return Ok(false) };
+        let shown = || line.escape_ascii().to_string();
+        let count: i64 = parse(line).ok_or_else(|| ProtocolError::Arguments(shown()))?;
+        // An empty request has no reply.
+        self.lacking = usize::try_from(count).unwrap_or(0);
+        if self.lacking > limits.arguments {
+            let limit = limits.arguments;
+            return Err(ProtocolError::Arguments(format!("{count}; the limit is {limit} arguments")));
+        }
+        Ok(true)
+    }
+
+    /// Reads a request in one line. Returns whether it is complete.
+    fn read_inline(&mut self, input: &[u8]) -> Result<bool, ProtocolError> {
+        let rest = &input[self.at..];
+        let Some(end) = rest.iter().take(MAX_INLINE_BYTES).position(|byte| *byte == b'\n') else {
+            return if rest.len() < MAX_INLINE_BYTES { Ok(false) } else { Err(ProtocolError::InlineTooLong) };
+        };
+        let words = inline::split(&rest[..end]).ok_or(ProtocolError::Quotes)?;
+        self.at += end + 1;
+        for word in &words {
+            let start = self.inline.len();
+            self.inline.extend_from_slice(word);
+            self.spans.push(Span { start, end: self.inline.len(), is_inline: true });
+        }
+        if !words.is_empty() {
+            self.requests.push((self.spans.len(), self.at));
+        }
+        Ok(true)
+    }
+
+    /// Reads the arguments that a request lacks. Returns whether they are complete.
+    fn read_arguments(&mut self, input: &[u8], limits: &RequestLimits) -> Result<bool, ProtocolError> {
+        if self.lacking == 0 {
+            return Ok(true);
+        }
+        let start = self.requests.last().map_or(0, |(_, end)| *end);
+        while self.lacking > 0 {
+            let length = match self.length {
+                Some(length) => length,
+                None => match self.read_length(input, limits)? {
+                    Some(length) => length,
+                    None => return Ok(false),
+                },
+            };
+            self.length = Some(length);
+            if self.at - start + length > limits.request_bytes {
+                return Err(ProtocolError::RequestTooLong(limits.request_bytes));
+            }
+            let end = self.at + length;
+            match input.get(end..end + 2) {
+                None => return Ok(false),
+                Some(b"\r\n") => {}
+                Some(_) => return Err(ProtocolError::NoEnd(length)),
+            }
+            self.spans.push(Span { start: self.at, end, is_inline: false });
+            self.at = end + 2;
+            (self.length, self.lacking) = (None, self.lacking - 1);
+        }
+        self.requests.push((self.spans.len(), self.at));
+        Ok(true)
+    }
+
+    /// Reads the line `$LENGTH`.
+    fn read_length(&mut self, input: &[u8], limits: &RequestLimits) -> Result<Option<usize>, ProtocolError> {
+        match input.get(self.at) {
+            None => return Ok(None),
+            Some(b'$') => {}
+            Some(other) => return Err(ProtocolError::NoLength(other.escape_ascii().to_string())),
+        }
+        let Some(line) = self.length_line(input)? else { return Ok(None) };
+        let length: Option<i64> = parse(line);
+        let length = length.and_then(|length| usize::try_from(length).ok());
+        match length {
+            Some(length) if length <= limits.argument_bytes => Ok(Some(length)),
+            Some(length) => {
+                let limit = limits.argument_bytes;
+                Err(ProtocolError::Length(format!("{length}; the limit is {limit} bytes")))
+            }
+            None => Err(ProtocolError::Length(line.escape_ascii().to_string())),
+        }
+    }
+
+    /// Reads a line of one byte and a number, and returns the number as text.
+    fn length_line<'a>(&mut self, input: &'a [u8]) -> Result<Option<&'a [u8]>, ProtocolError> {
+        let rest = &input[self.at + 1..];
+        match rest.iter().take(MAX_LENGTH_LINE_BYTES).position(|byte| *byte == b'\n') {
+            Some(end) => {
+                self.at += end + 2;
+                let line = &rest[..end];
+                Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+            }
+            None if rest.len() < MAX_LENGTH_LINE_BYTES => Ok(None),
+            None => Err(ProtocolError::LongLength),
+        }
+    }
+}
+
+/// Reads a whole number without blanks or a plus sign.
+fn parse<T: std::str::FromStr>(text: &[u8]) -> Option<T> {
+    let text = std::str::from_utf8(text).ok().filter(|text| !text.starts_with('+'))?;
+    text.parse().ok()
+}
+
+/// The arguments of one request. There is at least one, the command.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    input: &'a [u8],
+    inline: &'a [u8],
+    spans: &'a [Span],
+}
+
+impl<'a> Request<'a> {
+    /// The number of arguments, the command included.
+    #[allow(clippy::len_without_is_empty)] // there is no empty request
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// An argument; the command is number 0.
+    ///
+    /// # Panics
+    /// If `index` is not below [`len`](Self::len).
+    pub fn argument(&self, index: usize) -> &'a [u8] {
+        let span = self.spans[index];
+        let bytes = if span.is_inline { self.inline } else { self.input };
+        &bytes[span.start..span.end]
+    }
+
+    /// The arguments from number `first` on.
+    pub fn arguments(self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone {
+        (first.min(self.len())..self.len()).map(move |index| self.argument(index))
+    }
+}
+
+/// The complete requests of a pipeline, with the input that they are views of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Requests<'a> {
+    pub(crate) pipeline: &'a Pipeline,
+    pub(crate) input: &'a [u8],
+}
+
+impl<'a> Requests<'a> {
+    pub(crate) fn len(self) -> usize {
+        self.pipeline.len()
+    }
+
+    pub(crate) fn at(self, request: usize) -> Request<'a> {
+        self.pipeline.request(self.input, request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every request of a text, as a line; the error comes last.
+    fn read(chunks: &[&[u8]]) -> Vec<String> {
+        let limits = RequestLimits { requests: 3, arguments: 4, argument_bytes: 10, request_bytes: 64 };
+        let (mut pipeline, mut input, mut found) = (Pipeline::default(), Vec::new(), Vec::new());
+        for chunk in chunks {
+            input.extend_from_slice(chunk);
+            loop {
+                if let Err(error) = pipeline.read(&input, &limits) {
+                    found.push(error.to_string());
+                    return found;
+                }
+                if pipeline.is_empty() {
+                    break;
+                }
+                for index in 0..pipeline.len() {
+                    let request = pipeline.request(&input, index);
+                    let words = request.arguments(0).map(|word| word.escape_ascii().to_string());
+                    found.push(words.collect::<Vec<_>>().join(" "));
+                }
+                let bytes = pipeline.remove(pipeline.len());
+                input.drain(..bytes);
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn requests_are_the_same_however_they_arrive() {
+        let text = b"*2\r\n$3\r\nGET\r\n$1\r\n\r\r\nPING\r\n*0\r\n\r\n*-1\r\nSET k 'a b'\n*1\r\n$4\r\nPING\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n";
+        let expected = ["GET \\r", "PING", "SET k a b", "PING", "SET k "];
+        assert_eq!(read(&[text]), expected);
+        let bytes: Vec<&[u8]> = text.chunks(1).collect();
+        assert_eq!(read(&bytes), expected);
+        for at in 0..text.len() {
+            let (first, second) = text.split_at(at);
+            assert_eq!(read(&[first, second]), expected, "cut at {at}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_request_is_an_error_behind_the_requests_before_it() {
+        let long = "x".repeat(MAX_INLINE_BYTES);
+        for (text, error) in [
+            ("*x\r\n", "invalid multibulk length: x"),
+            ("*5\r\n", "invalid multibulk length: 5; the limit is 4 arguments"),
+            ("*99999999999999999999\r\n", "invalid multibulk length: 99999999999999999999"),
+            ("*1\r\n$11\r\n", "invalid bulk length: 11; the limit is 10 bytes"),
+            ("*1\r\n$2147483648\r\n", "invalid bulk length: 2147483648; the limit is 10 bytes"),
+            ("*1\r\n$-1\r\n", "invalid bulk length: -1"),
+            ("*1\r\n+PING\r\n", "expected '$', got '+'"),
+            ("*1\r\n*1\r\n", "expected '$', got '*'"),
+            ("*1\r\n$2\r\nabcd\r\n", "no line end behind an argument of 2 bytes"),
+            ("*00000000000000000000000000000000000000000001\r\n", "too big count string"),
+            ("\"a\r\n", "unbalanced quotes in request"),
+            (&long, "too big inline request: more than 65536 bytes without a line end"),
+            (
+                "*4\r\n$10\r\n0123456789\r\n$10\r\n0123456789\r\n$10\r\n0123456789\r\n$10\r\n",
+                "the request has more than 64 bytes; split it",
+            ),
+        ] {
+            let text = format!("PING\r\n{text}");
+            assert_eq!(read(&[text.as_bytes()]), ["PING", error], "{text:.80}");
+        }
+    }
+
+    #[test]
+    fn memory_of_inline_requests_is_given_back_between_incomplete_ones() {
+        let limits = RequestLimits::of_client(1 << 20);
+        let (mut pipeline, mut input) = (Pipeline::default(), Vec::new());
+        for _ in 0..1000 {
+            input.extend_from_slice(b"ECHO 0123456789\r\n*2\r\n$4\r\nECHO\r\n");
+            pipeline.read(&input, &limits).unwrap();
+            let bytes = pipeline.remove(pipeline.len());
+            input.drain(..bytes);
+            input.extend_from_slice(b"$1\r\na\r\n");
+        }
+        assert!(pipeline.memory_bytes() < 10_000, "{}", pipeline.memory_bytes());
+    }
+}

@@ -1,0 +1,49 @@
+//! The requests that a client has sent between `MULTI` and `EXEC`.
+
+use std::io::Write as _;
+
+use super::pipeline::Request;
+use super::work::{Names, Reading, Writing};
+
+/// Requests that wait for `EXEC`.
+#[derive(Default)]
+pub(crate) struct Queue {
+    /// The requests, as the protocol has them.
+    pub(crate) bytes: Vec<u8>,
+    /// What each of them does.
+    pub(crate) work: Vec<Queued>,
+    /// Whether a request was refused, so that none is executed.
+    pub(crate) is_broken: bool,
+}
+
+/// A request that waits.
+pub(crate) struct Queued {
+    pub(crate) names: Names,
+    pub(crate) work: Work,
+}
+
+/// What a request does.
+#[derive(Clone, Copy)]
+pub(crate) enum Work {
+    Read(Reading),
+    Write(Writing),
+}
+
+impl Queue {
+    /// Adds a request.
+    pub(crate) fn add(&mut self, request: Request<'_>, queued: Queued) {
+        // A vector takes everything.
+        let _ = write!(self.bytes, "*{}\r\n", request.len());
+        for argument in request.arguments(0) {
+            let _ = write!(self.bytes, "${}\r\n", argument.len());
+            self.bytes.extend_from_slice(argument);
+            self.bytes.extend_from_slice(b"\r\n");
+        }
+        self.work.push(queued);
+    }
+
+    /// Drops all requests: `EXEC` will be an error.
+    pub(crate) fn break_off(&mut self) {
+        *self = Self { is_broken: true, ..Self::default() };
+    }
+}

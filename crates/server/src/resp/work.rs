@@ -1,0 +1,39 @@
+//! The functions of commands that read and write names, and the places of the names in their requests.
+
+use super::failure::Failure;
+use super::pipeline::Request;
+use super::replies::Replies;
+use super::transaction::Transaction;
+use crate::view::View;
+
+/// Reads names and writes the reply.
+pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
+
+/// Writes names and the reply.
+pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
+
+/// The places of names among the arguments: every `step`-th one from `first` on, up to number `last` if there is an end.
+#[derive(Clone, Copy)]
+pub(crate) struct Names {
+    pub(crate) first: usize,
+    pub(crate) last: Option<usize>,
+    pub(crate) step: usize,
+}
+
+impl Names {
+    pub(crate) const NONE: Self = Self { first: 1, last: Some(0), step: 1 };
+    pub(crate) const ONE: Self = Self { first: 1, last: Some(1), step: 1 };
+    pub(crate) const ALL: Self = Self { first: 1, last: None, step: 1 };
+    pub(crate) const PAIRS: Self = Self { first: 1, last: None, step: 2 };
+
+    /// Whether a request has no name.
+    pub(crate) fn is_none(self) -> bool {
+        self.last == Some(0)
+    }
+
+    /// The names in a request.
+    pub(crate) fn of<'a>(self, request: Request<'a>) -> impl Iterator<Item = &'a [u8]> {
+        let last = self.last.unwrap_or(usize::MAX).min(request.len() - 1);
+        (self.first..=last).step_by(self.step).map(move |place| request.argument(place))
+    }
+}

@@ -1,0 +1,76 @@
+//! What all clients of a server share.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use tokio::sync::watch;
+
+use crate::budget::MemoryBudget;
+use crate::counters::ServerCounters;
+use crate::keyspace::Keyspace;
+use crate::options::ServerOptions;
+
+/// The state of a server that all of its clients share.
+pub(crate) struct Shared {
+    pub(crate) keyspace: Keyspace,
+    pub(crate) options: ServerOptions,
+    pub(crate) counters: ServerCounters,
+    pub(crate) memory: MemoryBudget,
+    /// The port that the server listens on.
+    pub(crate) port: u16,
+    /// Clients that are connected.
+    pub(crate) connected: AtomicUsize,
+    pub(crate) started: Instant,
+    next_client: AtomicU64,
+    /// Whether the server ends.
+    ending: watch::Sender<bool>,
+}
+
+impl Shared {
+    pub(crate) fn new(keyspace: Keyspace, options: ServerOptions, port: u16) -> Self {
+        Self {
+            keyspace,
+            counters: ServerCounters::default(),
+            memory: MemoryBudget::new(options.limits.client_memory_bytes),
+            options,
+            port,
+            connected: AtomicUsize::new(0),
+            started: Instant::now(),
+            next_client: AtomicU64::new(1),
+            ending: watch::Sender::new(false),
+        }
+    }
+
+    /// The number of the next client.
+    pub(crate) fn number_client(&self) -> u64 {
+        self.next_client.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Ends the server: it accepts no client, and every client is disconnected once its replies are sent.
+    pub(crate) fn end(&self) {
+        self.ending.send_replace(true);
+    }
+
+    /// Watches for the end of the server.
+    pub(crate) fn watch_end(&self) -> watch::Receiver<bool> {
+        self.ending.subscribe()
+    }
+
+    /// The gauges of the server, with their meanings.
+    pub(crate) fn gauges(&self) -> [(&'static str, &'static str, u64); 4] {
+        [
+            ("uptime_in_seconds", "Seconds since the server started", self.started.elapsed().as_secs()),
+            (
+                "connected_clients",
+                "Clients that are connected",
+                self.connected.load(Ordering::Relaxed) as u64,
+            ),
+            ("client_memory_bytes", "Bytes in the buffers of all clients", self.memory.taken_bytes() as u64),
+            (
+                "client_memory_limit_bytes",
+                "Limit of the bytes in the buffers of all clients",
+                self.memory.limit_bytes() as u64,
+            ),
+        ]
+    }
+}

@@ -1,0 +1,58 @@
+//! The locks of keys: a fixed number of them, each for many keys.
+
+use std::hash::{BuildHasher, RandomState};
+
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// The number of locks: so many that the writes of many clients seldom meet by chance.
+const STRIPES: usize = 1 << 10;
+
+/// How a batch of writes uses its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// It only sets them. Such batches need not exclude each other: the tree orders them.
+    Blind,
+    /// It reads some and writes a value that depends on what it read.
+    Exclusive,
+}
+
+/// The locks of all keys. A batch takes those of its keys in ascending order, so no two batches wait for each other.
+#[derive(Debug)]
+pub(crate) struct Stripes {
+    locks: Box<[RwLock<()>]>,
+    hasher: RandomState,
+}
+
+/// The locks that a batch holds. Dropping the value releases them.
+#[allow(dead_code)] // the guards are held, not read
+pub(crate) enum Held<'a> {
+    Shared(Vec<RwLockReadGuard<'a, ()>>),
+    Exclusive(Vec<RwLockWriteGuard<'a, ()>>),
+}
+
+impl Stripes {
+    pub(crate) fn new() -> Self {
+        Self { locks: (0..STRIPES).map(|_| RwLock::new(())).collect(), hasher: RandomState::new() }
+    }
+
+    /// The lock of a key, by its number.
+    pub(crate) fn of(&self, key: &[u8]) -> usize {
+        self.hasher.hash_one(key) as usize % STRIPES
+    }
+
+    /// Takes locks by their numbers, which are sorted for that.
+    pub(crate) fn lock(&self, numbers: &mut Vec<usize>, access: Access) -> Held<'_> {
+        numbers.sort_unstable();
+        numbers.dedup();
+        let locks = numbers.iter().map(|number| &self.locks[*number]);
+        match access {
+            Access::Blind => Held::Shared(locks.map(RwLock::read).collect()),
+            Access::Exclusive => Held::Exclusive(locks.map(RwLock::write).collect()),
+        }
+    }
+
+    /// Takes all locks: nothing is written until they are released.
+    pub(crate) fn lock_all(&self) -> Held<'_> {
+        Held::Exclusive(self.locks.iter().map(RwLock::write).collect())
+    }
+}

@@ -1,0 +1,93 @@
+//! The execution of one command of the text language.
+
+use std::ops::Bound;
+
+use thiserror::Error;
+use tree::Tree;
+use workload::Command;
+
+/// Appends the answer to a command, if it has one, as one line to `answer`; statistics have several lines. A command
+/// that fails appends nothing. `limit_bytes` is that of an answer.
+///
+/// # Errors
+/// If the tree fails, or if the answer is above the limit. `l` is an error, because loading is made of puts.
+pub fn answer_command(
+    tree: &Tree,
+    command: &Command,
+    limit_bytes: usize,
+    answer: &mut Vec<u8>,
+) -> Result<(), TextError> {
+    let start = answer.len();
+    let written = match command {
+        Command::Put { key, value } => return Ok(tree.put(key, value)?),
+        Command::Delete { key } => return Ok(tree.delete(key)?),
+        Command::Get { key } => tree.get_into(key, answer).map(|_| ()).map_err(TextError::from),
+        Command::Range { low, high } => range(tree, (low, high), limit_bytes, answer),
+        Command::Statistics => {
+            statistics(tree, answer);
+            Ok(())
+        }
+        Command::Load { .. } => Err(TextError::Load),
+    };
+    match written {
+        Ok(()) => answer.push(b'\n'),
+        Err(_) => answer.truncate(start),
+    }
+    written
+}
+
+/// The reason why a command has no answer.
+#[derive(Debug, Error)]
+pub enum TextError {
+    /// The store returned an error.
+    #[error(transparent)]
+    Tree(#[from] tree::Error),
+    /// The answer would be above the limit.
+    #[error("the answer has more than {0} bytes; ask for a shorter range")]
+    TooLong(usize),
+    /// Files are not loaded here.
+    #[error("a server reads no files; send the pairs as `p KEY VALUE`")]
+    Load,
+}
+
+/// Appends the pairs from `low` on, `high` excluded, as `key:value` with blanks in between.
+fn range(
+    tree: &Tree,
+    (low, high): (&[u8], &[u8]),
+    limit_bytes: usize,
+    answer: &mut Vec<u8>,
+) -> Result<(), TextError> {
+    let start = answer.len();
+    let mut range = tree.range((Bound::Included(low), Bound::Excluded(high)))?;
+    while let Some((key, value)) = range.next()? {
+        if answer.len() > start {
+            answer.push(b' ');
+        }
+        answer.extend_from_slice(key);
+        answer.push(b':');
+        answer.extend_from_slice(value);
+        if answer.len() - start > limit_bytes {
+            return Err(TextError::TooLong(limit_bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Appends the sizes and the counters of the tree.
+fn statistics(tree: &Tree, answer: &mut Vec<u8>) {
+    let stats = tree.stats();
+    let mut lines: Vec<String> = Vec::new();
+    for (number, level) in stats.levels.iter().enumerate() {
+        lines.push(format!(
+            "level {number}: {} runs, {} tables, {} entries, {} tombstones, {} bytes",
+            level.runs, level.tables, level.entries, level.tombstones, level.file_bytes
+        ));
+    }
+    lines.push(format!(
+        "memory: memtables {} bytes, filters {} bytes, fences {} bytes, cache {} bytes",
+        stats.memtable_bytes, stats.filter_bytes, stats.fence_bytes, stats.cache_bytes
+    ));
+    let counts = stats.counts.iter().filter(|(_, count)| *count > 0);
+    lines.extend(counts.map(|(name, count)| format!("{name}: {count}")));
+    answer.extend_from_slice(lines.join("\n").as_bytes());
+}

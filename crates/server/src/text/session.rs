@@ -1,0 +1,149 @@
+//! A client that speaks the text language.
+
+use tree::WriteBatch;
+use workload::Command;
+
+use super::answer::answer_command;
+use crate::connection::{Next, Progress, Received, Session};
+use crate::shared::Shared;
+
+/// Bytes of answers at which execution waits until they are sent.
+const FULL_OUTPUT_BYTES: usize = 1 << 20;
+
+/// Bytes of puts and deletes that form one batch.
+const FULL_BATCH_BYTES: usize = 1 << 20;
+
+/// A client that sends one command per line. Successive puts and deletes that have arrived form one batch.
+///
+/// A put or a delete has no answer, as in the shell: the answer of a later command says that it is done. A line that is
+/// wrong, or a command that fails, is answered by a line that begins with `error: line`.
+pub(crate) struct TextSession<'s> {
+    shared: &'s Shared,
+    /// The number of the last line that was executed.
+    line: u64,
+    /// The bytes of the input that have no line end.
+    searched: usize,
+    is_too_long: bool,
+}
+
+/// The writes that have no answer yet, from line `first` on.
+struct Writes {
+    batch: WriteBatch,
+    bytes: usize,
+    first: u64,
+}
+
+impl<'s> TextSession<'s> {
+    pub(crate) fn new(shared: &'s Shared) -> Self {
+        shared.number_client();
+        Self { shared, line: 0, searched: 0, is_too_long: false }
+    }
+
+    /// Executes one line.
+    fn execute_line(&mut self, line: &[u8], writes: &mut Writes, output: &mut Vec<u8>) {
+        let command = match Command::parse(line) {
+            Ok(None) => return,
+            Ok(Some(command)) => command,
+            Err(error) => {
+                self.commit(writes, output);
+                return self.fail(self.line, &error, output);
+            }
+        };
+        self.shared.counters.requests.add(1);
+        let added = match &command {
+            Command::Put { key, value } => writes.add(self.line, key, Some(value)),
+            Command::Delete { key } => writes.add(self.line, key, None),
+            _ => {
+                self.commit(writes, output);
+                let limit = self.shared.options.limits.reply_bytes;
+                if let Err(error) = answer_command(self.shared.keyspace.tree(), &command, limit, output) {
+                    self.fail(self.line, &error, output);
+                }
+                return;
+            }
+        };
+        if let Err(error) = added {
+            self.commit(writes, output);
+            self.fail(self.line, &error, output);
+        } else if writes.bytes >= FULL_BATCH_BYTES {
+            self.commit(writes, output);
+        }
+    }
+
+    /// Gives the writes to the tree. If that fails, the answer names their lines.
+    fn commit(&self, writes: &mut Writes, output: &mut Vec<u8>) {
+        if writes.batch.is_empty() {
+            return;
+        }
+        self.shared.counters.batches.add(1);
+        if let Err(error) = self.shared.keyspace.tree().write(&writes.batch) {
+            self.fail(writes.first, &error, output);
+        }
+        writes.batch.clear();
+        writes.bytes = 0;
+    }
+
+    fn fail(&self, line: u64, error: &dyn std::fmt::Display, output: &mut Vec<u8>) {
+        self.shared.counters.errors.add(1);
+        let text = error.to_string().replace(['\r', '\n'], " ");
+        output.extend_from_slice(format!("error: line {line}: {text}\n").as_bytes());
+    }
+}
+
+impl Writes {
+    fn add(&mut self, line: u64, key: &[u8], value: Option<&[u8]>) -> tree::Result<()> {
+        match value {
+            Some(value) => self.batch.put(key, value)?,
+            None => self.batch.delete(key)?,
+        }
+        if self.bytes == 0 {
+            self.first = line;
+        }
+        self.bytes += key.len() + value.map_or(0, <[u8]>::len) + 1;
+        Ok(())
+    }
+}
+
+impl Session for TextSession<'_> {
+    fn receive(&mut self, input: &[u8]) -> Received {
+        if input[self.searched..].contains(&b'\n') {
+            return Received::MayWait;
+        }
+        self.searched = input.len();
+        self.is_too_long = input.len() > self.shared.options.limits.request_bytes;
+        if self.is_too_long { Received::Quick } else { Received::Incomplete }
+    }
+
+    fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress {
+        if self.is_too_long {
+            self.shared.counters.disconnected.add(1);
+            let limit = self.shared.options.limits.request_bytes;
+            self.fail(self.line + 1, &format!("longer than {limit} bytes"), output);
+            return Progress { consumed: 0, next: Next::Close };
+        }
+        let mut writes = Writes { batch: WriteBatch::new(), bytes: 0, first: 0 };
+        let (mut consumed, mut next) = (0, Next::Read);
+        for line in input.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+            if output.len() >= FULL_OUTPUT_BYTES {
+                next = Next::Continue;
+                break;
+            }
+            self.line += 1;
+            self.execute_line(line, &mut writes, output);
+            consumed += line.len();
+        }
+        self.commit(&mut writes, output);
+        self.searched = 0;
+        Progress { consumed, next }
+    }
+
+    fn refuse(&self, reason: &str, output: &mut Vec<u8>) {
+        output.extend_from_slice(format!("error: {reason}\n").as_bytes());
+    }
+
+    fn memory_bytes(&self) -> usize {
+        0
+    }
+
+    fn rest(&mut self) {}
+}

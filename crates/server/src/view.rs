@@ -1,0 +1,39 @@
+//! Reading names: in the tree, or in the tree with the writes of a batch on top.
+
+use tree::Result;
+
+use crate::names::{Kind, hash_key, string_key};
+
+/// A view of the names of a server.
+pub(crate) trait View {
+    /// The value of a key of the tree.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+
+    /// Passes the values of many keys of the tree to `visit`, in their order and from one moment, until it returns
+    /// `false`.
+    fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
+
+    /// Whether there may be a hash. Where there is none, no name is looked for among them.
+    fn may_have_hashes(&self) -> bool;
+}
+
+/// The number of fields of a hash; `None` if there is no such hash.
+pub(crate) fn fields_of(view: &dyn View, name: &[u8]) -> Result<Option<u64>> {
+    if !view.may_have_hashes() {
+        return Ok(None);
+    }
+    Ok(view.get(&hash_key(name))?.map(|count| read_count(&count)))
+}
+
+/// The kind of a name; `None` if there is no such name.
+pub(crate) fn kind_of(view: &dyn View, name: &[u8]) -> Result<Option<Kind>> {
+    match view.get(&string_key(name))? {
+        Some(_) => Ok(Some(Kind::String)),
+        None => Ok(fields_of(view, name)?.map(|_| Kind::Hash)),
+    }
+}
+
+/// Reads the number of fields that the key of a hash stores.
+pub(crate) fn read_count(value: &[u8]) -> u64 {
+    value.try_into().map_or(0, u64::from_be_bytes)
+}

@@ -1,0 +1,264 @@
+//! A server for one test, and its clients.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use lsmbench_server::{Protocol, ServeError, Server, ServerOptions};
+use tempfile::TempDir;
+use tree::{Design, OpenOptions};
+
+/// How long a test waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server on a thread of this process. It ends with this value.
+pub(crate) struct Served {
+    pub(crate) address: SocketAddr,
+    pub(crate) metrics: Option<SocketAddr>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), ServeError>>>,
+    _folder: Option<TempDir>,
+}
+
+impl Served {
+    /// Serves a new store with the Redis protocol.
+    pub(crate) fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    /// Serves a new store, with changed options.
+    pub(crate) fn with(change: impl FnOnce(&mut ServerOptions)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        Self::start(&path, Some(folder), "memtable.capacity = \"256KiB\"", change)
+    }
+
+    /// Serves the store in a folder.
+    pub(crate) fn of(folder: &Path, design: &str) -> Self {
+        Self::start(folder, None, design, |_| {})
+    }
+
+    fn start(
+        path: &Path,
+        folder: Option<TempDir>,
+        design: &str,
+        change: impl FnOnce(&mut ServerOptions),
+    ) -> Self {
+        let mut options = ServerOptions::new("127.0.0.1:0".parse().unwrap(), Protocol::Resp);
+        change(&mut options);
+        let design = Design::default().with(&design.parse().unwrap()).unwrap();
+        let server = Server::bind(options).unwrap();
+        let (address, metrics) = (server.address(), server.metrics_address());
+        let tree = OpenOptions::new(design).open(path).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let is_stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || server.run(tree, || is_stopped.load(Ordering::Relaxed)));
+        Self { address, metrics, stop, thread: Some(thread), _folder: folder }
+    }
+
+    /// A client with the Redis protocol.
+    pub(crate) fn client(&self) -> Client {
+        Client::connect(self.address)
+    }
+
+    /// A bare socket.
+    pub(crate) fn socket(&self) -> Socket {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        Socket { reader: BufReader::new(stream) }
+    }
+
+    /// Tells the server to end, without waiting for it.
+    pub(crate) fn tell_to_stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the server, and holds it to a clean end.
+    pub(crate) fn stop(mut self) {
+        self.tell_to_stop();
+        self.thread.take().unwrap().join().unwrap().unwrap();
+    }
+
+    /// Waits until the server has ended by itself.
+    pub(crate) fn join(mut self) {
+        self.thread.take().unwrap().join().unwrap().unwrap();
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.tell_to_stop();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            assert!(
+                std::thread::panicking() || matches!(ended, Ok(Ok(()))),
+                "the server ended with an error"
+            );
+        }
+    }
+}
+
+/// A client that speaks RESP2.
+pub(crate) struct Client {
+    reader: BufReader<TcpStream>,
+}
+
+/// A reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    Null,
+    Text(Vec<u8>),
+    Integer(i64),
+    Array(Vec<Value>),
+    Error(String),
+}
+
+impl Client {
+    pub(crate) fn connect(address: impl ToSocketAddrs) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { reader: BufReader::new(stream) }
+    }
+
+    /// Sends requests at once, and returns their replies.
+    pub(crate) fn pipeline(&mut self, requests: &[Vec<Vec<u8>>]) -> Vec<Value> {
+        let bytes: Vec<u8> = requests.iter().flat_map(|words| encoded(words)).collect();
+        self.reader.get_mut().write_all(&bytes).unwrap();
+        requests.iter().map(|_| self.reply()).collect()
+    }
+
+    /// Sends one request, and returns its reply.
+    pub(crate) fn call(&mut self, words: &[&[u8]]) -> Value {
+        self.pipeline(&[words.iter().map(|word| word.to_vec()).collect()]).remove(0)
+    }
+
+    /// The next reply.
+    fn reply(&mut self) -> Value {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line).unwrap();
+        let line = String::from_utf8(line).unwrap();
+        let text = line.get(1..).unwrap_or_default().trim_end_matches("\r\n");
+        match line.as_bytes().first() {
+            Some(b'+') => Value::Text(text.as_bytes().to_vec()),
+            Some(b'-') => Value::Error(text.to_owned()),
+            Some(b':') => Value::Integer(text.parse().unwrap()),
+            Some(b'$' | b'*') if text == "-1" => Value::Null,
+            Some(b'$') => {
+                let mut bytes = vec![0; text.parse::<usize>().unwrap() + 2];
+                self.reader.read_exact(&mut bytes).unwrap();
+                bytes.truncate(bytes.len() - 2);
+                Value::Text(bytes)
+            }
+            Some(b'*') => Value::Array((0..text.parse::<usize>().unwrap()).map(|_| self.reply()).collect()),
+            _ => panic!("no reply: {line:?}"),
+        }
+    }
+}
+
+impl Value {
+    /// The texts of an array.
+    #[track_caller]
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let Self::Array(values) = self else { panic!("no array: {self:?}") };
+        values.iter().map(shown).collect()
+    }
+}
+
+/// A request as the protocol has it.
+fn encoded(words: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+    for word in words {
+        bytes.extend(format!("${}\r\n", word.len()).bytes());
+        bytes.extend(word);
+        bytes.extend(b"\r\n");
+    }
+    bytes
+}
+
+/// A request of words.
+pub(crate) fn request(words: &[&str]) -> Vec<Vec<u8>> {
+    words.iter().map(|word| word.as_bytes().to_vec()).collect()
+}
+
+/// The reply to a command, as text.
+pub(crate) fn ask(client: &mut Client, words: &[&str]) -> String {
+    shown(&client.pipeline(&[request(words)])[0])
+}
+
+/// The reply to a command whose arguments are bytes, as text.
+pub(crate) fn ask_bytes(client: &mut Client, words: &[&[u8]]) -> String {
+    shown(&client.call(words))
+}
+
+/// A reply as text: bytes escaped, arrays in brackets, errors behind an exclamation mark.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "nil".to_owned(),
+        Value::Text(bytes) => bytes.escape_ascii().to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Array(values) => format!("[{}]", values.iter().map(shown).collect::<Vec<_>>().join(" ")),
+        Value::Error(text) => format!("!{text}"),
+    }
+}
+
+/// A client that sends bytes.
+pub(crate) struct Socket {
+    reader: BufReader<TcpStream>,
+}
+
+impl Socket {
+    pub(crate) fn send(&mut self, bytes: &[u8]) {
+        self.reader.get_mut().write_all(bytes).unwrap();
+    }
+
+    /// Sends bytes to a server that may have closed the connection.
+    pub(crate) fn try_send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    /// The next line, without its end; empty if the server has closed the connection.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line).unwrap();
+        String::from_utf8(line).unwrap().trim_end().to_owned()
+    }
+
+    /// Everything up to the end of the connection.
+    pub(crate) fn rest(&mut self) -> String {
+        let mut rest = Vec::new();
+        self.reader.read_to_end(&mut rest).unwrap();
+        String::from_utf8_lossy(&rest).into_owned()
+    }
+
+    /// Says that nothing more is sent.
+    pub(crate) fn finish(&mut self) {
+        self.reader.get_mut().shutdown(Shutdown::Write).unwrap();
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        self.reader.get_ref()
+    }
+}
+
+/// The number of a line of `INFO`.
+pub(crate) fn info(client: &mut Client, name: &str) -> u64 {
+    let Value::Text(text) = client.call(&[b"INFO"]) else { panic!("INFO is no text") };
+    let text = String::from_utf8(text).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    value.unwrap_or_else(|| panic!("no {name} in {text}")).parse().unwrap()
+}
+
+/// Waits until something is true.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_true: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_true() {
+        assert!(start.elapsed() < PATIENCE, "{what} did not come about");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,138 @@
+//! The closed forms of horizontal growth: the buffers written by the binomial scheme, and the least that any schedule
+//! with so many runs can write.
+//!
+//! Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi,
+//! "Bigtable Merge Compaction" (2014). The derivation is at the head of `compaction/src/horizontal.rs`.
+
+/// Least number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, where at most
+/// `runs` runs remain after each. The flush is a run of its own first, so a merge writes it again. `None` if there are
+/// no runs.
+pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
+    (runs > 0).then(|| {
+        let merges = if runs == 1 { flushes.saturating_sub(1) } else { least_merges(flushes, runs) };
+        least_in_place(flushes, runs) + merges
+    })
+}
+
+/// Least number of buffers where each flush is written directly into its run: the sum of the `flushes` smallest of
+/// the numbers v ≥ 1, each C(v + runs − 1, runs − 1) times.
+fn least_in_place(flushes: u64, runs: u64) -> u64 {
+    let (mut left, mut sum, mut weight) = (flushes, 0, 1);
+    while left > 0 {
+        let taken = left.min(binomial(weight + runs - 1, runs - 1));
+        sum += weight * taken;
+        left -= taken;
+        weight += 1;
+    }
+    sum
+}
+
+/// Fewest merges of a schedule that writes [`least_in_place`].
+fn least_merges(flushes: u64, runs: u64) -> u64 {
+    let full = |weight: u64| binomial(weight + runs, runs) - 1;
+    let last = (1..).find(|weight| full(*weight) >= flushes).unwrap_or(1);
+    if last == 1 {
+        return 0;
+    }
+    // Each buffer of weight w − 2 or less was merged into. Each chain of buffers of weight w costs another merge.
+    let (mut merges, mut rest) = (full(last - 2), flushes - full(last - 1));
+    for length in (1..=runs).rev() {
+        let steps = runs - length;
+        let taken = rest.min(binomial(last - 2 + steps, steps) * length);
+        merges += taken.div_ceil(length);
+        rest -= taken;
+    }
+    merges
+}
+
+/// Buffers that the compactions of the binomial scheme write, which does not know the number of flushes.
+pub(crate) fn binomial_writes(flushes: u64, runs: u64) -> u64 {
+    let (mut left, mut writes) = (flushes, 0);
+    for rank in (1..=runs).rev() {
+        let Some((weight, oldest)) = oldest_run(left, rank) else { break };
+        // The buffers before the oldest run was merged for the last time were a full schedule.
+        writes += least_in_place(oldest - 1, rank) - unmerged(weight - 1, rank);
+        writes += if oldest > 1 { oldest } else { 0 };
+        left -= oldest;
+    }
+    writes
+}
+
+/// Number of runs that the binomial scheme leaves.
+pub(crate) fn binomial_runs(flushes: u64, runs: u64) -> u64 {
+    let (mut left, mut count) = (flushes, 0);
+    for rank in (1..=runs).rev() {
+        let Some((_, oldest)) = oldest_run(left, rank) else { break };
+        (left, count) = (left - oldest, count + 1);
+    }
+    count
+}
+
+/// Weight and size of the oldest run after `flushes` flushes; `None` after none.
+fn oldest_run(flushes: u64, rank: u64) -> Option<(u64, u64)> {
+    if rank == 1 {
+        return (flushes > 0).then_some((flushes, flushes));
+    }
+    let sizes = (1..).map(|weight| (weight, binomial(weight - 1 + rank, rank)));
+    sizes.take_while(|(_, size)| *size <= flushes).last()
+}
+
+/// Flushes that no merge includes at once, in a full schedule of this weight.
+fn unmerged(weight: u64, runs: u64) -> u64 {
+    if weight == 0 { 0 } else { binomial(weight + runs - 1, weight) }
+}
+
+/// The binomial coefficient of `n` over `k`, at most 2^60.
+fn binomial(n: u64, k: u64) -> u64 {
+    const MOST: u128 = 1 << 60;
+    let mut result = 1u128;
+    for step in 1..=k.min(n - k) {
+        result = result * u128::from(n + 1 - step) / u128::from(step);
+        if result > MOST {
+            return MOST as u64;
+        }
+    }
+    result as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The recurrence over the flush that merges all runs for the last time.
+    fn dynamic_programme(flushes: usize, runs: usize) -> Vec<u64> {
+        let mut fewer = vec![u64::MAX / 4; flushes + 1];
+        fewer[0] = 0;
+        for _ in 0..runs {
+            let mut least = vec![0; flushes + 1];
+            for count in 1..=flushes {
+                let merged = |last: usize| if last == 1 { 1 } else { 1 + last as u64 };
+                let cost = |last: usize| least[last - 1] + merged(last) + fewer[count - last];
+                least[count] = (1..=count).map(cost).min().unwrap();
+            }
+            fewer = least;
+        }
+        fewer
+    }
+
+    #[test]
+    fn the_least_writes_are_those_of_the_dynamic_programme() {
+        for runs in 1..=9 {
+            let least = dynamic_programme(512, runs);
+            for (flushes, least) in least.into_iter().enumerate() {
+                assert_eq!(least_writes(flushes as u64, runs as u64), Some(least), "{flushes}, {runs} runs");
+            }
+        }
+        assert_eq!(least_writes(10, 0), None);
+    }
+
+    #[test]
+    fn the_published_table_leaves_out_the_flush() {
+        let per_byte = |flushes: u64, runs: u64| least_in_place(flushes, runs) as f64 / flushes as f64;
+        for (flushes, expected) in [(64, [32.5, 6.72, 4.12]), (256, [128.5, 14.2, 7.25])] {
+            for (runs, expected) in (1..).zip(expected) {
+                assert!((per_byte(flushes, runs) - expected).abs() < 0.05, "{flushes} flushes, {runs} runs");
+            }
+        }
+    }
+}

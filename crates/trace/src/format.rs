@@ -1,0 +1,130 @@
+//! The formats that can be written.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+use crate::write_csv::CsvWriter;
+use crate::write_oracle_general::OracleGeneralWriter;
+use crate::write_rocksdb::RocksDbWriter;
+use crate::write_text::TextWriter;
+use crate::writer::TraceWriter;
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Commands as text.
+    Dsl,
+    /// RocksDB query traces.
+    RocksDb,
+    /// Requests of libCacheSim.
+    OracleGeneral,
+    /// CSV in the columns that the reader `csv` expects by default.
+    Csv,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 4] = [Self::Dsl, Self::RocksDb, Self::OracleGeneral, Self::Csv];
+
+    /// Returns the name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dsl => "dsl",
+            Self::RocksDb => "rocksdb",
+            Self::OracleGeneral => "oracle-general",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// Returns a writer to `file`.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn writer(self, file: File) -> io::Result<Box<dyn TraceWriter>> {
+        Ok(match self {
+            Self::Dsl => Box::new(TextWriter::new(BufWriter::new(file))),
+            Self::RocksDb => Box::new(RocksDbWriter::new(BufWriter::new(file))),
+            Self::OracleGeneral => Box::new(OracleGeneralWriter::new(file)),
+            Self::Csv => Box::new(CsvWriter::new(BufWriter::new(file))?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use workload::{TraceFile, TraceOperation, TraceRecord};
+
+    use super::*;
+
+    fn records() -> Vec<TraceRecord> {
+        use TraceOperation::{Delete, DeleteRange, Get, Put, ReadModifyWrite, Scan};
+        let record = |operation, key: &[u8]| TraceRecord::new(operation, key);
+        let records = [
+            record(Put, &5u64.to_be_bytes()).with_value(b"seven".to_vec()),
+            record(Get, &5u64.to_be_bytes()),
+            record(Put, b"other key, \"quoted\"").with_value(vec![7; 300]),
+            record(Get, &5u64.to_be_bytes()),
+            record(Delete, &5u64.to_be_bytes()),
+            record(ReadModifyWrite, b"merged").with_value(b"+1".to_vec()),
+            record(Scan, b"a").until("z").entries(1),
+            record(DeleteRange, b"a").until("m"),
+            record(Put, b"far").with_value(b"v".to_vec()).in_family(300),
+            record(Get, b"far").in_family(300),
+            record(DeleteRange, b"a").until("m").in_family(300),
+            TraceRecord { backward: true, ..record(Scan, b"s").entries(1) },
+        ];
+        (0..).zip(records).map(|(at, record)| record.at(1_000_000 + at * 1000)).collect()
+    }
+
+    /// Writes the records in a format, and reads them.
+    fn again(format: Format, records: &[TraceRecord]) -> (Vec<TraceRecord>, Vec<String>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        let mut writer = format.writer(file).unwrap();
+        records.iter().for_each(|record| writer.write(record).unwrap());
+        writer.finish().unwrap();
+        let stream = TraceFile::new("t".into(), None).unwrap().open(folder.path()).unwrap();
+        let kind = stream.format().kind().to_owned();
+        (stream.map(Result::unwrap).collect(), writer.losses(), kind)
+    }
+
+    #[test]
+    fn rocksdb_traces_lose_nothing() {
+        let (read, losses, kind) = again(Format::RocksDb, &records());
+        assert_eq!((read, losses, kind.as_str()), (records(), Vec::new(), "rocksdb"));
+    }
+
+    #[test]
+    fn csv_keeps_all_but_values_families_and_directions() {
+        let (read, losses, kind) = again(Format::Csv, &records());
+        let plain = |record: TraceRecord| TraceRecord { value: None, family: 0, backward: false, ..record };
+        assert_eq!(read, records().into_iter().map(plain).collect::<Vec<_>>());
+        assert_eq!((losses.len(), kind.as_str()), (2, "csv"));
+    }
+
+    #[test]
+    fn text_keeps_keys_and_values() {
+        let (read, losses, kind) = again(Format::Dsl, &records());
+        assert_eq!((read.len(), losses.len(), kind.as_str()), (9, 3, "text"));
+        assert_eq!(read[2].value, Some(vec![7; 300]));
+    }
+
+    #[test]
+    fn oracle_general_knows_the_next_access() {
+        let records: Vec<TraceRecord> = [4u64, 5, 4, 4, 6]
+            .map(|key| TraceRecord::new(TraceOperation::Get, key.to_be_bytes()).at(9_000_000_000).sized(10))
+            .into();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t");
+        let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
+        let mut writer = Format::OracleGeneral.writer(file).unwrap();
+        records.iter().for_each(|record| writer.write(record).unwrap());
+        writer.finish().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let next = bytes.chunks_exact(24).map(|record| i64::from_le_bytes(record[16..].try_into().unwrap()));
+        assert_eq!(next.collect::<Vec<_>>(), [2, -1, 3, -1, -1]);
+        let (read, losses, kind) = again(Format::OracleGeneral, &records);
+        assert_eq!((read, losses, kind.as_str()), (records, Vec::new(), "oracle-general"));
+    }
+}

@@ -1,0 +1,35 @@
+//! Statistics of traces, their synthetic twins, and writers of trace formats.
+//!
+//! 1. **Statistics.** [`Statistics`] takes the records of a trace one by one, in bounded memory, and returns a
+//!    [`Summary`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set over time.
+//! 2. **Twins.** [`fit`] writes a workload whose operations have the statistics of a trace, and measures the distances
+//!    between the two.
+//! 3. **Writers.** [`Format`] writes records as text, CSV, or the formats of RocksDB and libCacheSim; [`Sampler`] keeps
+//!    a spatially hashed part of the keys.
+
+mod arrivals;
+mod distance;
+mod fit;
+mod format;
+mod histogram;
+mod keys;
+mod popularity;
+mod reuse;
+mod sampler;
+mod statistics;
+mod summary;
+mod twin;
+mod window;
+mod write_csv;
+mod write_oracle_general;
+mod write_rocksdb;
+mod write_text;
+mod writer;
+
+pub use distance::Distances;
+pub use fit::{Fit, fit};
+pub use format::Format;
+pub use sampler::Sampler;
+pub use statistics::Statistics;
+pub use summary::{Arrivals, Curve, MissRatio, Popularity, Share, Sizes, Summary, WorkingSet};
+pub use writer::TraceWriter;

@@ -1,0 +1,282 @@
+//! Reuse distances and the miss-ratio curve of LRU, in one pass.
+//!
+//! The distance of an access is the number of different keys accessed since the last access to its key, counted by a
+//! Fenwick tree over the positions of the last accesses (Mattson et al. 1970; Bennett and Kruskal 1975). Beyond a limit of
+//! keys, only keys whose hash is below a threshold are kept, and the threshold is halved each time (SHARDS: Waldspurger et
+//! al., FAST '15).
+
+use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
+
+use types::AlreadyHashed;
+
+/// A map from the hashes of keys.
+type Map<V> = HashMap<u64, V, BuildHasherDefault<AlreadyHashed>>;
+
+/// Number of positions before the first renumbering.
+const FIRST_POSITIONS: usize = 1 << 12;
+
+/// A key that is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    /// The position of its last access among the positions of the tree.
+    position: u32,
+    /// The number of its accesses.
+    pub(crate) count: u64,
+    /// The number of the access, over all keys, at which it was last accessed.
+    last: u64,
+}
+
+/// Keys, with the histogram of reuse distances.
+#[derive(Debug)]
+pub(crate) struct Reuse {
+    most_keys: usize,
+    /// The sampling rate is 2 to the power of minus this.
+    shift: u32,
+    keys: Map<Key>,
+    tree: Vec<u32>,
+    next: u32,
+    /// Accesses by distance, in sampled keys.
+    distances: Vec<f64>,
+    /// First accesses of sampled keys.
+    cold: f64,
+    accesses: u64,
+}
+
+/// What is known of the key of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// The key is not in the sample.
+    NotSampled,
+    /// This is the first access to the key.
+    First,
+    /// The key was last accessed at this access, over all keys.
+    Last(u64),
+}
+
+impl Reuse {
+    /// Creates a pass that keeps at most `most_keys` keys.
+    pub(crate) fn new(most_keys: usize) -> Self {
+        Self {
+            most_keys: most_keys.max(1),
+            shift: 0,
+            keys: Map::default(),
+            tree: vec![0; FIRST_POSITIONS + 1],
+            next: 0,
+            distances: Vec::new(),
+            cold: 0.0,
+            accesses: 0,
+        }
+    }
+
+    /// Counts an access to the key with this hash.
+    pub(crate) fn access(&mut self, hash: u64) -> Seen {
+        let now = self.accesses;
+        self.accesses += 1;
+        if !is_sampled(hash, self.shift) {
+            return Seen::NotSampled;
+        }
+        if self.next as usize + 1 == self.tree.len() {
+            self.renumber();
+        }
+        let position = self.next;
+        self.next += 1;
+        let seen = if let Some(key) = self.keys.get_mut(&hash) {
+            let old = std::mem::replace(&mut key.position, position);
+            let last = std::mem::replace(&mut key.last, now);
+            key.count += 1;
+            let distance = self.keys.len() - self.up_to(old);
+            if self.distances.len() <= distance {
+                self.distances.resize(distance + 1, 0.0);
+            }
+            self.distances[distance] += 1.0;
+            self.change(old, u32::MAX);
+            Seen::Last(last)
+        } else {
+            self.keys.insert(hash, Key { position, count: 1, last: now });
+            self.cold += 1.0;
+            Seen::First
+        };
+        self.change(position, 1);
+        if self.keys.len() > self.most_keys {
+            self.halve();
+        }
+        seen
+    }
+
+    /// Returns the number of keys for which each kept key stands: 1 if all are kept.
+    pub(crate) fn scale(&self) -> f64 {
+        2f64.powi(self.shift.cast_signed())
+    }
+
+    /// Returns the number of different keys, estimated if only a part is kept.
+    pub(crate) fn distinct(&self) -> u64 {
+        (self.keys.len() as u64) << self.shift
+    }
+
+    /// Returns the numbers of accesses of the kept keys.
+    pub(crate) fn counts(&self) -> Vec<u64> {
+        self.keys.values().map(|key| key.count).collect()
+    }
+
+    /// Returns the median reuse distance in keys, over accesses that are not the first of their key.
+    pub(crate) fn median_distance(&self) -> Option<f64> {
+        let total: f64 = self.distances.iter().sum();
+        let mut below = 0.0;
+        let place = self.distances.iter().position(|count| {
+            below += count;
+            below >= total / 2.0
+        });
+        place.filter(|_| total > 0.0).map(|place| place as f64 * self.scale())
+    }
+
+    /// Returns the miss ratio of an LRU cache at each capacity in keys, from small to large.
+    pub(crate) fn miss_ratios(&self, capacities: &[u64]) -> Vec<f64> {
+        let sampled: f64 = self.cold + self.distances.iter().sum::<f64>();
+        if sampled <= 0.0 {
+            return vec![1.0; capacities.len()];
+        }
+        // A sample with more or fewer accesses than its share has too many or too few of the most frequent keys, whose
+        // distances are short.
+        let expected = self.accesses as f64 / self.scale();
+        let mut hits = expected - sampled;
+        let mut place = 0;
+        let ratio = |capacity: &u64| {
+            let kept = (*capacity as f64 / self.scale()) as usize;
+            while place < kept.min(self.distances.len()) {
+                hits += self.distances[place];
+                place += 1;
+            }
+            if kept == 0 { 1.0 } else { (1.0 - hits / expected).clamp(0.0, 1.0) }
+        };
+        capacities.iter().map(ratio).collect()
+    }
+
+    /// Keeps the half of the keys with the smaller hashes.
+    fn halve(&mut self) {
+        self.shift += 1;
+        let shift = self.shift;
+        self.keys.retain(|hash, _| is_sampled(*hash, shift));
+        let mut halved = vec![0.0; self.distances.len().div_ceil(2)];
+        for (distance, count) in self.distances.iter().enumerate() {
+            halved[distance / 2] += count / 2.0;
+        }
+        self.distances = halved;
+        self.cold /= 2.0;
+        self.renumber();
+    }
+
+    /// Numbers the positions of the kept keys from 0, in their order, with room for as many accesses.
+    fn renumber(&mut self) {
+        let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
+        keys.sort_unstable_by_key(|key| key.position);
+        for (position, key) in (0..).zip(&mut keys) {
+            key.position = position;
+        }
+        self.next = keys.len() as u32;
+        let positions = (2 * keys.len()).max(FIRST_POSITIONS);
+        // Node i covers the last positions of its lowest bit, of which the first `next` are taken.
+        self.tree = (0..=positions)
+            .map(|node| {
+                let first = node - (node & node.wrapping_neg());
+                (node.min(self.next as usize)).saturating_sub(first) as u32
+            })
+            .collect();
+    }
+
+    /// Returns the number of last accesses up to `position`.
+    fn up_to(&self, position: u32) -> usize {
+        let mut node = position as usize + 1;
+        let mut sum = 0;
+        while node > 0 {
+            sum += self.tree[node] as usize;
+            node &= node - 1;
+        }
+        sum
+    }
+
+    /// Adds `change`, modulo 2³², to the number at `position`.
+    fn change(&mut self, position: u32, change: u32) {
+        let mut node = position as usize + 1;
+        while node < self.tree.len() {
+            self.tree[node] = self.tree[node].wrapping_add(change);
+            node += node & node.wrapping_neg();
+        }
+    }
+}
+
+/// Returns whether a key is in a sample of 2 to the power of minus `shift`.
+fn is_sampled(hash: u64, shift: u32) -> bool {
+    hash.leading_zeros() >= shift
+}
+
+#[cfg(test)]
+mod tests {
+    use types::avalanche;
+
+    use super::*;
+
+    /// Returns the misses of an LRU cache of `capacity` keys, simulated by a list.
+    fn simulated(accesses: &[u64], capacity: usize) -> f64 {
+        let mut list: Vec<u64> = Vec::new();
+        let mut misses = 0;
+        for access in accesses {
+            if let Some(place) = list.iter().position(|key| key == access) {
+                list.remove(place);
+            } else {
+                misses += 1;
+                list.truncate(capacity - 1);
+            }
+            list.insert(0, *access);
+        }
+        f64::from(misses) / accesses.len() as f64
+    }
+
+    /// Returns skewed accesses to `keys` keys.
+    fn accesses(count: u64, keys: u64) -> Vec<u64> {
+        (0..count).map(|at| avalanche(avalanche(at) % (1 + avalanche(at * 7 + 1) % keys))).collect()
+    }
+
+    #[test]
+    fn the_curve_is_that_of_simulated_caches() {
+        let accesses = accesses(6000, 300);
+        let mut reuse = Reuse::new(usize::MAX);
+        accesses.iter().for_each(|access| {
+            reuse.access(*access);
+        });
+        let capacities = [1, 2, 3, 10, 50, 150, 299, 300, 1000];
+        let ratios = reuse.miss_ratios(&capacities);
+        for (capacity, ratio) in capacities.iter().zip(&ratios) {
+            let simulated = simulated(&accesses, *capacity as usize);
+            assert!((ratio - simulated).abs() < 1e-9, "{capacity}: {ratio} and {simulated}");
+        }
+        assert!(ratios[8] > 0.0 && ratios[0] > ratios[5]);
+    }
+
+    #[test]
+    fn a_sample_is_close_to_the_whole() {
+        let accesses = accesses(200_000, 20_000);
+        let (mut whole, mut sample) = (Reuse::new(usize::MAX), Reuse::new(3000));
+        for access in accesses {
+            whole.access(access);
+            sample.access(access);
+        }
+        assert!(sample.scale() >= 4.0 && sample.keys.len() <= 3000);
+        let distinct = whole.distinct() as f64;
+        assert!((sample.distinct() as f64 / distinct - 1.0).abs() < 0.1, "{}", sample.distinct());
+        let capacities = [200, 1000, 4000, 10_000, 18_000];
+        for (a, b) in whole.miss_ratios(&capacities).iter().zip(sample.miss_ratios(&capacities)) {
+            assert!((a - b).abs() < 0.05, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn the_last_access_is_known() {
+        let mut reuse = Reuse::new(usize::MAX);
+        assert_eq!(
+            [5, 6, 5, 5].map(|key| reuse.access(key)),
+            [Seen::First, Seen::First, Seen::Last(0), Seen::Last(2)]
+        );
+        assert_eq!((reuse.distinct(), reuse.median_distance()), (2, Some(0.0)));
+    }
+}

@@ -1,0 +1,47 @@
+//! Spatially hashed samples: all records of a part of the keys.
+
+use workload::{TraceOperation, TraceRecord};
+
+use crate::keys::hash_of;
+
+/// Selection of the records of a part of the keys. The keys are chosen by their hashes, so that a key has all of its
+/// records or none, and reuse distances shrink by the rate (Waldspurger et al., FAST '15).
+#[derive(Clone, Copy, Debug)]
+pub struct Sampler {
+    threshold: u64,
+}
+
+impl Sampler {
+    /// Creates the selection of a share of the keys between 0 and 1.
+    pub fn new(rate: f64) -> Self {
+        // The largest share rounds to the largest number.
+        Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
+    }
+
+    /// Returns whether a record is in the sample: its key is, or it is a scan or a range delete whose first key is.
+    pub fn takes(&self, record: &TraceRecord) -> bool {
+        // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
+        hash_of(record).swap_bytes() <= self.threshold
+    }
+
+    /// Returns whether the operation of a record is kept as it stands: a scan reads entries of other keys, too.
+    pub fn is_exact(record: &TraceRecord) -> bool {
+        !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_all_of_its_records_or_none() {
+        let record = |key: u32| TraceRecord::new(TraceOperation::Get, key.to_be_bytes());
+        let sampler = Sampler::new(0.1);
+        let taken = (0..20_000).filter(|key| sampler.takes(&record(*key))).count();
+        assert!((1800..2200).contains(&taken), "{taken}");
+        assert!((0..100).all(|key| Sampler::new(1.0).takes(&record(key))));
+        let twice = (0..1000).all(|key| sampler.takes(&record(key)) == sampler.takes(&record(key)));
+        assert!(twice);
+    }
+}

@@ -1,0 +1,151 @@
+//! The statistics of a trace as data.
+
+use serde::Serialize;
+
+/// The statistics of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// The format of the trace.
+    pub format: String,
+    /// The number of operations.
+    pub operations: u64,
+    /// The operations of each kind that occurs.
+    pub mix: Vec<Share>,
+    /// The number of different keys of operations on one key.
+    pub keys: u64,
+    /// The share of the keys that statistics over keys are based on: 1, or less if there are too many keys.
+    pub sampled: f64,
+    /// The number of keys whose first operation is a put.
+    pub inserted_keys: u64,
+    /// The sizes of keys.
+    pub key_sizes: Option<Sizes>,
+    /// The sizes of the values of writes, and of reads if the trace records them.
+    pub value_sizes: Option<Sizes>,
+    /// The numbers of entries of scans.
+    pub scan_entries: Option<Sizes>,
+    /// The skew of accesses over keys.
+    pub popularity: Option<Popularity>,
+    /// The median number of different keys between two accesses to a key.
+    pub reuse_distance_p50: Option<f64>,
+    /// The miss ratio of an LRU cache by its capacity in keys.
+    pub lru: Vec<MissRatio>,
+    /// The working set over time.
+    pub working_set: Vec<WorkingSet>,
+    /// The times between operations, if the trace records times.
+    pub arrivals: Option<Arrivals>,
+    /// What the reader has left out or assumed.
+    pub notes: Vec<String>,
+}
+
+/// The operations of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The kind.
+    pub operation: &'static str,
+    /// Their number.
+    pub count: u64,
+    /// Their share of all operations.
+    pub share: f64,
+}
+
+/// The distribution of a size in bytes, or of a number of entries.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Sizes {
+    /// The number of sizes.
+    pub count: u64,
+    /// The mean.
+    pub mean_bytes: f64,
+    /// The smallest.
+    pub min_bytes: u64,
+    /// The median.
+    pub p50_bytes: u64,
+    /// The 90th percentile.
+    pub p90_bytes: u64,
+    /// The 99th percentile.
+    pub p99_bytes: u64,
+    /// The largest.
+    pub max_bytes: u64,
+}
+
+/// The skew of accesses over keys.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Popularity {
+    /// The share of accesses to the most frequent key.
+    pub hottest_key: f64,
+    /// The share of accesses to the most frequent 1 % of keys.
+    pub hottest_1_percent: f64,
+    /// The share of accesses to the most frequent 10 % of keys.
+    pub hottest_10_percent: f64,
+    /// The share of keys that are accessed once.
+    pub once: f64,
+    /// The exponent of the Zipf law that makes the numbers of accesses most likely.
+    pub theta: f64,
+    /// The largest difference between the shares of accesses to the most frequent keys and those of this law.
+    pub theta_distance: f64,
+}
+
+/// The miss ratio of a cache of one capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MissRatio {
+    /// The capacity in keys.
+    pub keys: u64,
+    /// The share of accesses that miss.
+    pub miss_ratio: f64,
+}
+
+/// One window of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WorkingSet {
+    /// The number of the first access.
+    pub first: u64,
+    /// The number of accesses.
+    pub accesses: u64,
+    /// The number of different keys in the window.
+    pub keys: u64,
+    /// The number of keys that are accessed for the first time.
+    pub new_keys: u64,
+    /// The number of different keys from the start of the trace on.
+    pub keys_so_far: u64,
+}
+
+/// The times between operations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Arrivals {
+    /// The time from the first operation to the last, in seconds.
+    pub seconds: f64,
+    /// The mean number of operations per second.
+    pub rate_per_s: f64,
+    /// The median time between two operations.
+    pub gap_p50_ns: u64,
+    /// The 99th percentile of the time between two operations.
+    pub gap_p99_ns: u64,
+    /// The longest time between two operations.
+    pub gap_max_ns: u64,
+    /// The standard deviation of the time between operations, divided by its mean: 1 for a Poisson process.
+    pub variation: f64,
+    /// The number of operations whose time is before that of the previous one.
+    pub backward: u64,
+}
+
+/// A row of the curves of a trace, as CSV has them.
+pub struct Curve;
+
+impl Curve {
+    /// The header of the CSV.
+    pub const HEADER: &str = "curve,x,y";
+
+    /// Returns the rows of all curves: the miss ratio by capacity, and the working set by position.
+    pub fn rows(summary: &Summary) -> Vec<String> {
+        let lru =
+            summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));
+        let windows = summary.working_set.iter().flat_map(|window| {
+            let end = window.first + window.accesses;
+            [
+                format!("working_set_keys,{end},{}", window.keys),
+                format!("new_keys,{end},{}", window.new_keys),
+                format!("keys_so_far,{end},{}", window.keys_so_far),
+            ]
+        });
+        lru.chain(windows).collect()
+    }
+}

@@ -1,0 +1,50 @@
+//! The operations of a workload as records, to measure them as a trace is measured.
+
+use std::path::Path;
+
+use catalog::ChoiceError;
+use toml::Table;
+use types::{Outcome, Problem};
+use workload::{Batch, Extent, Kind, Plan, TraceOperation, TraceRecord, Workload};
+
+use crate::statistics::Statistics;
+
+/// The seed of the measured operations.
+const SEED: u64 = 1;
+
+/// Returns the statistics of the operations of the last phase of a workload.
+pub(crate) fn measure(toml: &str) -> Outcome<Statistics> {
+    let wrong = |error: ChoiceError| Problem::new(format!("the fitted workload is not possible: {error}"));
+    let table: Table = toml.parse().map_err(|error| Problem::doing("parse the fitted workload", error))?;
+    let workload = Workload::from_toml(&table).map_err(wrong)?;
+    let plan = Plan::new(&workload, SEED, Path::new("."))
+        .map_err(|error| Problem::new(format!("the fitted workload is not possible: {error}")))?;
+    let (last, before) = plan.phases().split_last().expect("a workload has a phase");
+    let extent = before.iter().fold(Extent::default(), |extent, phase| phase.extent_after(extent));
+    let mut statistics = Statistics::default();
+    let mut batch = Batch::default();
+    for mut stream in last.streams(extent) {
+        while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {
+            batch.heads().for_each(|at| statistics.add(&record(&batch, at)));
+        }
+    }
+    Ok(statistics)
+}
+
+/// Returns the record of an operation of a batch.
+fn record(batch: &Batch, at: usize) -> TraceRecord {
+    let operation = &batch.operations()[at];
+    let kind = match operation.kind {
+        Kind::Put | Kind::Insert => TraceOperation::Put,
+        Kind::Delete => TraceOperation::Delete,
+        Kind::Range => TraceOperation::Scan,
+        Kind::ReadModifyWrite => TraceOperation::ReadModifyWrite,
+        _ => TraceOperation::Get,
+    };
+    let record = TraceRecord::new(kind, batch.key(at));
+    match kind {
+        TraceOperation::Scan => record.entries(operation.count),
+        kind if kind.sets() => record.sized(operation.value.bytes),
+        _ => record,
+    }
+}

@@ -1,0 +1,108 @@
+//! The working set over time: different keys per window of accesses, at all window lengths at once.
+//!
+//! An access at position p adds a key to its window of 2^s accesses if the last access to its key was in an earlier
+//! window, which is so if the positions differ in a bit from s on. So the counts of every length are exact in one pass,
+//! although the length of the trace is unknown.
+
+use crate::summary::WorkingSet;
+
+/// The maximum number of windows that are kept.
+const MOST_WINDOWS: usize = 64;
+
+/// Windows of one length.
+#[derive(Clone, Debug, Default)]
+struct Level {
+    /// Different keys and new keys of each window.
+    windows: Vec<(f64, f64)>,
+}
+
+/// Windows of all lengths that the trace may need.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    /// Binary logarithm of the length of the windows of the first level.
+    first: u32,
+    levels: Vec<Level>,
+    accesses: u64,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { first: 4, levels: vec![Level::default(); 40], accesses: 0 }
+    }
+}
+
+impl Windows {
+    /// Counts an access to a key of the sample, whose last access was at `last`, for `weight` keys.
+    pub(crate) fn add(&mut self, last: Option<u64>, weight: f64) {
+        let position = self.accesses;
+        // Windows of up to this length begin after the last access.
+        let differ = last.map_or(u64::BITS, |last| u64::BITS - (last ^ position).leading_zeros());
+        for (shift, level) in (self.first..).zip(&mut self.levels) {
+            let window = (position >> shift) as usize;
+            level.windows.resize(level.windows.len().max(window + 1), (0.0, 0.0));
+            let (distinct, new) = &mut level.windows[window];
+            *distinct += if differ > shift { weight } else { 0.0 };
+            *new += if last.is_none() { weight } else { 0.0 };
+        }
+    }
+
+    /// Ends an access, whether or not it was counted.
+    pub(crate) fn advance(&mut self) {
+        self.accesses += 1;
+        if self.accesses >> self.first > MOST_WINDOWS as u64 {
+            self.levels.remove(0);
+            self.first += 1;
+        }
+    }
+
+    /// Returns the windows of the shortest length of which there are at most 64.
+    pub(crate) fn summary(&self) -> Vec<WorkingSet> {
+        let length = 1 << self.first;
+        let windows = self.levels.first().map_or(&[][..], |level| &level.windows);
+        let mut seen = 0.0;
+        let window = |(number, (distinct, new)): (u64, &(f64, f64))| {
+            seen += new;
+            let first = number * length;
+            WorkingSet {
+                first,
+                accesses: length.min(self.accesses - first),
+                keys: distinct.round() as u64,
+                new_keys: new.round() as u64,
+                keys_so_far: f64::round(seen) as u64,
+            }
+        };
+        (0..).zip(windows).map(window).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use super::*;
+
+    #[test]
+    fn windows_are_those_of_sets() {
+        let keys: Vec<u64> = (0..5000u64).map(|at| types::avalanche(at) % (1 + at / 3)).collect();
+        let (mut windows, mut last) = (Windows::default(), HashMap::new());
+        for (at, key) in (0..).zip(&keys) {
+            windows.add(last.insert(*key, at), 1.0);
+            windows.advance();
+        }
+        let summary = windows.summary();
+        assert!((32..=64).contains(&summary.len()), "{}", summary.len());
+        let mut seen: HashSet<u64> = HashSet::new();
+        for window in &summary {
+            let keys = &keys[window.first as usize..][..window.accesses as usize];
+            let distinct: HashSet<u64> = keys.iter().copied().collect();
+            let before = seen.len();
+            seen.extend(&distinct);
+            assert_eq!(window.keys, distinct.len() as u64);
+            assert_eq!(
+                (window.new_keys, window.keys_so_far),
+                ((seen.len() - before) as u64, seen.len() as u64)
+            );
+        }
+        assert_eq!(summary.iter().map(|window| window.accesses).sum::<u64>(), 5000);
+    }
+}

@@ -1,0 +1,114 @@
+//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object, which is
+//! not known when it is written: it is set when that access is.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::hash::BuildHasherDefault;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::FileExt;
+
+use types::AlreadyHashed;
+use workload::{TraceOperation, TraceRecord};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::keys::hash_of;
+use crate::writer::{Losses, TraceWriter};
+
+/// Size of a record in bytes, and the offset of the next access in it.
+const RECORD_BYTES: u64 = 24;
+const NEXT_OFFSET: u64 = 16;
+
+/// The number of next accesses that are held before they are written.
+const MOST_PENDING: usize = 1 << 20;
+
+/// Nanoseconds per second.
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Writer of an oracleGeneral trace.
+pub(crate) struct OracleGeneralWriter {
+    out: BufWriter<File>,
+    written: u64,
+    /// The number of the last record of each object.
+    last: HashMap<u64, u64, BuildHasherDefault<AlreadyHashed>>,
+    /// Records with the number of their next access.
+    pending: Vec<(u64, u64)>,
+    first_ns: Option<u64>,
+    losses: Losses,
+}
+
+impl OracleGeneralWriter {
+    /// Creates an empty file.
+    pub(crate) fn new(file: File) -> Self {
+        Self {
+            out: BufWriter::new(file),
+            written: 0,
+            last: HashMap::default(),
+            pending: Vec::new(),
+            first_ns: None,
+            losses: Losses::default(),
+        }
+    }
+
+    /// Writes the held next accesses into their records.
+    fn set_next(&mut self) -> io::Result<()> {
+        self.out.flush()?;
+        self.pending.sort_unstable();
+        for (record, next) in self.pending.drain(..) {
+            let next = i64::try_from(next).map_err(io::Error::other)?;
+            self.out.get_ref().write_all_at(&next.to_le_bytes(), record * RECORD_BYTES + NEXT_OFFSET)?;
+        }
+        Ok(())
+    }
+}
+
+impl TraceWriter for OracleGeneralWriter {
+    fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
+        match record.operation {
+            TraceOperation::Get => {}
+            TraceOperation::Put | TraceOperation::ReadModifyWrite => {
+                self.losses.add("writes became requests of the object");
+            }
+            TraceOperation::Delete => {
+                self.losses.add("deletes are left out, because the format has none");
+                return Ok(());
+            }
+            TraceOperation::Scan | TraceOperation::DeleteRange => {
+                self.losses.add("operations on ranges are left out, because the format has none");
+                return Ok(());
+            }
+        }
+        let time_ns = record.time_ns.unwrap_or_default();
+        let first_ns = *self.first_ns.get_or_insert(time_ns);
+        // Times since 1970 do not fit beyond 2106, and those since 1601 never.
+        let since_first = time_ns.saturating_sub(first_ns);
+        let seconds = u32::try_from(time_ns / SECOND_NS)
+            .unwrap_or_else(|_| u32::try_from(since_first / SECOND_NS).unwrap_or(u32::MAX));
+        let object = if let (0, Ok(number)) = (record.family, <[u8; 8]>::try_from(&record.key[..])) {
+            u64::from_be_bytes(number)
+        } else {
+            self.losses.add("keys became hashes, because objects have numbers of 8 bytes");
+            xxh3_64(&record.key) ^ u64::from(record.family)
+        };
+        let bytes = record.value_bytes.unwrap_or_else(|| {
+            self.losses.add("sizes were not recorded and are 1");
+            1
+        });
+        self.out.write_all(&seconds.to_le_bytes())?;
+        self.out.write_all(&object.to_le_bytes())?;
+        self.out.write_all(&bytes.to_le_bytes())?;
+        self.out.write_all(&(-1i64).to_le_bytes())?;
+        if let Some(before) = self.last.insert(hash_of(record), self.written) {
+            self.pending.push((before, self.written));
+        }
+        self.written += 1;
+        if self.pending.len() >= MOST_PENDING { self.set_next() } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.set_next()
+    }
+
+    fn losses(&self) -> Vec<String> {
+        self.losses.sentences()
+    }
+}

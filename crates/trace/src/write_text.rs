@@ -1,0 +1,71 @@
+//! Writer of commands as text, as `lsmbench shell` and a replay of kind `text` read them.
+
+use std::io::{self, Write};
+
+use workload::{Command, TraceOperation, TraceRecord};
+
+use crate::writer::{Losses, TraceWriter};
+
+/// The byte of which values consist that were not recorded.
+const FILLER: u8 = b'x';
+
+/// Writer of text.
+pub(crate) struct TextWriter<W> {
+    out: W,
+    losses: Losses,
+}
+
+impl<W: Write> TextWriter<W> {
+    /// Creates an empty file.
+    pub(crate) fn new(out: W) -> Self {
+        Self { out, losses: Losses::default() }
+    }
+
+    fn put(&mut self, record: &TraceRecord) -> io::Result<()> {
+        let value = record.value.clone().unwrap_or_else(|| {
+            self.losses.add("values were not recorded and are filled with x");
+            vec![FILLER; record.value_bytes.unwrap_or_default() as usize]
+        });
+        writeln!(self.out, "{}", Command::Put { key: record.key.clone(), value })
+    }
+}
+
+impl<W: Write> TraceWriter for TextWriter<W> {
+    fn write(&mut self, record: &TraceRecord) -> io::Result<()> {
+        if record.family > 0 {
+            self.losses.add("operations lost their column family");
+        }
+        let key = record.key.clone();
+        match record.operation {
+            TraceOperation::Get => writeln!(self.out, "{}", Command::Get { key }),
+            TraceOperation::Delete => writeln!(self.out, "{}", Command::Delete { key }),
+            TraceOperation::Put => self.put(record),
+            TraceOperation::ReadModifyWrite => {
+                writeln!(self.out, "{}", Command::Get { key })?;
+                self.put(record)
+            }
+            TraceOperation::Scan => match &record.end {
+                Some(end) if record.count.is_none() && !record.backward => {
+                    writeln!(self.out, "{}", Command::Range { low: key, high: end.clone() })
+                }
+                _ => {
+                    self.losses
+                        .add("scans of a number of entries are left out, because text has only ranges");
+                    Ok(())
+                }
+            },
+            TraceOperation::DeleteRange => {
+                self.losses.add("range deletes are left out, because text has none");
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    fn losses(&self) -> Vec<String> {
+        self.losses.sentences()
+    }
+}

@@ -1,0 +1,131 @@
+//! Honest rows break no bound: every cache and every filter, on regular, skewed and phased inputs.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use bloom::FilterInput;
+use cache::{BlockId, Request, belady, replay};
+use results::{Row, Schema, columns as c};
+use tree::Design;
+use types::{HashedKey, KeyHash, KeyList};
+
+use super::{Facts, implausible};
+use crate::limits::Limits;
+
+/// A stream of keys, of which the second half may differ from the first one.
+fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
+    let mut state = 7_u64;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 33
+    };
+    let uniform: Vec<u64> = (0..count).map(|_| next() % 1000).collect();
+    let skewed: Vec<u64> =
+        (0..count).map(|_| (next() % 1000) * (next() % 1000) * (next() % 1000) / 1_000_000).collect();
+    let phased: Vec<u64> = (0..count).map(|at| next() % 300 + if at < count / 2 { 0 } else { 500 }).collect();
+    let turned: Vec<u64> =
+        (0..count).map(|at| if at < count / 2 { next() % 300 } else { at % 400 }).collect();
+    vec![
+        ("regular", (0..count).map(|at| at % 700).collect()),
+        ("uniform", uniform),
+        ("skewed", skewed),
+        ("phased", phased),
+        ("turned", turned),
+    ]
+}
+
+/// Each variant of an axis at its defaults, without ideal bounds. Those that need a file or a program have none.
+fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
+    let variants = axis.variants().into_iter().filter(|variant| !variant.oracle);
+    variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()
+}
+
+/// The hit rate of every cache is below the bounds, whatever is requested.
+#[test]
+fn honest_hit_rates_are_plausible() {
+    let facts = Facts { keeps_bytes: true, has_even_filters: true, ..Facts::default() };
+    let request = |key: &u64| Request { id: BlockId { tree: 0, table: 0, offset: *key }, bytes: 100 };
+    for (name, keys) in streams(8000) {
+        let trace: Vec<Request> = keys.iter().map(request).collect();
+        for (choice, capacity) in
+            variants(&cache::CATALOG).iter().flat_map(|choice| [(choice, 5_000), (choice, 40_000)])
+        {
+            let mut table = choice.to_toml();
+            if let Some(own) = table.as_table_mut().and_then(|table| table.get_mut("capacity")) {
+                *own = toml::Value::from(capacity);
+            }
+            let Ok(cache) = cache::CATALOG.choose(&table).and_then(|choice| cache::CATALOG.build(&choice))
+            else {
+                continue;
+            };
+            let score = replay(&*cache, &trace, trace.len() / 2);
+            let bound = belady(&trace, cache.capacity(), trace.len() / 2);
+            let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
+            row.set(&c::CACHE_HIT_RATE, score.hit_rate()).set(&c::BEST_HIT_RATE, bound.hit_rate());
+            row.set(&c::BLOCKS_READ, score.requests - score.hits).set(&c::BLOCKS_FROM_CACHE, score.hits);
+            if ["uniform", "skewed"].contains(&name) {
+                // The most popular blocks of independent requests, as they came out.
+                let mut counts = BTreeMap::<u64, u64>::new();
+                keys.iter().for_each(|key| *counts.entry(*key).or_default() += 1);
+                let mut counts: Vec<u64> = counts.into_values().collect();
+                counts.sort_unstable_by_key(|count| Reverse(*count));
+                let held = counts.iter().take((cache.capacity() / 100) as usize).sum::<u64>();
+                row.set(&c::BEST_STATIC_HIT_RATE, held as f64 / keys.len() as f64);
+            }
+            assert_eq!(implausible(&row, &facts), None, "{name}: {}", choice.label());
+        }
+    }
+}
+
+/// The false positives of every filter are plausible, whatever keys it has and is asked for.
+#[test]
+fn honest_false_positives_are_plausible() {
+    // Keys, and absent ones between, behind and among them.
+    let spread = |key: u64| key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let regular: Vec<u64> = (0..4000).map(|at| at * 1000).collect();
+    let random: Vec<u64> = (1..4001).map(|at| spread(at) >> 8).collect();
+    let clustered: Vec<u64> = (0..4000).map(|at| (at / 100) * 1_000_000_000 + at % 100 * 2).collect();
+    let absent: Vec<u64> =
+        (0..20_000_u64).flat_map(|at| [at * 200 + 7, spread(at + 9999) >> 8, at * 1000 + 500]).collect();
+    for (name, mut keys) in [("regular", regular), ("random", random), ("clustered", clustered)] {
+        keys.sort_unstable();
+        let hash = |key: u64| KeyHash(xxhash(key));
+        let hashes: Vec<KeyHash> = keys.iter().map(|key| hash(*key)).collect();
+        let spelt: KeyList = keys.iter().map(|key| key.to_be_bytes()).collect();
+        for choice in variants(&bloom::CATALOG) {
+            let Ok(policy) = bloom::CATALOG.build(&choice) else { continue };
+            let input = FilterInput {
+                hashes: &hashes,
+                bits_per_key: None,
+                keys: policy.needs_keys().then_some(&spelt),
+            };
+            let filter = policy.open(types::Bytes::copy_from(&policy.build(&input))).unwrap();
+            let asked = absent.iter().filter(|key| keys.binary_search(key).is_err());
+            let (mut positives, mut negatives) = (0_u64, 0_u64);
+            for key in asked {
+                let bytes = key.to_be_bytes();
+                match filter.may_contain_key(HashedKey { bytes: &bytes, hash: hash(*key) }) {
+                    true => positives += 1,
+                    false => negatives += 1,
+                }
+            }
+            let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
+            row.set(&c::FPR, positives as f64 / (positives + negatives) as f64);
+            row.set(&c::EXPECTED_FPR, filter.expected_fpr()).set(&c::RUNS, 1_u64);
+            row.set(&c::FILTER_NEGATIVES, negatives).set(&c::FILTER_FALSE_POSITIVES, positives);
+            row.set(&c::FILTER_PROBES, positives + negatives);
+            row.set(&c::BITS_PER_KEY, filter.memory_bytes() as f64 * 8.0 / keys.len() as f64);
+            let design =
+                Design::default().with(&toml::Table::from_iter([("bloom".to_owned(), choice.to_toml())]));
+            let facts = Facts::of(&design.unwrap(), Limits::OF_ANY);
+            assert_eq!(implausible(&row, &facts), None, "{name} keys: {}", choice.label());
+        }
+    }
+}
+
+/// A hash of a number for filters.
+fn xxhash(key: u64) -> u64 {
+    let mixed = (key ^ (key >> 31)).wrapping_mul(0x7FB5_D329_728E_A185);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x81DA_DEF4_BC2D_D44D);
+    mixed ^ (mixed >> 33)
+}

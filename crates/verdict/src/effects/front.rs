@@ -1,0 +1,47 @@
+//! The chart of the Pareto front: a point per configuration over the first two metrics.
+
+use std::path::{Path, PathBuf};
+
+use plot::{Chart, ChartSpec, Context, Form};
+use results::{Folder, Kind, Row, Schema, Table, columns as c};
+use types::Outcome;
+
+use super::measured::Effects;
+
+impl Effects {
+    /// Draws the first two metrics into a folder, and returns the files. Labels of configurations that another one dominates
+    /// say so. Without two metrics there is no chart.
+    ///
+    /// # Errors
+    /// A folder that cannot be written to.
+    pub fn draw(&self, folder: &Path) -> Outcome<Vec<PathBuf>> {
+        let [across, up, ..] = &self.metrics[..] else { return Ok(Vec::new()) };
+        let schema = Schema::runs::<&str>(&[])?;
+        let mut rows = Vec::new();
+        for (at, label) in self.labels.iter().enumerate() {
+            let note = if self.dominated[at].is_some() { " (dominated)" } else { "" };
+            let mut row = Row::new(&schema);
+            row.set(&c::LABEL, format!("{label}{note}")).set(&c::CELL, at as u64).set(&c::TRIAL, 0_u64);
+            row.set(&c::PHASE, self.phase.as_str()).set(&c::OPERATION, c::ALL);
+            for of in [across, up] {
+                let Some(median) = of.samples[at].median() else { continue };
+                match of.metric.kind {
+                    Kind::Integer => row.set(of.metric, median.round() as u64),
+                    Kind::Number | Kind::Text => row.set(of.metric, median),
+                };
+            }
+            rows.push(row);
+        }
+        let spec = ChartSpec {
+            x: Some(across.metric.name.to_owned()),
+            y: Some(up.metric.name.to_owned()),
+            series: Some(c::LABEL.name.to_owned()),
+            title: Some(format!("Pareto front of {}", self.experiment)),
+            ..ChartSpec::new(Form::Scatter)
+        };
+        let points = Some("each point is the median of the trials of a configuration".to_owned());
+        let context = Context { experiment: self.experiment.clone(), points, ..Context::default() };
+        let chart = Chart::of_table(&Table::new(schema, rows), &Folder::new(""), &spec, &context)?;
+        Ok(chart.write(folder, "pareto")?)
+    }
+}

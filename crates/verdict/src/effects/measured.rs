@@ -1,0 +1,235 @@
+//! The numbers of a sweep, and the effects, rankings and the Pareto front that follow from them.
+
+use measure::{Criteria, Effect, Sample, Standing, dominated, effects, standings};
+use results::columns::ALL;
+use results::{Better, Column, Folder, Manifest, Metric, RunMode, Table};
+use toml::Value;
+use types::{Outcome, Problem};
+
+use crate::trial_rows::TrialRows;
+
+/// The parts of results that are looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The metrics; if empty, those of the experiment's verdict.
+    pub metrics: Vec<String>,
+    /// The phase; by default that of the experiment's verdict, else the last one.
+    pub phase: Option<String>,
+    /// The kind of operation; by default that of the experiment's verdict, else all together.
+    pub operation: Option<String>,
+}
+
+/// The effects, the rankings and the Pareto front of a sweep.
+pub struct Effects {
+    pub(super) experiment: String,
+    pub(super) phase: String,
+    pub(super) operation: String,
+    pub(super) is_counted: bool,
+    /// The labels of the configurations, in the order of the sweep.
+    pub(super) labels: Vec<String>,
+    pub(super) factors: Vec<Factor>,
+    /// Why factors have no effects, if they have none.
+    pub(super) hindrance: Option<String>,
+    pub(super) metrics: Vec<RankedMetric>,
+    /// For each configuration one that dominates it; `None` on the Pareto front.
+    pub(super) dominated: Vec<Option<usize>>,
+}
+
+/// A swept path with two values or more.
+pub(super) struct Factor {
+    pub(super) path: String,
+    pub(super) levels: Vec<String>,
+}
+
+/// A metric with its numbers, and what follows from them.
+pub(super) struct RankedMetric {
+    pub(super) metric: &'static Metric,
+    /// The numbers of each configuration.
+    pub(super) samples: Vec<Sample>,
+    /// Best first.
+    pub(super) standings: Vec<Standing>,
+    /// Empty without every combination in some round.
+    pub(super) effects: Vec<Effect>,
+    /// Rounds that have all combinations.
+    pub(super) rounds: usize,
+}
+
+impl RankedMetric {
+    /// The title of the metric.
+    pub(super) fn title(&self) -> &'static str {
+        self.metric.title
+    }
+}
+
+impl Effects {
+    /// Computes the effects of the results in a folder.
+    ///
+    /// # Errors
+    /// Results that cannot be read or were changed; a metric, phase or operation that they do not have; a single
+    /// configuration.
+    pub fn of(folder: &Folder, selection: &Selection) -> Outcome<Self> {
+        let manifest = Manifest::read(&folder.manifest())?;
+        manifest.check_rows(folder)?;
+        let table = Table::read(&folder.runs())?;
+        let verdict =
+            manifest.resolved.parse::<toml::Table>().ok().and_then(|table| table.get("verdict").cloned());
+        let named = |key: &str| verdict.as_ref()?.get(key)?.as_str().map(str::to_owned);
+        let last = manifest.phases.last().cloned().unwrap_or_default();
+        let phase = selection.phase.clone().or_else(|| named("phase")).unwrap_or(last);
+        let operation =
+            selection.operation.clone().or_else(|| named("operation")).unwrap_or_else(|| ALL.to_owned());
+        let also = verdict.as_ref().and_then(|verdict| verdict.get("also")?.as_array().cloned());
+        let also = also.into_iter().flatten().filter_map(|name| Value::as_str(&name).map(str::to_owned));
+        let metrics = match selection.metrics.is_empty() {
+            true => named("metric").into_iter().chain(also).collect(),
+            false => selection.metrics.clone(),
+        };
+        if metrics.is_empty() {
+            return Err(Problem::new("the experiment names no metric; name one, as --metric ops_per_second"));
+        }
+        if manifest.cells.len() < 2 {
+            return Err(Problem::at(
+                folder.root(),
+                None,
+                "effects need a sweep with two configurations or more",
+            ));
+        }
+        let all = TrialRows::of(&table);
+        let wrong = all.wrong_cells();
+        let rows =
+            all.of_cells(|cell| !wrong.contains(&cell)).plausible().of_phase(&phase).of_operation(&operation);
+        if rows.iter().next().is_none() {
+            let message = format!("no row has phase \"{phase}\" and operation \"{operation}\"");
+            return Err(Problem::at(folder.root(), None, message));
+        }
+        let (factors, places) = factors(&manifest);
+        let mut found = Self {
+            experiment: manifest.experiment.clone(),
+            is_counted: manifest.mode == RunMode::Counted.name(),
+            labels: manifest.cells.iter().map(|cell| cell.label.clone()).collect(),
+            hindrance: hindrance(&factors, &places),
+            factors,
+            phase,
+            operation,
+            metrics: Vec::new(),
+            dominated: Vec::new(),
+        };
+        for name in &metrics {
+            let metric = directed(&table, name)?;
+            let cells = manifest.cells.iter().map(|cell| {
+                let own = rows.of_cells(|number| number == cell.cell);
+                own.measured(&cell.label, metric)
+            });
+            found.add(metric, cells.collect(), &places)?;
+        }
+        found.dominated = found.dominated_by();
+        Ok(found)
+    }
+
+    /// Adds a metric with the numbers of all configurations.
+    fn add(&mut self, metric: &'static Metric, samples: Vec<Sample>, places: &[usize]) -> Outcome<()> {
+        if samples.iter().all(|sample| sample.blocks.is_empty()) {
+            let message =
+                format!("no configuration has a value of {} in phase \"{}\"", metric.name, self.phase);
+            return Err(Problem::new(message));
+        }
+        let criteria = Criteria { exact: self.is_counted, ..Criteria::default() };
+        let compared: Vec<Sample> = samples
+            .iter()
+            .map(|sample| if self.is_counted { twice(sample) } else { sample.clone() })
+            .collect();
+        let standings = standings(&compared, metric.better, &criteria);
+        let rounds = if self.hindrance.is_none() { rounds(&samples, places) } else { Vec::new() };
+        let counts: Vec<usize> = self.factors.iter().map(|factor| factor.levels.len()).collect();
+        let effects =
+            if rounds.is_empty() { Vec::new() } else { effects(&counts, &rounds, criteria.confidence) };
+        self.metrics.push(RankedMetric { metric, samples, standings, effects, rounds: rounds.len() });
+        Ok(())
+    }
+
+    fn dominated_by(&self) -> Vec<Option<usize>> {
+        let median = |sample: &Sample| sample.median().unwrap_or(f64::NAN);
+        let medians: Vec<(Better, Vec<f64>)> = self
+            .metrics
+            .iter()
+            .map(|of| (of.metric.better, of.samples.iter().map(median).collect()))
+            .collect();
+        let standings: Vec<Vec<Standing>> = self.metrics.iter().map(|of| of.standings.clone()).collect();
+        dominated(&medians, &standings)
+    }
+}
+
+/// A single exact number as two trials, which repeat it: as conclusive as a counter is.
+fn twice(sample: &Sample) -> Sample {
+    match sample.blocks[..] {
+        [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),
+        _ => sample.clone(),
+    }
+}
+
+/// A measured column of which one direction is better.
+fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
+    let known = match table.column(name)? {
+        Column::Fixed(metric) => results::reference::metric(metric.name),
+        Column::Swept(_) => None,
+    };
+    known.filter(|metric| metric.better != Better::Neither).ok_or_else(|| {
+        Problem::new(format!("neither direction of {name} is better, so configurations have no order by it"))
+    })
+}
+
+/// The swept paths with two values or more, and for each combination in the order of the factors the number of its
+/// configuration.
+fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
+    let values = |at: usize| {
+        let mut levels: Vec<String> = Vec::new();
+        for cell in &manifest.cells {
+            if !levels.contains(&cell.swept[at]) {
+                levels.push(cell.swept[at].clone());
+            }
+        }
+        levels
+    };
+    let all = manifest
+        .swept
+        .iter()
+        .enumerate()
+        .map(|(at, path)| (at, Factor { path: path.clone(), levels: values(at) }));
+    let (columns, factors): (Vec<usize>, Vec<Factor>) =
+        all.filter(|(_, factor)| factor.levels.len() > 1).unzip();
+    let place = |swept: &[String]| {
+        columns.iter().zip(&factors).fold(0, |place, (at, factor)| {
+            let level = factor.levels.iter().position(|level| *level == swept[*at]).unwrap_or(0);
+            place * factor.levels.len() + level
+        })
+    };
+    let mut places: Vec<(usize, usize)> =
+        manifest.cells.iter().enumerate().map(|(number, cell)| (place(&cell.swept), number)).collect();
+    places.sort_unstable();
+    let is_whole = places.iter().enumerate().all(|(at, (place, _))| at == *place)
+        && places.len() == factors.iter().map(|factor| factor.levels.len()).product::<usize>();
+    (factors, if is_whole { places.into_iter().map(|(_, number)| number).collect() } else { Vec::new() })
+}
+
+/// Why factors have no effects of their own; `None` if they have.
+fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
+    let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
+    match factors.iter().find(|factor| is_apart(factor)) {
+        Some(factor) => Some(format!("some configurations have no {}", factor.path)),
+        None if places.is_empty() => {
+            Some("the sweep does not have every combination of its values".to_owned())
+        }
+        None => None,
+    }
+}
+
+/// The logarithms of all combinations in each round that has them all, in the order of the factors.
+fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
+    let log = |number: usize, trial: u64| {
+        let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);
+        found.map(|(_, value)| value.ln()).filter(|log| log.is_finite())
+    };
+    let Some(first) = places.first() else { return Vec::new() };
+    let trials = samples[*first].blocks.iter().map(|(trial, _)| *trial);
+    trials.filter_map(|trial| places.iter().map(|number| log(*number, trial)).collect()).collect()
+}

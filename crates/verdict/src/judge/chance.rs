@@ -1,0 +1,43 @@
+//! The events behind a counter that depends on random draws: how often a filter was wrong, or a cache had a block.
+
+use results::{Column, Metric, columns as c};
+
+use crate::trial_rows::TrialRows;
+
+/// Whether a column depends on random draws.
+pub(super) fn is_drawn(column: &Column) -> bool {
+    matches!(column, Column::Fixed(metric) if metric.is_drawn())
+}
+
+/// The number of independent events behind a value of a drawn column, from the rows of a cell for all operations of the phase.
+/// `None` where they are not known. A filter gives the same answer for a key each time, so that repeated probes for a popular
+/// key are one event for each sorted run.
+pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
+    let number = |metric: &Metric| whole.measured("", metric).median();
+    let Column::Fixed(metric) = column else { return None };
+    let named = |others: &[Metric]| others.iter().any(|other| other.name == metric.name);
+    if named(&[c::FPR, c::FILTER_FALSE_POSITIVES]) {
+        let Some(wrong) = number(&c::FILTER_FALSE_POSITIVES) else {
+            return number(&c::OPS).map(|ops| value * ops);
+        };
+        let probes = (wrong + number(&c::FILTER_NEGATIVES).unwrap_or(0.0)).max(1.0);
+        let hottest = number(&c::REALISED_HOT_KEY).unwrap_or(0.0);
+        let different = number(&c::RUNS).unwrap_or(1.0).max(1.0) / hottest.max(1e-12);
+        return Some(wrong * (different / probes).min(1.0));
+    }
+    if named(&[c::RANGE_FPR]) {
+        return number(&c::RANGE_FILTER_PROBES).map(|probes| value * probes);
+    }
+    if named(&[c::CACHE_HIT_RATE]) {
+        return number(&c::BLOCKS_FROM_CACHE).or_else(|| number(&c::OPS).map(|ops| value * ops));
+    }
+    if named(&[c::BLOCK_INDEX_HIT_RATE]) {
+        return number(&c::BLOCK_INDEX_ANSWERS);
+    }
+    if named(&[c::BLOCKS_PER_GET]) {
+        let gets = number(&c::FOUND).zip(number(&c::MISSING)).map(|(found, missing)| found + missing);
+        return gets.or_else(|| number(&c::OPS)).map(|gets| value * gets);
+    }
+    // A spread of shards is not the share of any events.
+    (!named(&[c::SHARD_CV, c::SHARD_CHI_SQUARE])).then_some(value)
+}

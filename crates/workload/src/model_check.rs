@@ -1,0 +1,88 @@
+//! The check of the answers of a replay, whose keys and values are in no plan: the model does the replay again.
+
+use types::Direction;
+
+use crate::check::AnswerDigests;
+use crate::perform::Performer;
+use crate::replay::{Due, Replay};
+use crate::target::{Model, Scan, Target, TargetError};
+
+/// Result of the check of a replay.
+#[derive(Debug, Default)]
+pub struct ReplayVerdict {
+    /// The number of answers that were compared.
+    pub checked: u64,
+    /// The number of compared answers that were wrong.
+    pub wrong: u64,
+    /// Description of the first wrong answer.
+    pub first: Option<String>,
+    /// Whether the model was too large to go on, so that later answers and the final content are not checked.
+    pub has_stopped: bool,
+}
+
+/// Executes a replay again, on the model, and compares the kept answers, as long as the model has at most `most_bytes`
+/// key and value bytes.
+pub fn check(
+    mut replay: Replay<'_>,
+    record: &AnswerDigests,
+    model: &Model,
+    most_bytes: u64,
+) -> Result<ReplayVerdict, TargetError> {
+    let mut performer = Performer::new(model);
+    let mut answers = record.kept();
+    let mut kept = answers.next();
+    let mut verdict = ReplayVerdict::default();
+    for ordinal in 0..record.operations() {
+        let Some(Due { request, .. }) = replay.next()? else { break };
+        replay.answer(performer.request(&request, true)?);
+        if model.live_bytes() > most_bytes {
+            verdict.has_stopped = true;
+            break;
+        }
+        let Some((_, answer)) = kept.filter(|(kept, _)| *kept == ordinal) else { continue };
+        kept = answers.next();
+        if request.kind().answers() {
+            verdict.checked += 1;
+            if performer.digest() != answer {
+                verdict.wrong += 1;
+                verdict.first.get_or_insert_with(|| {
+                    let described = match request.commands().as_deref() {
+                        Some([command, ..]) => command.to_string(),
+                        _ => request.kind().to_string(),
+                    };
+                    format!("operation {ordinal}: {described} had a wrong answer")
+                });
+            }
+        }
+    }
+    Ok(verdict)
+}
+
+/// Returns a model with the entries of `target`.
+pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
+    let model = Model::default();
+    let mut failed = None;
+    target.range(&everything(), &mut |key, value| {
+        failed = failed.take().or_else(|| model.put(key, value).err());
+    })?;
+    failed.map_or(Ok(model), Err)
+}
+
+/// Compares the entries of `target` with those of the model; returns the first difference, if any.
+pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
+    let (mut expected, mut found) = (Vec::new(), Vec::new());
+    model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;
+    target.range(&everything(), &mut |key, value| found.push((key.to_vec(), value.to_vec())))?;
+    let at = expected.iter().zip(&found).position(|(a, b)| a != b);
+    let at = at.or_else(|| (expected.len() != found.len()).then(|| expected.len().min(found.len())));
+    let name = |pair: Option<&(Vec<u8>, Vec<u8>)>| {
+        pair.map_or("nothing".to_owned(), |(key, _)| format!("key {}", key.escape_ascii()))
+    };
+    Ok(at.map(|at| {
+        format!("the store has {}, it should have {}", name(found.get(at)), name(expected.get(at)))
+    }))
+}
+
+fn everything() -> Scan<'static> {
+    Scan { low: b"", high: None, direction: Direction::Forward, limit: usize::MAX }
+}

@@ -1,0 +1,129 @@
+//! The replay of recorded operations as written in an experiment file.
+
+use std::path::PathBuf;
+
+use catalog::{Choice, ChoiceError, Count, suggestion};
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+use crate::spelling::{self, Spelling};
+use crate::trace::{TRACES, TraceFile};
+
+/// The keys of a replay in addition to the parameters of its reader.
+const OWN_KEYS: [&str; 4] = ["kind", "file", "miss", "speed"];
+
+/// Replay of the recorded operations of a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplaySpec {
+    /// The trace.
+    pub trace: TraceFile,
+    /// The effect of a get that finds nothing.
+    pub miss: Miss,
+    /// The speed at which recorded times pass; `None` to replay in a closed loop.
+    pub speed: Option<f64>,
+    /// The number of recorded operations to replay; `None` for all.
+    pub operations: Option<u64>,
+}
+
+/// Effect of a get that finds nothing: `miss = "fill"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Miss {
+    /// None: the key stays absent.
+    #[default]
+    Absent,
+    /// A put of the key follows, as a cache is filled from the store below.
+    Fill,
+}
+
+impl Miss {
+    /// Returns the name in TOML.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::Fill => "fill",
+        }
+    }
+}
+
+impl ReplaySpec {
+    /// Reads the value of `replay`. Returns also the key that only a replay of recorded operations has, if there is one.
+    ///
+    /// # Errors
+    /// The wrong key.
+    pub(crate) fn from_toml(replay: Value) -> Result<(Self, Option<&'static str>), ChoiceError> {
+        let Value::Table(table) = replay else {
+            return Err(ChoiceError::whole("replay is a table: { kind = \"raw\", file = \"…\" }"));
+        };
+        let mut spelling = Spelling::new(table.clone());
+        let kind = match spelling.take("kind") {
+            None => None,
+            Some(Value::String(kind)) => Some(kind),
+            Some(other) => {
+                let message = format!("kind is a {}; expected the name of a reader", other.type_str());
+                return Err(ChoiceError::at("kind", message));
+            }
+        };
+        kind.as_deref().map_or(Ok(()), check_kind)?;
+        let file: Option<PathBuf> = spelling.read("file")?;
+        let file = file.ok_or_else(|| ChoiceError::at("file", "a replay names its file: file = \"…\""))?;
+        let miss: Option<Miss> = spelling.read("miss")?;
+        let speed = spelling.take("speed").map(|speed| read_speed(&speed)).transpose()?;
+        let own = miss.map(|_| "miss").or(speed.map(|_| "speed"));
+        let format = if kind.is_some() {
+            Some(choose(table)?)
+        } else {
+            spelling.finish("a replay without a kind")?;
+            None
+        };
+        let trace = TraceFile { file, format };
+        Ok((Self { trace, miss: miss.unwrap_or_default(), speed, operations: None }, own))
+    }
+
+    /// Returns the value of `replay`.
+    pub(crate) fn to_toml(&self) -> Value {
+        let mut table = self.trace.to_toml();
+        // Without it, a trace that has only keys would be read as the keys of gets over a loaded store.
+        if self.miss == Miss::Fill || self.trace.reader().is_some_and(|reader| reader.has_only_keys()) {
+            table.insert("miss".to_owned(), self.miss.name().into());
+        }
+        table.extend(self.speed.map(|speed| ("speed".to_owned(), speed.into())));
+        Value::Table(table)
+    }
+
+    /// Reads `operations`, the number of recorded operations to replay.
+    pub(crate) fn read_operations(&mut self, spelling: &mut Spelling) -> Result<(), ChoiceError> {
+        self.operations = spelling.read::<Count>("operations")?.map(|count| count.0);
+        match self.operations {
+            Some(0) => Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Checks that a reader has this name.
+fn check_kind(kind: &str) -> Result<(), ChoiceError> {
+    if TRACES.kinds().any(|known| known == kind) {
+        return Ok(());
+    }
+    let (hint, kinds) = (suggestion(kind, TRACES.kinds()), TRACES.kinds().collect::<Vec<_>>().join(", "));
+    let message = format!("no kind of replay is called \"{kind}\"; {hint}there are {kinds}");
+    Err(ChoiceError::at("kind", message))
+}
+
+/// Returns the reader of a table that may have the other keys of a replay.
+fn choose(mut table: Table) -> Result<Choice, ChoiceError> {
+    for key in OWN_KEYS.iter().filter(|key| **key != "kind") {
+        table.remove(*key);
+    }
+    TRACES.choose_beside(&Value::Table(table), &OWN_KEYS[1..])
+}
+
+fn read_speed(speed: &Value) -> Result<f64, ChoiceError> {
+    let speed = spelling::number("speed", speed)?;
+    if speed > 0.0 {
+        Ok(speed)
+    } else {
+        Err(ChoiceError::at("speed", format!("speed is {speed}; it is above 0, and 1 is as recorded")))
+    }
+}

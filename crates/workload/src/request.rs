@@ -1,0 +1,95 @@
+//! One operation of a replay, with its keys and values as bytes.
+
+use crate::dsl::Command;
+use crate::operation::Kind;
+
+/// One operation of a replay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Reads the value of a key.
+    Get {
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// Sets the value of a key.
+    Put {
+        /// The key.
+        key: Vec<u8>,
+        /// Its new value.
+        value: Vec<u8>,
+    },
+    /// Deletes a key.
+    Delete {
+        /// The key.
+        key: Vec<u8>,
+    },
+    /// Deletes all keys of a range, each by itself, after a scan that finds them.
+    DeleteRange {
+        /// The first key.
+        low: Vec<u8>,
+        /// The exclusive end key.
+        high: Vec<u8>,
+    },
+    /// Reads entries in key order.
+    Scan {
+        /// The smallest key.
+        low: Vec<u8>,
+        /// The exclusive end key; `None` reads to the end.
+        high: Option<Vec<u8>>,
+        /// Whether the scan returns the largest keys first.
+        backward: bool,
+        /// The maximum number of entries.
+        limit: usize,
+    },
+    /// Reads the value of a key, then sets it.
+    ReadModifyWrite {
+        /// The key.
+        key: Vec<u8>,
+        /// Its new value.
+        value: Vec<u8>,
+    },
+}
+
+impl Request {
+    /// Returns the kind under which the operation is counted.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Get { .. } => Kind::Get,
+            Self::Put { .. } => Kind::Put,
+            Self::Delete { .. } | Self::DeleteRange { .. } => Kind::Delete,
+            Self::Scan { .. } => Kind::Range,
+            Self::ReadModifyWrite { .. } => Kind::ReadModifyWrite,
+        }
+    }
+
+    /// Returns the operation of a command; `None` for a command that is no operation on keys.
+    pub fn of_command(command: Command) -> Option<Self> {
+        Some(match command {
+            Command::Get { key } => Self::Get { key },
+            Command::Put { key, value } => Self::Put { key, value },
+            Command::Delete { key } => Self::Delete { key },
+            Command::Range { low, high } => {
+                Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX }
+            }
+            Command::Load { .. } | Command::Statistics => return None,
+        })
+    }
+
+    /// Returns the lines of text with the same effect; `None` for an operation that the text cannot express: a scan
+    /// with a limit or without an end, and a range delete.
+    pub fn commands(&self) -> Option<Vec<Command>> {
+        let (key, get) = match self {
+            Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),
+            Self::Delete { key } => return Some(vec![Command::Delete { key: key.clone() }]),
+            Self::Put { key, .. } => (key, None),
+            Self::ReadModifyWrite { key, .. } => (key, Some(Command::Get { key: key.clone() })),
+            Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX } => {
+                return Some(vec![Command::Range { low: low.clone(), high: high.clone() }]);
+            }
+            Self::Scan { .. } | Self::DeleteRange { .. } => return None,
+        };
+        let (Self::Put { value, .. } | Self::ReadModifyWrite { value, .. }) = self else { return None };
+        let put = Command::Put { key: key.clone(), value: value.clone() };
+        Some(get.into_iter().chain([put]).collect())
+    }
+}

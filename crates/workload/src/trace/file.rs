@@ -1,0 +1,175 @@
+//! A trace as a phase names it, and the stream of its records.
+
+use std::path::{Path, PathBuf};
+
+use catalog::{Choice, ChoiceError};
+use toml::{Table, Value};
+
+use super::TRACES;
+use super::head::TraceHead;
+use super::input::TraceInput;
+use super::raw::{self, Endian};
+use super::reader::{TraceError, TraceReader, TraceRecords};
+use super::record::TraceRecord;
+
+/// Location and format of a trace: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceFile {
+    /// The file; relative paths start from the file that names it.
+    pub file: PathBuf,
+    /// The reader, one of [`TRACES`]; `None` to recognise it by the content of the file.
+    pub format: Option<Choice>,
+}
+
+/// The records of an open trace.
+pub struct TraceStream {
+    path: PathBuf,
+    format: Choice,
+    width: Option<usize>,
+    records: Box<dyn TraceRecords>,
+    has_ended: bool,
+}
+
+impl TraceFile {
+    /// Creates a raw trace.
+    ///
+    /// # Errors
+    /// A width that is not 1, 2, 4 or 8.
+    pub fn raw(file: PathBuf, width: usize, endian: Endian) -> Result<Self, ChoiceError> {
+        let mut format = Table::new();
+        format.insert("kind".to_owned(), raw::VARIANT.kind.into());
+        format.insert("width".to_owned(), Value::Integer(i64::try_from(width).unwrap_or(i64::MAX)));
+        format.insert("endian".to_owned(), endian.name().into());
+        Ok(Self { file, format: Some(TRACES.choose(&Value::Table(format))?) })
+    }
+
+    /// Creates a trace whose format is recognised by its content, unless `kind` names it: a reader, or a reader with
+    /// parameters such as `raw(width=8)`.
+    ///
+    /// # Errors
+    /// An unknown reader, or a wrong parameter.
+    pub fn new(file: PathBuf, kind: Option<&str>) -> Result<Self, ChoiceError> {
+        let format = kind.map(|kind| TRACES.choose(&kind.into())).transpose()?;
+        Ok(Self { file, format })
+    }
+
+    /// Returns the kind of the reader, if it is not recognised by the content.
+    pub fn kind(&self) -> Option<&str> {
+        self.format.as_ref().map(Choice::kind)
+    }
+
+    /// Returns the named reader, if any.
+    pub(crate) fn reader(&self) -> Option<Box<dyn TraceReader>> {
+        self.format.as_ref().map(built)
+    }
+
+    pub(crate) fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        if let Some(format) = &self.format {
+            table.insert("kind".to_owned(), format.kind().into());
+        }
+        table.insert("file".to_owned(), self.file.to_string_lossy().into_owned().into());
+        table.extend(self.format.iter().flat_map(|format| format.params().clone()));
+        table
+    }
+
+    /// Opens the trace; relative paths start from the folder `base`.
+    ///
+    /// # Errors
+    /// The file is missing, truncated at its start, or of an unknown format.
+    pub fn open(&self, base: &Path) -> Result<TraceStream, TraceError> {
+        let path = base.join(&self.file);
+        let failed = |source| TraceError::Read { path: path.clone(), source };
+        let mut input = TraceInput::open(&path).map_err(failed)?;
+        let format = if let Some(format) = &self.format {
+            format.clone()
+        } else {
+            let (head, is_whole) = input.peek().map_err(failed)?;
+            recognized(&TraceHead::new(&head, is_whole)).ok_or_else(|| TraceError::Unknown {
+                path: path.clone(),
+                kinds: TRACES.kinds().collect::<Vec<_>>().join(", "),
+            })?
+        };
+        let reader = built(&format);
+        let records = reader.records(input).map_err(|error| TraceError::of_record(&path, error))?;
+        Ok(TraceStream { path, format, width: reader.width(), records, has_ended: false })
+    }
+
+    /// Reads all accesses in recorded order, each as the number of its key.
+    ///
+    /// # Errors
+    /// The file is missing, corrupt, truncated or empty, or its keys are no numbers of one width.
+    pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
+        let stream = self.open(base)?;
+        let path = stream.path.clone();
+        let malformed = |message: String| TraceError::Malformed { path: path.clone(), message };
+        let Some(width) = stream.width.filter(|width| (1..=size_of::<u64>()).contains(width)) else {
+            let kind = stream.format.kind();
+            return Err(malformed(format!(
+                "the keys of a {kind} trace are no numbers of one width, so they do not go with a mix; remove mix"
+            )));
+        };
+        let numbers = stream.map(|record| {
+            let key = record?.key;
+            let mut padded = [0; size_of::<u64>()];
+            match padded.len().checked_sub(key.len()) {
+                Some(start) if key.len() == width => padded[start..].copy_from_slice(&key),
+                _ => {
+                    let bytes = key.len();
+                    return Err(malformed(format!(
+                        "its reader gives a key of {bytes} bytes, not of {width}"
+                    )));
+                }
+            }
+            Ok(u64::from_be_bytes(padded))
+        });
+        let numbers = numbers.collect::<Result<Vec<_>, _>>()?;
+        if numbers.is_empty() { Err(TraceError::Empty { path }) } else { Ok(numbers) }
+    }
+}
+
+impl TraceStream {
+    /// Returns the path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the format of the file, named or recognised.
+    pub fn format(&self) -> &Choice {
+        &self.format
+    }
+
+    /// Returns the length of a key in bytes, if all keys are numbers of one width.
+    pub fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Returns what the reader has left out or assumed so far.
+    pub fn notes(&self) -> Vec<String> {
+        self.records.notes()
+    }
+}
+
+impl Iterator for TraceStream {
+    type Item = Result<TraceRecord, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_ended {
+            return None;
+        }
+        let record = self.records.read();
+        self.has_ended = !matches!(record, Ok(Some(_)));
+        record.map_err(|error| TraceError::of_record(&self.path, error)).transpose()
+    }
+}
+
+fn built(format: &Choice) -> Box<dyn TraceReader> {
+    TRACES.build(format).expect("it was built once when it was chosen")
+}
+
+/// Returns the first reader, with its default parameters, that recognises a file by its beginning.
+fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
+    let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
+    let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());
+    choices.into_iter().find(|choice| built(choice).recognizes(head))
+}

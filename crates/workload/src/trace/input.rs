@@ -1,0 +1,209 @@
+//! The bytes of a trace, decompressed while they are read, with the position of the reader.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+use thiserror::Error;
+use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+
+use super::head::HEAD_BYTES;
+
+/// Memory limit of the decompression of `.xz`, in KiB: enough for every preset of `xz`.
+const XZ_MEMORY_KIB: u32 = 128 << 10;
+
+/// Binary logarithm of the largest window of `.zst` in bytes: 128 MiB, as `zstd --long` writes it.
+const ZSTD_WINDOW_LOG: u32 = 27;
+
+/// Size in bytes to which a compressed trace of any length may decompress.
+const SPARE_BYTES: u64 = 16 << 20;
+
+/// Maximum compression ratio beyond that. Recorded accesses shrink to a few hundredths at best; a few bytes that
+/// decompress to all memory are not a trace.
+const MOST_RATIO: u64 = 256;
+
+/// Length of the longest line: a key and a value with every byte escaped, and some other fields.
+const LONGEST_LINE: u64 = 4 * (MAX_KEY_BYTES + MAX_VALUE_BYTES) as u64 + 4096;
+
+/// Size of the buffers.
+const BUFFER_BYTES: usize = 256 << 10;
+
+/// Error of a record, with its position in the decompressed file.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The file cannot be read or decompressed.
+    #[error(transparent)]
+    Input(#[from] io::Error),
+    /// A binary record is wrong.
+    #[error("byte {offset}: {message}")]
+    Byte {
+        /// The offset of the record.
+        offset: u64,
+        /// Description of the error.
+        message: String,
+    },
+    /// A line is wrong.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, from 1.
+        line: u64,
+        /// Description of the error.
+        message: String,
+    },
+}
+
+/// The decompressed bytes of a trace.
+pub struct TraceInput {
+    reader: Box<dyn BufRead + Send>,
+    folder: PathBuf,
+    offset: u64,
+    line: u64,
+}
+
+/// Reader that fails beyond a number of bytes.
+struct Limited<R> {
+    reader: R,
+    left: u64,
+    most: u64,
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(out)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let most = self.most;
+            io::Error::other(format!(
+                "it decompresses to more than {most} bytes, which no trace of its size does; decompress it"
+            ))
+        })?;
+        Ok(read)
+    }
+}
+
+impl TraceInput {
+    /// Opens a file. Compression by gzip, xz and zstd is recognised by its first bytes.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let mut packed = BufReader::with_capacity(BUFFER_BYTES, file);
+        let most = length.saturating_mul(MOST_RATIO).saturating_add(SPARE_BYTES);
+        let magic = packed.fill_buf()?;
+        let reader: Box<dyn BufRead + Send> = if magic.starts_with(&[0x1f, 0x8b, 8]) {
+            buffered(MultiGzDecoder::new(packed), most)
+        } else if magic.starts_with(b"\xfd7zXZ\0") {
+            buffered(XzReader::new_mem_limit(packed, true, XZ_MEMORY_KIB), most)
+        } else if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(packed)?;
+            decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+            buffered(decoder, most)
+        } else {
+            Box::new(packed)
+        };
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Ok(Self { reader, folder, offset: 0, line: 0 })
+    }
+
+    /// Reads the first bytes without consuming them, and returns them with whether they are all.
+    pub(super) fn peek(&mut self) -> io::Result<(Vec<u8>, bool)> {
+        let mut head = Vec::new();
+        self.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
+        let rest = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let is_whole = head.len() < HEAD_BYTES;
+        self.reader = Box::new(Cursor::new(head.clone()).chain(rest));
+        Ok((head, is_whole))
+    }
+
+    /// Returns the folder of the file, from which relative paths in it start.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the number of bytes read so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Returns the number of lines read so far.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Fills `out` with the next bytes. Returns false at the end of the file.
+    ///
+    /// # Errors
+    /// The file ends inside of `out`.
+    pub fn fill(&mut self, out: &mut [u8]) -> Result<bool, RecordError> {
+        let mut filled = 0;
+        while filled < out.len() {
+            match self.reader.read(&mut out[filled..]) {
+                Ok(0) => break,
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if filled != out.len() && filled > 0 {
+            return Err(self.truncated(filled as u64, out.len() as u64));
+        }
+        self.offset += filled as u64;
+        Ok(filled > 0)
+    }
+
+    /// Replaces `out` by the next `bytes` bytes.
+    ///
+    /// # Errors
+    /// The file ends before.
+    pub fn take(&mut self, bytes: u64, out: &mut Vec<u8>) -> Result<(), RecordError> {
+        out.clear();
+        // Memory grows with the bytes that exist, not with the requested ones.
+        let read = self.reader.by_ref().take(bytes).read_to_end(out)? as u64;
+        if read < bytes {
+            return Err(self.truncated(read, bytes));
+        }
+        self.offset += bytes;
+        Ok(())
+    }
+
+    /// Replaces `out` by the next line without its end. Returns false at the end of the file.
+    ///
+    /// # Errors
+    /// The line is longer than any record.
+    pub fn read_line(&mut self, out: &mut Vec<u8>) -> Result<bool, RecordError> {
+        out.clear();
+        let read = self.reader.by_ref().take(LONGEST_LINE).read_until(b'\n', out)? as u64;
+        self.line += 1;
+        if read == LONGEST_LINE {
+            return Err(self.wrong_line(format!("longer than {LONGEST_LINE} bytes, which no record is")));
+        }
+        self.offset += read;
+        if out.last() == Some(&b'\n') {
+            out.pop();
+        }
+        if out.last() == Some(&b'\r') {
+            out.pop();
+        }
+        Ok(read > 0)
+    }
+
+    /// Returns the reader of the remaining bytes.
+    pub(super) fn into_reader(self) -> Box<dyn BufRead + Send> {
+        self.reader
+    }
+
+    /// Creates the error of the last line.
+    pub fn wrong_line(&self, message: impl Into<String>) -> RecordError {
+        RecordError::Line { line: self.line, message: message.into() }
+    }
+
+    fn truncated(&self, read: u64, wanted: u64) -> RecordError {
+        let message =
+            format!("the file ends after {read} of {wanted} bytes; it is truncated or of another format");
+        RecordError::Byte { offset: self.offset, message }
+    }
+}
+
+fn buffered(reader: impl Read + Send + 'static, most: u64) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, Limited { reader, left: most, most }))
+}

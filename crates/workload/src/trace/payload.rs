@@ -1,0 +1,68 @@
+//! Fields of binary records, as RocksDB encodes them.
+
+/// Reader of the fields of a record.
+pub(super) struct Payload<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Payload<'a> {
+    /// Creates a reader of `bytes`.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    /// Returns whether no bytes are left.
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Returns the remaining bytes.
+    pub(super) fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Returns the next `bytes` bytes; `what` names them in errors.
+    pub(super) fn take(&mut self, bytes: usize, what: &str) -> Result<&'a [u8], String> {
+        let Some((taken, rest)) = self.bytes.split_at_checked(bytes) else {
+            return Err(format!("the record ends inside of {what}"));
+        };
+        self.bytes = rest;
+        Ok(taken)
+    }
+
+    /// Returns the next byte.
+    pub(super) fn byte(&mut self, what: &str) -> Result<u8, String> {
+        self.take(1, what).map(|taken| taken[0])
+    }
+
+    /// Returns a little-endian number of four bytes.
+    pub(super) fn u32(&mut self, what: &str) -> Result<u32, String> {
+        let taken = self.take(4, what)?;
+        Ok(u32::from_le_bytes(taken.try_into().expect("four bytes were taken")))
+    }
+
+    /// Returns a little-endian number of eight bytes.
+    pub(super) fn u64(&mut self, what: &str) -> Result<u64, String> {
+        let taken = self.take(8, what)?;
+        Ok(u64::from_le_bytes(taken.try_into().expect("eight bytes were taken")))
+    }
+
+    /// Returns a number of 7 bits per byte, the low bits first.
+    pub(super) fn varint(&mut self, what: &str) -> Result<u32, String> {
+        let mut number = 0u64;
+        for shift in (0..35).step_by(7) {
+            let byte = self.byte(what)?;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return u32::try_from(number).map_err(|_| format!("{what} is above 32 bits"));
+            }
+        }
+        Err(format!("{what} is longer than a number of 32 bits"))
+    }
+
+    /// Returns bytes after their length.
+    pub(super) fn prefixed(&mut self, what: &str) -> Result<&'a [u8], String> {
+        let length = self.varint(what)?;
+        self.take(length as usize, what)
+    }
+}

@@ -1,0 +1,61 @@
+//! The keys of the traces of a workload, numbered in their order.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::file::TraceFile;
+use super::reader::TraceError;
+
+/// The different keys of all traces of a workload, in ascending order: key i of the key space is the i-th smallest.
+#[derive(Debug)]
+pub struct Recording {
+    width: usize,
+    numbers: Vec<u64>,
+}
+
+/// The accesses of one trace as indexes of keys, in recorded order.
+pub type Accesses = Arc<[u32]>;
+
+impl Recording {
+    /// Reads `traces` and numbers their keys; `None` if the list is empty.
+    ///
+    /// # Errors
+    /// If a trace cannot be read or the traces have different widths.
+    pub fn read(traces: &[&TraceFile], base: &Path) -> Result<Option<(Self, Vec<Accesses>)>, TraceError> {
+        let streams = traces.iter().map(|trace| trace.read(base)).collect::<Result<Vec<_>, _>>()?;
+        let widths = traces.iter().map(|trace| trace.open(base).map(|stream| stream.width()));
+        let widths: Vec<usize> = widths.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+        let Some(width) = widths.first().copied() else {
+            return Ok(None);
+        };
+        if let Some(other) = widths.iter().find(|other| **other != width) {
+            return Err(TraceError::Widths { first: width, second: *other });
+        }
+        let recording = Self::of(width, streams.concat());
+        let numbers = &recording.numbers;
+        if numbers.len() > u32::MAX as usize {
+            return Err(TraceError::TooManyKeys { keys: numbers.len() });
+        }
+        let index = |number: &u64| numbers.partition_point(|smaller| smaller < number) as u32;
+        let accesses = streams.iter().map(|stream| stream.iter().map(index).collect()).collect();
+        Ok(Some((recording, accesses)))
+    }
+
+    /// Creates the recording of accesses to keys of `width` bytes.
+    pub(crate) fn of(width: usize, mut numbers: Vec<u64>) -> Self {
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers.shrink_to_fit();
+        Self { width, numbers }
+    }
+
+    /// Returns the length of a key in bytes.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Returns the different keys, ascending.
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+}

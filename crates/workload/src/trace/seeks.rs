@@ -1,0 +1,48 @@
+//! Seeks of iterators, of which RocksDB does not record how far they advance.
+
+use serde::{Deserialize, Serialize};
+
+/// The parameters with their defaults, as TOML.
+pub(super) const REFERENCE: &str =
+    "# The number of entries that an iterator reads from a seek on, which traces do not record.
+entries = 1
+";
+
+/// Parameters of a reader of RocksDB traces.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {
+    entries: u32,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { entries: 1 }
+    }
+}
+
+/// The seeks so far.
+pub(super) struct Seeks {
+    entries: u32,
+    count: u64,
+}
+
+impl Seeks {
+    /// Creates the count of no seeks.
+    pub(super) fn new(params: &Params) -> Self {
+        Self { entries: params.entries, count: 0 }
+    }
+
+    /// Counts a seek and returns its number of entries.
+    pub(super) fn entries(&mut self) -> u32 {
+        self.count += 1;
+        self.entries
+    }
+
+    /// Returns what was assumed, if there was a seek.
+    pub(super) fn note(&self) -> Option<String> {
+        let Self { entries, count } = self;
+        (*count > 0)
+            .then(|| format!("{count} seeks read entries = {entries} each, because traces do not record it"))
+    }
+}

@@ -1,4 +1,4 @@
-//! SuRF: a trie of the shortest prefixes that tell the keys apart, in few bits more than information theory asks for.
+//! SuRF: a trie of the shortest prefixes that distinguish the keys, in few bits more than information theory asks for.
 //!
 //! The trie ends a key where no other key shares its prefix any more. So it answers for strings of any kind, and for
 //! ranges of any length. Bytes after the prefix are unknown, and an absent key that shares a whole prefix is a false
@@ -6,7 +6,7 @@
 //! bits of its hash (`hash`), which only help lookups.
 //!
 //! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too), a
-//! bit that tells whether it has a child, and a bit that tells whether it begins a node. The child of label i is node
+//! bit for whether it has a child, and a bit for whether it begins a node. The child of label i is node
 //! number 1 + the labels with children before i; a node begins at its one in the second bit vector. Both are found by
 //! counting bits (`rank.rs`). Bytes that all keys share are stored once.
 //!
@@ -354,7 +354,8 @@ mod tests {
         filter.may_contain_range(Bound::Included(low.as_bytes()), Bound::Included(high.as_bytes()))
     }
 
-    /// The figure of the paper: what the trie keeps of a few words, and what it therefore cannot tell apart.
+    /// The figure of the paper: the parts of a few words that the trie stores, and the words that it therefore cannot
+    /// distinguish.
     #[test]
     fn prefixes_end_where_keys_are_told_apart() {
         let keys: KeyList = ["SIGAI", "SIGMOD", "SIGOPS", "SIGMODX"].map(str::as_bytes).into_iter().collect();
@@ -422,7 +423,7 @@ mod tests {
             ..ProptestConfig::default()
         })]
 
-        /// Every key between the bounds is found, whatever the strings and the suffixes.
+        /// Every key between the bounds is found, for any strings and suffixes.
         #[test]
         fn no_key_between_bounds_is_lost(
             keys in proptest::collection::btree_set(bytes(), 1..20), low in bound(), high in bound(),

@@ -21,7 +21,7 @@ use crate::output;
 /// }
 /// ```
 ///
-/// An added variant can do whatever a built-in one can: experiments name and sweep it, `list` and `describe` show it,
+/// An added variant has every ability of a built-in one: experiments name and sweep it, `list` and `describe` show it,
 /// error texts suggest it, and charts colour it. Manifests name the crate and version of each component of a design.
 /// Trials run in processes of the same program, so they know the variant too.
 #[derive(Debug, Default)]

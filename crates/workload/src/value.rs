@@ -92,7 +92,7 @@ mod tests {
     fn impossible_values_name_their_key() {
         for (toml, key, message) in [
             ("{ bytes = 10, compressible = 1.5 }", Some("compressible"), "between 0 and 1"),
-            ("{ bytes = 10, compressible = 1 }", Some("compressible"), "some bytes must be random"),
+            ("{ bytes = 10, compressible = 1 }", Some("compressible"), "values need some random bytes"),
             ("{ bytes = \"100MiB\" }", None, "bytes is 100MiB; values are at most 64MiB"),
             ("{ bites = 10 }", Some("bites"), "no parameter \"bites\"; did you mean \"bytes\"?"),
             ("{ kind = \"uniform\", min = 9, max = 8 }", None, "min must not be above max"),

@@ -1,4 +1,4 @@
-//! The construction of a SuRF: the trie of the shortest prefixes that tell the keys apart, in level order.
+//! The construction of a SuRF: the trie of the shortest distinguishing prefixes of the keys, in level order.
 
 use std::collections::VecDeque;
 

@@ -5,7 +5,7 @@ use results::{Row, columns as c};
 
 use crate::bench::{Bench, text};
 
-/// A workload whose keys come in turn, by Zipf's law, and from another part of the keys later.
+/// A workload whose keys are sequential, Zipf-distributed, and later from another part of the key space.
 const PHASES: &str = r#"
 [[phase]]
 name   = "load"

@@ -1,4 +1,4 @@
-//! The server as its users meet it: real clients, kills, signals, and options that are refused.
+//! The server from the view of its users: real clients, kills, signals, and rejected options.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::bench::{Bench, wait_for};
 
-/// A server of the program, on a free port. It is killed with this value.
+/// A server process on a free port, killed when dropped.
 struct Server {
     child: Child,
     address: SocketAddr,
@@ -46,7 +46,7 @@ impl Server {
         BufReader::new(stream)
     }
 
-    /// Sends lines, and returns as many lines of the answer.
+    /// Sends lines, and returns the same number of answer lines, `lines`.
     fn ask(&self, requests: &str, lines: usize) -> Vec<String> {
         let mut socket = self.connect();
         socket.get_mut().write_all(requests.as_bytes()).unwrap();
@@ -72,7 +72,7 @@ impl Drop for Server {
     }
 }
 
-/// Runs a client from outside, and returns its standard output. `None` where it is not installed.
+/// Runs an external client, and returns its standard output. `None` if it is not installed.
 fn client(program: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output();
     let Ok(output) = output else {
@@ -186,7 +186,7 @@ print("checked")
     }
 }
 
-/// What the server has acknowledged is there, whenever it is killed: one client counts, others set names in pipelines.
+/// Every acknowledged write survives a kill: one client counts, others set names in pipelines.
 #[test]
 fn nothing_acknowledged_is_lost_by_kill_9() {
     const CLIENTS: usize = 4;
@@ -221,7 +221,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
                 .iter()
                 .zip(answers.chunks(2))
                 .filter(|((name, value), answer)| match name.starts_with("count") {
-                    // The last count may be done without an acknowledgment.
+                    // The last count may be applied without an acknowledgement.
                     true => answer[1].parse::<u64>().unwrap() < value.parse::<u64>().unwrap(),
                     false => answer[1] != **value,
                 })
@@ -233,7 +233,7 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
     }
 }
 
-/// Sends pipelines until the server is gone, and returns what it acknowledged.
+/// Sends pipelines until the server ends, and returns the acknowledged writes.
 fn write_until_killed(
     server: &Server,
     round: usize,
@@ -251,7 +251,7 @@ fn write_until_killed(
         }
         for place in 0..=names.len() {
             let mut line = String::new();
-            // The last line may be cut.
+            // The last line may be truncated.
             if socket.read_line(&mut line).is_err() || !line.ends_with("\r\n") {
                 return done;
             }
@@ -299,11 +299,11 @@ fn a_store_survives_kill_9_under_redis_benchmark() {
             let _ = writeln!(std::io::stderr(), "NOT CHECKED: redis-benchmark, which is not installed");
             return;
         };
-        // A count that was seen is never undone.
+        // A count that was read is never undone.
         let count = || server.ask("DBSIZE\r\n", 1)[0].trim_start_matches(':').parse::<u64>().unwrap();
         let seen = wait_for("names", || Some(count()).filter(|count| *count > 500));
         server.kill();
-        // It may wait for the server to come back.
+        // The client may wait for the server to return.
         let _ = load.kill();
         load.wait().unwrap();
         bench.run(&["verify", "db"]).expect(0);

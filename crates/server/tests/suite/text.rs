@@ -32,7 +32,7 @@ fn wrong_lines_are_named_and_the_others_executed() {
     let mut socket = served.socket();
     let long = "k".repeat(70_000);
     socket.send(format!("p a 1\nput b 2\nl pairs\np {long} 1\nd a\ng a\np a 2\ng a\n").as_bytes());
-    let start = "error: line 2: column 1: \"put\" is no command";
+    let start = "error: line 2: column 1: unknown command \"put\"";
     assert!(socket.line().starts_with(start));
     assert_eq!(socket.line(), "error: line 3: a server reads no files; send the pairs as `p KEY VALUE`");
     assert_eq!(socket.line(), "error: line 4: the key has 70000 bytes; the limit is 65536");

@@ -366,6 +366,7 @@ fn refuses(cases: &[Case<'_>]) {
         assert!(BASE.contains(from), "{from}");
         bench.write("x.toml", BASE.replacen(from, to, 1));
         let before = bench.content();
+        println!("{to}");
         let error = bench.run(&["run", "x.toml"]).refusal();
         let place = if *line == 0 { "x.toml: ".to_owned() } else { format!("x.toml:{line}: ") };
         assert!(error.starts_with(&place), "{to}: not at {place}: {error}");
@@ -427,7 +428,7 @@ fn what_is_set_on_the_command_line_is_held_to_the_same() {
         (&["--set", "design.wal=\"sync"], "--set design.wal: \"sync is not a TOML value: "),
         (
             &["--set", "phase.load.size=1"],
-            "--set phase.load.size: a phase has no \"size\"; it takes name, insert, replay, ",
+            "--set phase.load.size: a phase has no \"size\" Valid: name, step, insert, replay, ",
         ),
         (&["--set", "phase.lode.insert=5"], "unknown phase \"lode\"; did you mean \"load\"?"),
         (&["--set", "trails.count=5"], "did you mean \"trials\"?"),

@@ -92,7 +92,7 @@ fn cold_caches_need_a_store_that_can_be_opened_again() {
     assert_eq!(of(&bench.rows("x"), "second", "all").len(), 2);
     bench.write("x.toml", LOOKUPS.replace("name       = \"first\"", "name = \"first\"\ncache = \"hot\""));
     let error = bench.run(&["run", "x.toml"]).refusal();
-    assert!(error.contains("unknown state of caches \"hot\". Valid: as-is, warm, cold"), "{error}");
+    assert!(error.contains("unknown state of caches \"hot\" Valid: as-is, warm, cold"), "{error}");
 }
 
 /// The rows of a phase, cell by cell; they are in the order in which trials ran.

@@ -260,7 +260,7 @@ fn links_do_not_lead_out_of_a_results_folder() {
         let before = bench.content();
         for arguments in [&["run", "small.toml", "--resume"][..], &["run", "small.toml"]] {
             let error = bench.run(arguments).refusal();
-            assert!(error.contains(&format!("results/small/{name} is a link")), "{error}");
+            assert!(error.contains(&format!("results/small/{name} is a symbolic link")), "{error}");
         }
         assert!(bench.content() == before, "{name}: something was touched");
         fs::remove_file(&path).unwrap();

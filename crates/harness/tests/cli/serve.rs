@@ -364,7 +364,7 @@ fn options_that_cannot_be_are_refused() {
         (&["--password", ""], "the password is empty"),
         (&["--listen", &taken], "choose another port with --listen"),
         (&["--set", "storage=memory"], "a server needs a durable store, but storage = \"memory\""),
-        (&["--set", "bloom=blom"], "did you mean"),
+        (&["--set", "bloom=blom"], "no variant \"blom\""),
     ] {
         let error = bench.run(&[&["serve", "db"][..], options].concat()).refusal();
         assert!(error.contains(expected), "{options:?}: {error}");

@@ -243,11 +243,11 @@ fn bad_requests_say_where_and_what_instead() {
             "[sweep]\n",
             "[sweep]\n\"design.cache\" = [\"lru\"]\n",
             7,
-            "subject = \"fence\" reads design.fence; nothing reads design.cache",
+            "subject = \"fence\" uses only design.fence; remove design.cache",
         ),
         ("[sweep]\n", "[sweep]\n\"phase.load.insert\" = [1]\n", 7, "Valid: \"design\", \"component\""),
         ("[sweep]\n", "[sweep]\n\"componet.entries\" = [1]\n", 7, "did you mean \"component\"?"),
-        ("[component]\n", "[design]\ncache = \"lru\"\n[component]\n", 4, "nothing reads design.cache"),
+        ("[component]\n", "[design]\ncache = \"lru\"\n[component]\n", 4, "remove design.cache"),
         (
             "[component]\n",
             "[[phase]]\nname = \"load\"\ninsert = 3\n[component]\n",
@@ -285,8 +285,8 @@ fn what_is_set_must_be_read() {
     let bench = Bench::new();
     bench.write("x.toml", fence());
     for (set, message) in [
-        ("design.cache=lru", "nothing reads design.cache"),
-        ("design.memtable.capacity=1MiB", "nothing reads design.memtable"),
+        ("design.cache=lru", "remove design.cache"),
+        ("design.memtable.capacity=1MiB", "remove design.memtable"),
         ("component.entris=3", "did you mean \"entries\"?"),
         ("phase.load.insert=3", "an experiment with a subject has no workload"),
     ] {

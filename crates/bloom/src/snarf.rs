@@ -123,7 +123,7 @@ impl FilterPolicy for Snarf {
 /// The number of segments for this many numbers: one per [`SEGMENT`], or fewer where a tight budget would be spent on
 /// knots.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
-    let most = bits * SPLINE_BITS / (u64::BITS as f64);
+    let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 

@@ -1,4 +1,4 @@
-//! SuRF: a trie of the shortest prefixes that distinguish the keys, in few bits more than information theory asks for.
+//! `SuRF`: a trie of the shortest prefixes that distinguish the keys, in few bits more than information theory asks for.
 //!
 //! The trie ends a key where no other key shares its prefix any more. So it answers for strings of any kind, and for
 //! ranges of any length. Bytes after the prefix are unknown, and an absent key that shares a whole prefix is a false
@@ -10,7 +10,7 @@
 //! number 1 + the labels with children before i; a node begins at its one in the second bit vector. Both are found by
 //! counting bits (`rank.rs`). Bytes that all keys share are stored once.
 //!
-//! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "SuRF: Practical Range Query Filtering with Fast
+//! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
 //! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in its sparse form; the dense form of the top
 //! levels is faster and not smaller.
 //!
@@ -46,7 +46,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
 /// The bits of a label: a byte and one more value.
 const LABEL_BITS: u32 = 9;
 
-/// Builds SuRF filters.
+/// Builds `SuRF` filters.
 struct Surf {
     suffix_bits: u32,
     suffix: Suffix,
@@ -137,7 +137,7 @@ fn packed(values: &[u64], width: u32) -> Packed {
     packed
 }
 
-/// A SuRF filter in memory.
+/// A `SuRF` filter in memory.
 struct SurfFilter {
     prefix: Vec<u8>,
     labels: Packed,

@@ -27,6 +27,8 @@
 //! # What it costs
 //! Each merge reads whole runs, so the last one takes as much transient space as the data.
 
+use std::cmp::Ordering;
+
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 
@@ -137,18 +139,17 @@ fn weight(size: f64, rank: u64) -> u64 {
 
 /// Returns the size of the newest run after `flushed` of `flushes` buffers, in the optimal schedule of at most `runs`
 /// runs. `flushed` is from 1 to `flushes`.
-fn newest_run(mut flushed: u64, mut flushes: u64, mut runs: u64) -> u64 {
+fn newest_run(mut flushed: u64, flushes: u64, mut runs: u64) -> u64 {
+    let mut total = flushes;
     loop {
         if runs == 1 {
             return flushed;
         }
-        let oldest = oldest_run(flushes, runs);
-        if flushed == oldest {
-            return oldest;
-        } else if flushed < oldest {
-            flushes = oldest - 1;
-        } else {
-            (flushed, flushes, runs) = (flushed - oldest, flushes - oldest, runs - 1);
+        let oldest = oldest_run(total, runs);
+        match flushed.cmp(&oldest) {
+            Ordering::Equal => return oldest,
+            Ordering::Less => total = oldest - 1,
+            Ordering::Greater => (flushed, total, runs) = (flushed - oldest, total - oldest, runs - 1),
         }
     }
 }
@@ -160,7 +161,7 @@ fn newest_run(mut flushed: u64, mut flushes: u64, mut runs: u64) -> u64 {
 /// subtree, with one run less. All places of weight below w are taken. Those of weight w are in chains: one left step
 /// and then right steps. Chains with fewer right steps before them are longer, so they are taken first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
-    let last = (1..).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
+    let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {
         return 1;
     }
@@ -286,9 +287,9 @@ mod tests {
                     sizes.insert(0, 1.0);
                     let policy = Horizontal { runs: runs as usize, flushes: 0 };
                     let count = policy.surplus(&sizes).unwrap_or(1);
-                    let merged: f64 = sizes.drain(..count).sum();
-                    sizes.insert(0, merged);
-                    bytes += merged as u64;
+                    let written: f64 = sizes.drain(..count).sum();
+                    sizes.insert(0, written);
+                    bytes += written as u64;
                     merges += u64::from(count > 1);
                 }
                 assert!(sizes.len() <= runs as usize);

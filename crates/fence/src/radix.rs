@@ -3,7 +3,7 @@
 //! The bits after those that all heads share choose an entry of the table: the number of heads below. Two neighbouring
 //! entries are the bounds of the search. On evenly spread keys they are one or two heads apart, so that a lookup costs
 //! two cache misses at any size, one in the table and one in the heads. Where many heads share their bits, the rest is
-//! a binary search, never longer than one of all heads. Source: the radix table of Kipf et al., "RadixSpline: A
+//! a binary search, never longer than one of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A
 //! Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
 //!
 //! Memory: 8 bytes per separator, 1 to 4 of the table, and the bytes after the head if they are needed.

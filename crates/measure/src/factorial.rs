@@ -133,9 +133,13 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
 
 /// The p-value of an effect: its variation against that of the same effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
-    // Rounding leaves a rest where all rounds are equal.
-    if rest <= 1e-24 * explained.max(1e-300) || rest == 0.0 {
-        return if explained > 1e-24 { 0.0 } else { 1.0 };
+    // Rounding leaves about as much of an effect that is not there, and of a rest where all rounds are equal.
+    const ROUNDING: f64 = 1e-24;
+    if explained <= ROUNDING {
+        return 1.0;
+    }
+    if rest <= ROUNDING * explained {
+        return 0.0;
     }
     let ratio = rounds * explained * (rounds - 1.0) / rest;
     FisherSnedecor::new(1.0, rounds - 1.0).map_or(1.0, |distribution| distribution.sf(ratio))
@@ -164,8 +168,8 @@ mod tests {
             let luck: f64 = random.random_range(-0.3..0.3);
             let cells = (0..6).map(|cell| {
                 let (a, b) = (cell / 3, cell % 3);
-                let log = (a as f64) * first.ln()
-                    + (b as f64) * second.ln()
+                let log = f64::from(a) * first.ln()
+                    + f64::from(b) * second.ln()
                     + f64::from(a == 1 && b == 2) * interacts.ln();
                 luck + log + noise * random.random_range(-1.0..1.0)
             });

@@ -23,7 +23,7 @@ pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 /// Invariants:
 /// 1. A reader at `snapshot` sees of each key exactly the version with the highest number not above it.
 /// 2. An insert that returned before a read began is visible to it, and counted by [`len`](Self::len). A concurrent
-///   insert is visible completely or not at all.
+///    insert is visible completely or not at all.
 /// 3. Scans are in strict key order, one entry per key, tombstones included.
 /// 4. Freezing changes no answer.
 /// 5. A batched insert has the same effect as single inserts once it returns.

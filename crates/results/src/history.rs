@@ -83,6 +83,6 @@ mod tests {
         assert_eq!(read(&path).unwrap(), [entry]);
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() - 3]).unwrap();
-        assert!(read(&path).unwrap_err().to_string().contains("is cut off"));
+        assert!(read(&path).unwrap_err().to_string().contains("is truncated"));
     }
 }

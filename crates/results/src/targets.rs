@@ -75,7 +75,7 @@ mod tests {
         assert!(check_folder(&at("file/below")).unwrap_err().to_string().contains("file: "));
         assert!(check_file(&at("file/below")).is_err());
         assert!(check_file(folder.path()).is_err());
-        assert!(check_file(&at("link")).unwrap_err().to_string().contains("is a link"));
+        assert!(check_file(&at("link")).unwrap_err().to_string().contains("is a symbolic link"));
         assert!(!at("new").exists());
     }
 }

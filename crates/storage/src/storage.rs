@@ -11,13 +11,13 @@ use types::Bytes;
 ///
 /// Invariants:
 /// 1. Appended bytes are read back unchanged by files opened after the append returned, or, of a [`Purpose::Table`],
-///   after its writer was synced or dropped. Zeros may follow those of a [`Purpose::Log`] until its writer is dropped,
-///   and forever if it never was.
+///    after its writer was synced or dropped. Zeros may follow those of a [`Purpose::Log`] until its writer is dropped,
+///    and forever if it never was.
 /// 2. Synced bytes under a name made durable by [`sync_directory`](Self::sync_directory) survive a crash. Others may
-///   survive completely, partially, or not at all.
+///    survive completely, partially, or not at all.
 /// 3. [`rename`](Self::rename) replaces its target atomically.
 /// 4. A file never changes under its readers: a call that replaces or removes it only takes its name. The file is
-///   deleted when its last name and its last reader are gone.
+///    deleted when its last name and its last reader are gone.
 /// 5. Parts of a file that are read together are each answered as if read separately, errors included.
 pub trait Storage: Send + Sync {
     /// Creates a file. An existing file of that name loses the name first, so a crash may leave neither. To replace a

@@ -1,4 +1,4 @@
-//! The construction of a SuRF: the trie of the shortest distinguishing prefixes of the keys, in level order.
+//! The construction of a `SuRF`: the trie of the shortest distinguishing prefixes of the keys, in level order.
 
 use std::collections::VecDeque;
 
@@ -77,7 +77,7 @@ impl<'a> Trie<'a> {
                         Suffix::Real => real_bits(keys.key(at), depth + 1, suffix_bits),
                         Suffix::Hash => hash_bits(hashes[at], suffix_bits),
                     });
-                    let bits = 8 * (depth + 1 - shared) as i32 + suffix_bits.cast_signed();
+                    let bits = 8 * (depth + 1 - shared).min(256) as i32 + suffix_bits.cast_signed();
                     trie.rate += if label == END { 0.0 } else { 0.5f64.powi(bits) };
                 } else {
                     nodes.push_back((at, at + same, depth + 1));

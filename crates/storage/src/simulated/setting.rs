@@ -78,7 +78,7 @@ mod tests {
         let read = |text: &str| Value::String(text.to_owned()).try_into::<Setting<Time>>();
         assert_eq!(read("preset"), Ok(Setting::Preset));
         assert_eq!(read("80us"), Ok(Setting::Own(Time(80_000))));
-        assert!(read("80").unwrap_err().message().contains("no time"));
+        assert!(read("80").unwrap_err().message().contains("is not a time"));
         let count: Setting<Count> = Value::Integer(3).try_into().unwrap();
         assert_eq!(count, Setting::Own(Count(3)));
         assert_eq!(Value::try_from(Setting::Own(Time(80_000))), Ok(Value::String("80us".to_owned())));

@@ -173,7 +173,7 @@ impl<'a> Judged<'a> {
         let resolution = resolution(&column, &phase, &group.cells);
         let delta = Criteria::default().delta.max(noise.map_or(0.0, |noise| noise.floor)).max(resolution);
         let criteria = Criteria { delta, ..Criteria::default() };
-        let is_constant = entries.iter().all(|entry| entry.is_constant());
+        let is_constant = entries.iter().all(Entry::is_constant);
         let is_exact = is_counted && (seeds.len() < 2 || is_constant);
         let ranked = match is_counted {
             false => rank_timed(&entries, &column, &criteria),

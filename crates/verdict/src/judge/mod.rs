@@ -61,10 +61,10 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
-        text += &format!("\n{}\n", judged.table());
+        text.extend(["\n", &judged.table(), "\n"]);
     }
     let statements = judged.statements();
-    text.extend(statements.iter().filter(|of| !is_quick || !of.is_verdict()).map(|of| of.lines()));
+    text.extend(statements.iter().filter(|of| !is_quick || !of.is_verdict()).map(sentence::Statement::lines));
     text
 }
 

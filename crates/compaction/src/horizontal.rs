@@ -137,10 +137,9 @@ fn weight(size: f64, rank: u64) -> u64 {
     }
 }
 
-/// Returns the size of the newest run after `flushed` of `flushes` buffers, in the optimal schedule of at most `runs`
-/// runs. `flushed` is from 1 to `flushes`.
-fn newest_run(mut flushed: u64, flushes: u64, mut runs: u64) -> u64 {
-    let mut total = flushes;
+/// Returns the size of the newest run after `flushed` of `total` buffers, in the optimal schedule of at most `runs`
+/// runs. `flushed` is from 1 to `total`.
+fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
     loop {
         if runs == 1 {
             return flushed;

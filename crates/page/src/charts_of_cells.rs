@@ -56,7 +56,7 @@ fn courses(opened: &Opened, phases: &[String], table: &Table, columns: &[Metric]
         let numbers = columns.iter().map(|column| row.get(column).number()).collect();
         match courses.last_mut() {
             Some(last) if (last.cell, last.phase, last.trial) == (cell, phase, trial) => {
-                last.rows.push(numbers)
+                last.rows.push(numbers);
             }
             _ => courses.push(Course { cell, phase, trial, rows: vec![numbers] }),
         }

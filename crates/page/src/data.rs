@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use measure::{DrawnMedian, FEWEST_BLOCKS, drawn_medians};
 use results::{LeftOut, Manifest, Metric, Row, Unit, columns as c, verdicts as v};
 use serde::Serialize;
-use types::Outcome;
 use verdict::{NO_QUICK_VERDICT, row_sentences};
 
 use crate::charts_of_cells::{Course, LEVELS, TIMELINE, levels, timelines};
@@ -157,14 +156,14 @@ impl MetricData {
 
 impl RunData {
     /// The data of a results folder.
-    pub(crate) fn of(opened: &Opened) -> Outcome<Self> {
+    pub(crate) fn of(opened: &Opened) -> Self {
         let manifest = &opened.manifest;
         let numbers = AllNumbers::of(opened, &judged(opened));
         let within = within(manifest, &opened.verdicts);
         let groups = groups(manifest, &within, &opened.verdicts);
         let verdicts = verdicts(opened, &numbers, &groups);
         let columns = |columns: &'static [Metric]| columns.iter().map(MetricData::of).collect();
-        Ok(Self {
+        Self {
             name: manifest.experiment.clone(),
             question: manifest.question.clone(),
             folder: opened.folder.root().file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -198,7 +197,7 @@ impl RunData {
             numbers: numbers.matrices,
             noise: numbers.noise,
             verdicts,
-        })
+        }
     }
 
     /// The numbers of a selection.

@@ -100,7 +100,8 @@ fn warnings(run: &RunData) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let items: String = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
+    let items: Vec<String> = all.iter().map(|warning| format!("<li>{}</li>\n", escape(warning))).collect();
+    let items = items.concat();
     let count = if all.len() == 1 {
         "1 note on this run".to_owned()
     } else {

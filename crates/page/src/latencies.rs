@@ -78,6 +78,8 @@ mod tests {
 
     #[test]
     fn percentiles_ascend_from_the_least_to_the_largest() {
-        assert!(QUANTILES.is_sorted() && QUANTILES[0] == 0.0 && QUANTILES[QUANTILES.len() - 1] == 1.0);
+        assert!(QUANTILES.is_sorted());
+        let ends = [QUANTILES[0], QUANTILES[QUANTILES.len() - 1]];
+        assert_eq!(ends.map(f64::to_bits), [0.0, 1.0].map(f64::to_bits));
     }
 }

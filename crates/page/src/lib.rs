@@ -41,7 +41,7 @@ impl Page {
     pub fn of(folders: &[PathBuf]) -> Outcome<Self> {
         let opened: Vec<Opened> =
             folders.iter().map(|folder| Opened::read(folder)).collect::<Outcome<_>>()?;
-        let runs: Vec<RunData> = opened.iter().map(RunData::of).collect::<Outcome<_>>()?;
+        let runs: Vec<RunData> = opened.iter().map(RunData::of).collect();
         Ok(Self { data: PageData { criteria: Criteria::default(), draws: data::draws(&runs), runs } })
     }
 

@@ -160,7 +160,7 @@ impl AllNumbers {
     /// The numbers of a metric, which gets the next place; those of phases in which nothing has one are left out.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
-        let matrix = |((phase, operation), rows): (&(usize, usize), &Vec<(usize, usize, &Row)>)| {
+        let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
             let mut rounds = vec![vec![None; self.rounds.len()]; cells];
             let mut has_any = false;
             for (cell, round, row) in rows {
@@ -171,8 +171,8 @@ impl AllNumbers {
             }
             let cells = rounds.into_iter().map(Numbers::of).collect();
             has_any.then_some(Matrix { phase: *phase, operation: *operation, metric: place, cells })
-        };
-        placed.iter().filter_map(matrix).collect()
+        });
+        matrices.collect()
     }
 
     /// The numbers of a phase, kind of operation and metric.

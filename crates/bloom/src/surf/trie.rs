@@ -77,7 +77,8 @@ impl<'a> Trie<'a> {
                         Suffix::Real => real_bits(keys.key(at), depth + 1, suffix_bits),
                         Suffix::Hash => hash_bits(hashes[at], suffix_bits),
                     });
-                    let bits = 8 * (depth + 1 - shared).min(256) as i32 + suffix_bits.cast_signed();
+                    let distinct = i32::try_from(depth + 1 - shared).unwrap_or(i32::MAX >> 4);
+                    let bits = 8 * distinct + suffix_bits.cast_signed();
                     trie.rate += if label == END { 0.0 } else { 0.5f64.powi(bits) };
                 } else {
                     nodes.push_back((at, at + same, depth + 1));

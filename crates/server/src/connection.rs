@@ -158,13 +158,12 @@ impl Connection<'_> {
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
-            let bytes = match until_end(&mut self.ending, self.stream.write(&self.output[sent..])).await {
-                Some(written) => written?,
-                None => {
-                    self.output.drain(..sent);
-                    return Ok(false);
-                }
+            let Some(written) = until_end(&mut self.ending, self.stream.write(&self.output[sent..])).await
+            else {
+                self.output.drain(..sent);
+                return Ok(false);
             };
+            let bytes = written?;
             if bytes == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }

@@ -89,7 +89,7 @@ fn text(shared: &Shared) -> String {
         ("fence_bytes", "Bytes of memory of the fences", stats.fence_bytes),
         ("cache_bytes", "Bytes of memory of the block cache", stats.cache_bytes),
         ("levels", "Levels with SSTables", stats.levels.len() as u64),
-        ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs as u64).sum()),
+        ("runs", "Sorted runs of all levels", stats.levels.iter().map(|level| level.runs).sum()),
         ("table_bytes", "Bytes of all SSTables", stats.levels.iter().map(|level| level.file_bytes).sum()),
     ] {
         add("gauge", &format!("lsmbench_tree_{name}"), help, value);

@@ -96,6 +96,9 @@ impl Server {
     ///
     /// # Errors
     /// If the tree cannot be read or closed.
+    ///
+    /// # Panics
+    /// If a task of the server outlives its runtime, which is a bug.
     pub fn run(self, tree: Tree, must_stop: impl Fn() -> bool) -> Result<(), ServeError> {
         let port = self.address().port();
         let Self { runtime, options, clients, metrics } = self;

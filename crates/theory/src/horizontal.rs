@@ -30,7 +30,7 @@ fn least_in_place(flushes: u64, runs: u64) -> u64 {
 /// Fewest merges of a schedule that writes [`least_in_place`].
 fn least_merges(flushes: u64, runs: u64) -> u64 {
     let full = |weight: u64| binomial(weight + runs, runs) - 1;
-    let last = (1..).find(|weight| full(*weight) >= flushes).unwrap_or(1);
+    let last = (1..=flushes + 1).find(|weight| full(*weight) >= flushes).unwrap_or(1);
     if last == 1 {
         return 0;
     }

@@ -64,6 +64,7 @@ pub(crate) fn ping(
 }
 
 /// `ECHO message`
+#[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn echo(
     _: &mut Context<'_>,
     request: Request<'_>,
@@ -298,12 +299,14 @@ pub(crate) fn tree(
 }
 
 /// `QUIT`
+#[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     replies.ok();
     Ok(Next::Close)
 }
 
 /// `SHUTDOWN [SAVE | NOSAVE]`: ends the server; nothing is lost. It has no reply.
+#[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn shutdown(
     context: &mut Context<'_>,
     _: Request<'_>,

@@ -118,9 +118,14 @@ impl<'a> Replies<'a> {
     }
 
     pub(crate) fn bulk(&mut self, bytes: &[u8]) {
-        self.number(b'$', bytes.len() as i64);
+        self.head(b'$', bytes.len());
         self.output.extend_from_slice(bytes);
         self.output.extend_from_slice(b"\r\n");
+    }
+
+    /// The head of a reply with a length.
+    fn head(&mut self, kind: u8, length: usize) {
+        self.number(kind, i64::try_from(length).unwrap_or(i64::MAX));
     }
 
     /// The value of a name, or null.
@@ -140,14 +145,14 @@ impl<'a> Replies<'a> {
 
     /// The head of an array; its elements follow.
     pub(crate) fn array(&mut self, elements: usize) {
-        self.number(b'*', elements as i64);
+        self.head(b'*', elements);
     }
 
     /// The head of a map; a key and a value follow for each pair. RESP2 has an array of both.
     pub(crate) fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Resp2 => self.array(2 * pairs),
-            Version::Resp3 => self.number(b'%', pairs as i64),
+            Version::Resp3 => self.head(b'%', pairs),
         }
     }
 

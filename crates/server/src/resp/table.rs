@@ -132,7 +132,9 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
 fn describe(command: &Command, replies: &mut Replies<'_>) {
     let (first, last, step) = match command.names {
         names if names.is_none() => (0, 0, 0),
-        Names { first, last, step } => (first, last.map_or(-1, |last| last as i64), step),
+        Names { first, last, step } => {
+            (first, last.map_or(-1, |last| i64::try_from(last).unwrap_or(i64::MAX)), step)
+        }
     };
     replies.array(6);
     replies.bulk(command.name.to_ascii_lowercase().as_bytes());
@@ -149,6 +151,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
 }
 
 /// `RESET`: the connection is as it was when it was new.
+#[allow(clippy::unnecessary_wraps)] // all commands have one signature
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();
     context.client.queue = None;

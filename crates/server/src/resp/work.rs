@@ -32,7 +32,7 @@ impl Names {
     }
 
     /// The names in a request.
-    pub(crate) fn of<'a>(self, request: Request<'a>) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn of(self, request: Request<'_>) -> impl Iterator<Item = &[u8]> {
         let last = self.last.unwrap_or(usize::MAX).min(request.len() - 1);
         (self.first..=last).step_by(self.step).map(move |place| request.argument(place))
     }

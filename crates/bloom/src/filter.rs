@@ -37,6 +37,12 @@ pub trait FilterPolicy: Send + Sync {
     fn needs_keys(&self) -> bool {
         false
     }
+
+    /// Whether [`expected_fpr`](Filter::expected_fpr) is the rate of absent keys that are distributed as the keys of the
+    /// SSTable. The rate of other absent keys may be higher.
+    fn assumes_similar_keys(&self) -> bool {
+        false
+    }
 }
 
 /// The input of a filter's construction: the keys of one SSTable.

@@ -118,6 +118,10 @@ impl FilterPolicy for Snarf {
     fn needs_keys(&self) -> bool {
         true
     }
+
+    fn assumes_similar_keys(&self) -> bool {
+        true
+    }
 }
 
 /// The number of segments for this many numbers: one per [`SEGMENT`], or fewer where a tight budget would be spent on

@@ -115,6 +115,10 @@ impl FilterPolicy for Surf {
     fn needs_keys(&self) -> bool {
         true
     }
+
+    fn assumes_similar_keys(&self) -> bool {
+        true
+    }
 }
 
 impl Surf {

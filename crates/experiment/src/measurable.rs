@@ -109,11 +109,10 @@ fn bypasses_cache(cell: &Cell) -> bool {
 
 fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
     match &phase.work {
-        Work::Load(_) => false,
+        Work::Load(_) | Work::Step(_) => false,
         Work::Mixed(mixed) => has_any(mixed, kinds),
         // The commands of a text file are not known in advance.
         Work::Replay(_) => true,
-        Work::Step(_) => false,
     }
 }
 

@@ -27,11 +27,8 @@ struct Facts {
     keeps_bytes: bool,
     /// Whether a component of the design is an ideal bound, to which limits of real components do not apply.
     is_oracle: bool,
-    /// Whether all filters have the same bits for each key.
-    has_even_filters: bool,
-    /// Whether filters are built from the keys and not from their hashes. Such a filter keeps the order of keys, so that
-    /// absent keys far from all others never are false positives: its expected rate is an upper limit only.
-    keeps_locality: bool,
+    /// The filters.
+    filters: FilterFacts,
     /// The smallest share of values in the bytes of all entries written so far; keys may take nearly no bytes in
     /// storage.
     value_share: Option<f64>,
@@ -40,6 +37,18 @@ struct Facts {
     flushed: f64,
     /// The share of the most popular key, by the distribution of the phase.
     hottest: Option<f64>,
+}
+
+/// The facts of the filters of a design.
+#[derive(Clone, Copy, Debug, Default)]
+struct FilterFacts {
+    /// Whether all filters have the same bits for each key.
+    are_even: bool,
+    /// Whether filters are built from the keys and not from their hashes. Such a filter keeps the order of keys, so that
+    /// absent keys far from all others never are false positives: its expected rate is an upper limit only.
+    keep_locality: bool,
+    /// Whether the expected rate is that of absent keys distributed as the keys. It is no limit for other absent keys.
+    assume_similar_keys: bool,
 }
 
 /// A bound; its check returns the violation as text.
@@ -74,8 +83,7 @@ impl Default for Facts {
             limits: Limits::OF_ANY,
             keeps_bytes: false,
             is_oracle: false,
-            has_even_filters: false,
-            keeps_locality: false,
+            filters: FilterFacts::default(),
             value_share: None,
             entered: 0.0,
             flushed: 0.0,
@@ -96,16 +104,13 @@ impl Facts {
             variants.iter().any(|variant| variant.oracle && variant.kind == choice.kind())
         });
         let drops = design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData);
-        Self {
-            limits,
-            keeps_bytes: is_first("compression") && !drops,
-            is_oracle,
-            has_even_filters: is_first("allocation"),
-            keeps_locality: bloom::CATALOG
-                .build(design.choice("bloom"))
-                .is_ok_and(|policy| policy.needs_keys()),
-            ..Self::default()
-        }
+        let policy = bloom::CATALOG.build(design.choice("bloom"));
+        let filters = FilterFacts {
+            are_even: is_first("allocation"),
+            keep_locality: policy.as_ref().is_ok_and(|policy| policy.needs_keys()),
+            assume_similar_keys: policy.is_ok_and(|policy| policy.assumes_similar_keys()),
+        };
+        Self { limits, keeps_bytes: is_first("compression") && !drops, is_oracle, filters, ..Self::default() }
     }
 
     /// Updates the facts for a row of a phase whose most popular key has the share `hottest`. Earlier rows count as
@@ -300,11 +305,11 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (fpr, expected) = (number(&c::FPR)?, number(&c::EXPECTED_FPR)?);
     let chance = SIGMAS * (expected / independent_probes(row, facts)).sqrt();
-    if fpr > MOST * expected + chance {
+    if !facts.filters.assume_similar_keys && fpr > MOST * expected + chance {
         return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
     }
     // Where large runs have fewer bits per key than small ones, the mean over runs differs from the mean over probes.
-    (facts.has_even_filters && !facts.keeps_locality && fpr + chance < LEAST * expected)
+    (facts.filters.are_even && !facts.filters.keep_locality && fpr + chance < LEAST * expected)
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
@@ -323,7 +328,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
     let least = (-bits).exp2();
     let chance = SIGMAS * (least / independent_probes(row, facts)).sqrt();
-    (!facts.is_oracle && !facts.keeps_locality && fpr + chance < least * (1.0 - SLACK))
+    (!facts.is_oracle && !facts.filters.keep_locality && fpr + chance < least * (1.0 - SLACK))
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
@@ -402,6 +407,10 @@ mod tests {
         filter_negatives=98000 filter_false_positives=1000 fpr=0.01 expected_fpr=0.009 bits_per_key=10 runs=3 \
         table_bytes=1000000 live_bytes=900000 space_amp=1.11 realised_key_bytes=16 realised_value_bytes=84";
 
+    /// Filters with the same bits for each key.
+    const EVEN: FilterFacts =
+        FilterFacts { are_even: true, keep_locality: false, assume_similar_keys: false };
+
     fn row(numbers: &str) -> Row {
         let mut row = Row::new(&Schema::runs::<&str>(&[]).unwrap());
         for (name, value) in
@@ -417,7 +426,7 @@ mod tests {
     }
 
     fn facts() -> Facts {
-        Facts { keeps_bytes: true, has_even_filters: true, value_share: Some(0.84), ..Facts::default() }
+        Facts { keeps_bytes: true, filters: EVEN, value_share: Some(0.84), ..Facts::default() }
     }
 
     /// The names of the rules that a row with these numbers violates.
@@ -500,8 +509,11 @@ mod tests {
             // entries.
             ("compaction_bytes_written=3000000", Facts { entered: 1e6, flushed: 1.4e6, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.0004 bits_per_key=0", Facts { is_oracle: true, ..facts() }),
-            ("fpr=0.0005 expected_fpr=0.02", Facts { has_even_filters: false, ..facts() }),
-            ("fpr=0 expected_fpr=0.0327 bits_per_key=6", Facts { keeps_locality: true, ..facts() }),
+            ("fpr=0.0005 expected_fpr=0.02", Facts { filters: FilterFacts::default(), ..facts() }),
+            (
+                "fpr=0 expected_fpr=0.0327 bits_per_key=6",
+                Facts { filters: FilterFacts { keep_locality: true, ..EVEN }, ..facts() },
+            ),
             // Half of the probes are for one key, for which a filter is always right or always wrong.
             ("fpr=0.15", Facts { hottest: Some(0.5), ..facts() }),
             ("loop=open seconds=0.01", facts()),

@@ -290,8 +290,7 @@ mod tests {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");
             let error = Workload::from_toml(&text.parse::<Table>().unwrap()).unwrap_err();
-            let (_, list) =
-                error.message.split_once("it takes ").unwrap_or_else(|| panic!("{path}: {error}"));
+            let (_, list) = error.message.split_once("Valid: ").unwrap_or_else(|| panic!("{path}: {error}"));
             list.split(", ").map(str::to_owned).collect::<Vec<_>>()
         };
         phases.iter().flat_map(listed).collect()

@@ -93,7 +93,7 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
         Some(seconds) => (number("seconds", &seconds)?.max(0.0) * 1e9) as u64,
     };
     if nanoseconds == 0 {
-        return Err(ChoiceError::at("seconds", "seconds is 0 or less; a phase lasts some time"));
+        return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
     }
     Ok(Some(nanoseconds))
 }
@@ -150,7 +150,7 @@ mod tests {
         let mut spelling = Spelling::new(toml::from_str("size = 1").unwrap());
         assert_eq!(spelling.forbid("warm_up", "there is none"), Ok(()));
         assert_eq!(spelling.take("share"), None);
-        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no \"size\"; it takes share");
+        assert_eq!(spelling.finish("a load").unwrap_err().message, "a load has no \"size\"; Valid: share");
         let mut spelling = Spelling::new(toml::from_str("warm_up = 1").unwrap());
         assert_eq!(
             spelling.forbid("warm_up", "there is none").unwrap_err().message,

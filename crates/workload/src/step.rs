@@ -91,7 +91,7 @@ impl StoreStep {
                 let names = Self::NAMES.join(", ");
                 return Err(ChoiceError::at(
                     "step",
-                    format!("no step is called \"{other}\"; {hint}there are {names}"),
+                    format!("no step is called \"{other}\"; {hint}Valid: {names}"),
                 ));
             }
         };
@@ -132,11 +132,11 @@ mod tests {
             assert!(error.message.contains("a step runs no operations"), "{error}");
         }
         for (text, key, message) in [
-            ("step = \"flsh\"", "step", "did you mean \"flush\"? there are flush, compact, settle"),
+            ("step = \"flsh\"", "step", "did you mean \"flush\"? Valid: flush, compact, settle"),
             ("step = \"sleep\"", "seconds", "a sleep has a length: seconds = \"5s\""),
-            ("step = \"sleep\"\nseconds = 0", "seconds", "a phase lasts some time"),
+            ("step = \"sleep\"\nseconds = 0", "seconds", "must be above 0"),
             ("step = \"compact\"\nseconds = 1", "seconds", "only a sleep has a length"),
-            ("step = \"flush\"\nsize = 1", "size", "a step has no \"size\"; it takes name, step"),
+            ("step = \"flush\"\nsize = 1", "size", "a step has no \"size\"; Valid: name, step"),
         ] {
             let error = read(text).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");

@@ -41,7 +41,7 @@ fn counting_is_atomic() {
         }
     });
     let mut client = served.client();
-    let clients = CLIENTS as i64;
+    let clients = i64::try_from(CLIENTS).unwrap();
     assert_eq!(ask(&mut client, &["GET", "n"]), (clients * TIMES).to_string());
     assert_eq!(ask(&mut client, &["HGET", "h", "f"]), (clients * TIMES).to_string());
     assert_eq!(ask(&mut client, &["HLEN", "h"]), "1");
@@ -53,8 +53,9 @@ fn hashes_keep_count_while_names_change_their_kind() {
     let served = Served::new();
     at_once(&served, |number, client| {
         for time in 0..TIMES {
-            let field = format!("f{}", (time * 7 + number as i64) % 5);
-            match (time + number as i64) % 4 {
+            let number = i64::try_from(number).unwrap();
+            let field = format!("f{}", (time * 7 + number) % 5);
+            match (time + number) % 4 {
                 0 | 1 => drop(ask(client, &["HSET", "x", &field, "1"])),
                 2 => drop(ask(client, &["HDEL", "x", &field])),
                 _ if time % 20 == 3 => drop(ask(client, &["SET", "x", "text"])),

@@ -43,7 +43,11 @@ fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
 /// The hit rate of every cache is below the bounds, whatever is requested.
 #[test]
 fn honest_hit_rates_are_plausible() {
-    let facts = Facts { keeps_bytes: true, has_even_filters: true, ..Facts::default() };
+    let facts = Facts {
+        keeps_bytes: true,
+        filters: FilterFacts { are_even: true, ..FilterFacts::default() },
+        ..Facts::default()
+    };
     let request = |key: &u64| Request { id: BlockId { tree: 0, table: 0, offset: *key }, bytes: 100 };
     for (name, keys) in streams(8000) {
         let trace: Vec<Request> = keys.iter().map(request).collect();

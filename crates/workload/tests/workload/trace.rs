@@ -121,7 +121,7 @@ fn numbers_are_read_in_both_orders_and_all_widths() {
 fn the_catalog_keeps_its_contract_and_a_width_is_checked() {
     catalog::laws::check(&TRACES).unwrap();
     let error = TraceFile::raw("t".into(), 3, Endian::Big).unwrap_err();
-    assert!(error.message.contains("width is 3; it is 1, 2, 4 or 8 bytes"), "{error}");
+    assert!(error.message.contains("width is 3; it must be 1, 2, 4 or 8 bytes"), "{error}");
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn oracle_general_traces_in_every_compression() {
 #[test]
 fn a_small_file_does_not_fill_the_memory() {
     let zeros = zstd::encode_all(&request(0, 0, 0, -1).repeat(2 << 20)[..], 3).unwrap();
-    assert!(zeros.len() < 64 << 10);
+    assert!(zeros.len() < 1 << 20);
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), zeros).unwrap();
     let trace = TraceFile::new("t".into(), Some("oracle-general")).unwrap();
@@ -376,7 +376,7 @@ fn redis_monitor_and_append_only_files() {
         ]
     );
     for (bytes, message) in [
-        (&aof[..60], "byte 55: the file ends after"),
+        (&aof[..60], "byte 59: the file ends after"),
         (&b"*2\r\n$99999999999\r\n"[..], "byte 4: an argument of 99999999999 bytes"),
         (b"*9999999\r\n", "byte 0: a command of 9999999 words"),
         (b"*1\r\n$4\r\nPINGPONG", "byte 4: no line ends after the 4 bytes"),

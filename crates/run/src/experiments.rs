@@ -29,6 +29,7 @@ use super::{engine_info, environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // each is an option of the command line
 pub struct RunOptions {
     /// The output folder, with one folder per experiment inside.
     pub out: PathBuf,
@@ -82,10 +83,9 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let mut ending = Ending::Done;
     for run in runs {
         match run.run()? {
-            Ending::Done => {}
+            Ending::Done | Ending::Regressed => {}
             Ending::WrongAnswers => ending = Ending::WrongAnswers,
             Ending::Regressed if ending == Ending::Done => ending = Ending::Regressed,
-            Ending::Regressed => {}
             Ending::Interrupted => return Ok(Ending::Interrupted),
         }
     }

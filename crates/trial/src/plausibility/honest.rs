@@ -9,7 +9,7 @@ use results::{Row, Schema, columns as c};
 use tree::Design;
 use types::{HashedKey, KeyHash, KeyList};
 
-use super::{Facts, implausible};
+use super::{Facts, FilterFacts, implausible};
 use crate::limits::Limits;
 
 /// A stream of keys, of which the second half may differ from the first one.

@@ -83,9 +83,9 @@ pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let mut ending = Ending::Done;
     for run in runs {
         match run.run()? {
-            Ending::Done | Ending::Regressed => {}
             Ending::WrongAnswers => ending = Ending::WrongAnswers,
             Ending::Regressed if ending == Ending::Done => ending = Ending::Regressed,
+            Ending::Done | Ending::Regressed => {}
             Ending::Interrupted => return Ok(Ending::Interrupted),
         }
     }

@@ -370,6 +370,7 @@ pub(crate) struct DoctorArguments {
 }
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // each is an option
 pub(crate) struct RunArguments {
     /// Experiment files
     #[arg(required = true, value_name = "CONFIG")]

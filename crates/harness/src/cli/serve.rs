@@ -34,7 +34,7 @@ pub(crate) struct ServeArguments {
     pub(crate) protocol: ServedProtocol,
     /// Require this password; needed unless --listen is this machine
     ///
-    /// The variable LSMBENCH_PASSWORD sets it, too, and does not appear in the list of processes.
+    /// The variable `LSMBENCH_PASSWORD` sets it, too, and does not appear in the list of processes.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) password: Option<String>,
     /// Serve metrics as Prometheus text on this address, at /metrics

@@ -87,15 +87,12 @@ fn show(experiment: &Experiment, arguments: &GalleryArguments) -> Outcome<String
     check_file(&path)?;
     std::fs::create_dir_all(&arguments.out).map_err(cannot)?;
     std::fs::write(&path, chart.svg()).map_err(cannot)?;
-    let mut text = match arguments.tables {
-        true => {
-            let table = first_table(&experiment.facts(), &folder)?;
-            format!("```text\n{}: {}\n{table}```", experiment.name, experiment.question)
-        }
-        false => {
-            let verdicts = sentences(&experiment.facts(), &folder)?;
-            format!("**{}** {}", experiment.question, verdicts.join(" "))
-        }
+    let mut text = if arguments.tables {
+        let table = first_table(&experiment.facts(), &folder)?;
+        format!("```text\n{}: {}\n{table}```", experiment.name, experiment.question)
+    } else {
+        let verdicts = sentences(&experiment.facts(), &folder)?;
+        format!("**{}** {}", experiment.question, verdicts.join(" "))
     };
     let link = link(&arguments.page, &path)?;
     let title = spec.title.as_deref().unwrap_or(&experiment.question);

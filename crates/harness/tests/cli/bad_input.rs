@@ -366,8 +366,9 @@ fn refuses(cases: &[Case<'_>]) {
         assert!(BASE.contains(from), "{from}");
         bench.write("x.toml", BASE.replacen(from, to, 1));
         let before = bench.content();
-        println!("{to}");
-        let error = bench.run(&["run", "x.toml"]).refusal();
+        let answer = bench.run(&["run", "x.toml"]);
+        assert_eq!(answer.code, Some(2), "{to}");
+        let error = answer.refusal();
         let place = if *line == 0 { "x.toml: ".to_owned() } else { format!("x.toml:{line}: ") };
         assert!(error.starts_with(&place), "{to}: not at {place}: {error}");
         sayings.iter().for_each(|saying| assert!(error.contains(saying), "{to}: no {saying:?}: {error}"));

@@ -215,7 +215,8 @@ fn nothing_acknowledged_is_lost_by_kill_9() {
             written.into_iter().for_each(|written| expected.extend(written));
 
             let server = Server::start(&bench, &options);
-            let gets: String = expected.keys().map(|name| format!("GET {name}\r\n")).collect();
+            let gets: String =
+                expected.keys().map(|name| format!("GET {name}\r\n")).collect::<Vec<_>>().concat();
             let answers = server.ask(&gets, 2 * expected.len());
             let lost: Vec<_> = expected
                 .iter()
@@ -244,8 +245,9 @@ fn write_until_killed(
     let mut done = BTreeMap::new();
     for time in 0.. {
         let names: Vec<String> = (0..8).map(|place| format!("{round}:{number}:{time}:{place}")).collect();
-        let mut requests: String = names.iter().map(|name| format!("SET {name} v{name}\r\n")).collect();
-        requests.push_str(&format!("INCR count{round}{number}\r\n"));
+        let mut requests: String =
+            names.iter().map(|name| format!("SET {name} v{name}\r\n")).collect::<Vec<_>>().concat();
+        requests.extend(["INCR count", &round.to_string(), &number.to_string(), "\r\n"]);
         if socket.get_mut().write_all(requests.as_bytes()).is_err() {
             return done;
         }
@@ -255,15 +257,12 @@ fn write_until_killed(
             if socket.read_line(&mut line).is_err() || !line.ends_with("\r\n") {
                 return done;
             }
-            match names.get(place) {
-                Some(name) => {
-                    assert_eq!(line, "+OK\r\n");
-                    done.insert(name.clone(), format!("v{name}"));
-                }
-                None => {
-                    let count = line.trim_end().trim_start_matches(':').to_owned();
-                    done.insert(format!("count{round}{number}"), count);
-                }
+            if let Some(name) = names.get(place) {
+                assert_eq!(line, "+OK\r\n");
+                done.insert(name.clone(), format!("v{name}"));
+            } else {
+                let count = line.trim_end().trim_start_matches(':').to_owned();
+                done.insert(format!("count{round}{number}"), count);
             }
             acknowledged.fetch_add(1, Ordering::Relaxed);
         }
@@ -338,7 +337,8 @@ fn the_text_language_has_many_clients() {
         for number in 0..4 {
             let server = &server;
             scope.spawn(move || {
-                let puts: String = (0..100).map(|key| format!("p {number}{key:02} {key}\n")).collect();
+                let puts: String =
+                    (0..100).map(|key| format!("p {number}{key:02} {key}\n")).collect::<Vec<_>>().concat();
                 assert_eq!(server.ask(&format!("{puts}g {number}99\n"), 1), ["99"]);
             });
         }

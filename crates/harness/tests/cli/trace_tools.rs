@@ -142,7 +142,8 @@ fn a_redis_server_writes_what_we_read() {
     let mut client = connect();
     let mut commands = String::new();
     for key in 0..50 {
-        commands.push_str(&format!("SET key{key} \"{}\\x00\"\r\nGET key{}\r\n", "v".repeat(key), key / 2));
+        let pair = format!("SET key{key} \"{}\\x00\"\r\nGET key{}\r\n", "v".repeat(key), key / 2);
+        commands.push_str(&pair);
     }
     commands.push_str(
         "MGET key1 key2\r\nDEL key3 key4\r\nINCR n\r\nHSET h f 1 g 2\r\nHGETALL h\r\nPING\r\nQUIT\r\n",
@@ -193,7 +194,7 @@ fn libcachesim_misses_as_often_as_our_curve_says() {
     }
     let bench = Bench::new();
     let key = |at: u64| (at * at * 2_654_435_761 % 1_000_003) % (1 + at * 40_503 % 700);
-    let lines: String = (0..20_000).map(|at| format!("{}\n", key(at))).collect();
+    let lines: String = (0..20_000).map(|at| format!("{}\n", key(at))).collect::<Vec<_>>().concat();
     bench.write("blocks.lirs", lines);
     bench.ok(&["trace", "convert", "blocks.lirs", "--to", "oracle-general", "--out", "blocks.bin"]);
     let statistics = statistics(&bench, "blocks.lirs");

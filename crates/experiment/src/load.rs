@@ -286,7 +286,8 @@ impl<'a> Loader<'a> {
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
         }
-        if !self.overrides.quick {
+        // A count of 0 stays one, and is rejected below.
+        if !self.overrides.quick && trials.count > 0 {
             trials.count = trials.count.max(trials.seeds);
         }
         trials.count = self.overrides.trials.unwrap_or(trials.count);

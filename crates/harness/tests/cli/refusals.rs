@@ -273,7 +273,7 @@ fn links_do_not_lead_out_of_a_results_folder() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         symlink(bench.path("outside/file"), &path).unwrap();
         let error = bench.run(&["plot", "results/small", "--out", "drawn"]).refusal();
-        assert!(error.contains(&format!("drawn/small/fpr-by-bloom.{ending} is a link")), "{error}");
+        assert!(error.contains(&format!("drawn/small/fpr-by-bloom.{ending} is a symbolic link")), "{error}");
         fs::remove_file(&path).unwrap();
     }
     assert_eq!(bench.read("outside/file"), "theirs");

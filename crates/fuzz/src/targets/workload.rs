@@ -150,7 +150,7 @@ fn format_seeds() -> Vec<Vec<u8>> {
     };
     let get = [&12u64.to_le_bytes()[..], &[0, 0, 0, 0, 2, b'k', b'1']].concat();
     let put =
-        [&2u64.to_le_bytes()[..], &[17], &[0; 8], &1u32.to_le_bytes(), &[1, 1, b'k', 2, b'v', b'v']].concat();
+        [&2u64.to_le_bytes()[..], &[18], &[0; 8], &1u32.to_le_bytes(), &[1, 1, b'k', 2, b'v', b'v']].concat();
     let request = |time: u32, object: u64, next: i64| {
         [&time.to_le_bytes()[..], &object.to_le_bytes(), &100u32.to_le_bytes(), &next.to_le_bytes()].concat()
     };

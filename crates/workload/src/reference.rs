@@ -322,7 +322,7 @@ mod tests {
         let workload = Workload::from_toml(
             &"unknown_key = 1\n[[phase]]\nname = \"x\"\ninsert = 1".parse::<Table>().unwrap(),
         );
-        assert!(workload.unwrap_err().message.ends_with("it takes key, phase"));
+        assert!(workload.unwrap_err().message.ends_with("Valid: key, phase"));
     }
 
     #[test]

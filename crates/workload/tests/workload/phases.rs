@@ -116,12 +116,12 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (format!("{mix}order = \"random\""), "order", "the order of a load"),
         (format!("{mix}opertions = 5"), "opertions", "did you mean \"operations\"?"),
         ("name = \"a\"\nreplay = \"x\"".to_owned(), "replay", "replay is a table"),
-        ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "there are raw, text"),
+        ("name = \"a\"\nreplay = { kind = \"cvs\" }".to_owned(), "replay.kind", "Valid: raw, rocksdb"),
         ("name = \"a\"\nreplay = { kind = \"raw\" }".to_owned(), "replay.file", "names its file"),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\", width = 3 }".to_owned(),
             "replay",
-            "width is 3; it is 1, 2, 4 or 8 bytes",
+            "width is 3; it must be 1, 2, 4 or 8 bytes",
         ),
         (
             "name = \"a\"\nreplay = { kind = \"raw\", file = \"x\" }\nkeys = \"uniform\"".to_owned(),
@@ -141,7 +141,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         (
             "name = \"a\"\nreplay = { kind = \"text\", file = \"x\" }\nmix = \"get\"".to_owned(),
             "mix",
-            "say it all",
+            "do not go with a mix; remove mix",
         ),
     ];
     for (lines, key, message) in cases {

@@ -191,11 +191,11 @@ fn oracle_general_traces_in_every_compression() {
 
 #[test]
 fn a_small_file_does_not_fill_the_memory() {
-    let zeros = zstd::encode_all(&request(0, 0, 0, -1).repeat(2 << 20)[..], 3).unwrap();
-    assert!(zeros.len() < 1 << 20);
+    let zeros = zstd::encode_all(&vec![0; 64 << 20][..], 3).unwrap();
+    assert!(zeros.len() < 64 << 10, "{}", zeros.len());
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t"), zeros).unwrap();
-    let trace = TraceFile::new("t".into(), Some("oracle-general")).unwrap();
+    let trace = TraceFile::new("t".into(), Some("raw")).unwrap();
     let error = trace.open(folder.path()).unwrap().find_map(Result::err).unwrap().to_string();
     assert!(error.contains("decompresses to more than"), "{error}");
 }

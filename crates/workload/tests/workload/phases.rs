@@ -140,7 +140,7 @@ fn impossible_phases_name_the_key_and_what_is_accepted() {
         ),
         (
             "name = \"a\"\nreplay = { kind = \"text\", file = \"x\" }\nmix = \"get\"".to_owned(),
-            "mix",
+            "replay.kind",
             "do not go with a mix; remove mix",
         ),
     ];

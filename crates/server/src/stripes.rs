@@ -24,10 +24,10 @@ pub(crate) struct Stripes {
 }
 
 /// The locks that a batch holds. Dropping the value releases them.
-#[allow(dead_code)] // the guards are held, not read
-pub(crate) enum Held<'a> {
-    Shared(Vec<RwLockReadGuard<'a, ()>>),
-    Exclusive(Vec<RwLockWriteGuard<'a, ()>>),
+#[derive(Default)]
+pub(crate) struct Held<'a> {
+    _shared: Vec<RwLockReadGuard<'a, ()>>,
+    _exclusive: Vec<RwLockWriteGuard<'a, ()>>,
 }
 
 impl Stripes {
@@ -46,13 +46,13 @@ impl Stripes {
         numbers.dedup();
         let locks = numbers.iter().map(|number| &self.locks[*number]);
         match access {
-            Access::Blind => Held::Shared(locks.map(RwLock::read).collect()),
-            Access::Exclusive => Held::Exclusive(locks.map(RwLock::write).collect()),
+            Access::Blind => Held { _shared: locks.map(RwLock::read).collect(), ..Held::default() },
+            Access::Exclusive => Held { _exclusive: locks.map(RwLock::write).collect(), ..Held::default() },
         }
     }
 
     /// Takes all locks: nothing is written until they are released.
     pub(crate) fn lock_all(&self) -> Held<'_> {
-        Held::Exclusive(self.locks.iter().map(RwLock::write).collect())
+        Held { _exclusive: self.locks.iter().map(RwLock::write).collect(), ..Held::default() }
     }
 }

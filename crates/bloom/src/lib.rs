@@ -40,6 +40,8 @@ mod split_block;
 mod standard;
 mod stored;
 mod surf;
+#[cfg(test)]
+mod testing;
 mod theory;
 mod universe;
 mod vector_quotient;

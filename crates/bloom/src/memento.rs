@@ -22,6 +22,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
+use crate::batch::one_by_one;
 use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
@@ -197,8 +198,7 @@ impl Filter for MementoFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
-        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
     }
 
     fn answers_ranges(&self) -> bool {

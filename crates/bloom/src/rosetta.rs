@@ -22,6 +22,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
+use crate::batch::one_by_one;
 use crate::bits::BitArray;
 use crate::budget::Budget;
 use crate::corrupt::CorruptFilter;
@@ -236,8 +237,7 @@ impl Filter for RosettaFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
-        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
     }
 
     fn answers_ranges(&self) -> bool {
@@ -266,6 +266,7 @@ mod tests {
     use types::KeyList;
 
     use super::*;
+    use crate::testing::{share_of_empty_ranges, sorted};
 
     const KEYS: u64 = 50_000;
 
@@ -278,26 +279,12 @@ mod tests {
     }
 
     fn numbers() -> Vec<u64> {
-        let mut numbers: Vec<u64> = (0..KEYS).map(|i| mix(i, 1) >> 20).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+        sorted((0..KEYS).map(|i| mix(i, 1) >> 20))
     }
 
     /// The share of empty ranges of `length` numbers after `starts` that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
-        let (mut positives, mut empty) = (0, 0);
-        for start in starts {
-            let at = numbers.partition_point(|number| *number < start);
-            if numbers.get(at).is_none_or(|number| *number >= start + length) {
-                let (low, high) = (start.to_be_bytes(), (start + length).to_be_bytes());
-                empty += 1;
-                positives +=
-                    u32::from(filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high)));
-            }
-        }
-        assert!(empty > 10_000, "{empty} empty ranges show little");
-        f64::from(positives) / f64::from(empty)
+        share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }
 
     /// The claim of the authors: short ranges have a low rate, also right after keys, and longer ones a higher rate.

@@ -21,6 +21,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
+use crate::batch::one_by_one;
 use crate::budget::Budget;
 use crate::codes::{Codes, different, layout};
 use crate::corrupt::CorruptFilter;
@@ -196,8 +197,7 @@ impl Filter for SnarfFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
-        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
     }
 
     fn answers_ranges(&self) -> bool {
@@ -229,6 +229,7 @@ mod tests {
 
     use super::*;
     use crate::position::mix;
+    use crate::testing::{share_of_empty_ranges, sorted};
 
     const KEYS: u64 = 100_000;
 
@@ -240,27 +241,9 @@ mod tests {
         policy.open(Bytes::copy_from(&stored)).unwrap()
     }
 
-    fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
-        let mut numbers: Vec<u64> = numbers.collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
-    }
-
     /// The share of empty ranges of `length` numbers that the filter reports as not empty.
     fn measured(filter: &dyn Filter, numbers: &[u64], starts: impl Iterator<Item = u64>, length: u64) -> f64 {
-        let (mut positives, mut empty) = (0, 0);
-        for start in starts {
-            let at = numbers.partition_point(|number| *number < start);
-            if numbers.get(at).is_none_or(|number| *number >= start.saturating_add(length)) {
-                let (low, high) = (start.to_be_bytes(), start.saturating_add(length).to_be_bytes());
-                empty += 1;
-                positives +=
-                    u32::from(filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high)));
-            }
-        }
-        assert!(empty > 50_000, "{empty} empty ranges show little");
-        f64::from(positives) / f64::from(empty)
+        share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 50_000)
     }
 
     /// The claim of the authors, and its limit: about 1/K for ranges that are short against the distance of keys, at

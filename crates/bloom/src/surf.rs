@@ -25,6 +25,7 @@ use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
 use types::{Bytes, HashedKey, KeyHash};
 
+use crate::batch::one_by_one;
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 use crate::no_keys::NoKeys;
@@ -300,8 +301,7 @@ impl Filter for SurfFilter {
     }
 
     fn may_contain_keys(&self, keys: &[HashedKey<'_>], answers: &mut [bool]) {
-        assert_eq!(keys.len(), answers.len(), "one answer per probe");
-        answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = self.may_contain_key(*key));
+        one_by_one(keys, answers, |key| self.may_contain_key(key));
     }
 
     fn answers_ranges(&self) -> bool {

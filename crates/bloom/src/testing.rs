@@ -1,0 +1,40 @@
+//! Helpers of the tests of range filters.
+
+use std::ops::Bound;
+
+use crate::filter::Filter;
+
+/// Different numbers in ascending order.
+pub(crate) fn sorted(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// The share of empty ranges of `length` numbers from `starts` on that the filter reports as not empty. `key` spells a
+/// number as a key.
+///
+/// # Panics
+/// If no more than `least` of the ranges are empty, because few show little.
+pub(crate) fn share_of_empty_ranges<K: AsRef<[u8]>>(
+    (filter, key): (&dyn Filter, fn(u64) -> K),
+    numbers: &[u64],
+    starts: impl Iterator<Item = u64>,
+    length: u64,
+    least: u32,
+) -> f64 {
+    let (mut positives, mut empty) = (0, 0);
+    for start in starts {
+        let end = start.saturating_add(length);
+        let at = numbers.partition_point(|number| *number < start);
+        if numbers.get(at).is_none_or(|number| *number >= end) {
+            let (low, high) = (key(start), key(end));
+            let range = (Bound::Included(low.as_ref()), Bound::Excluded(high.as_ref()));
+            empty += 1;
+            positives += u32::from(filter.may_contain_range(range.0, range.1));
+        }
+    }
+    assert!(empty > least, "{empty} empty ranges show little");
+    f64::from(positives) / f64::from(empty)
+}

@@ -93,7 +93,7 @@ fn honest_false_positives_are_plausible() {
         (0..20_000_u64).flat_map(|at| [at * 200 + 7, spread(at + 9999) >> 8, at * 1000 + 500]).collect();
     for (name, mut keys) in [("regular", regular), ("random", random), ("clustered", clustered)] {
         keys.sort_unstable();
-        let hash = |key: u64| KeyHash(xxhash(key));
+        let hash = |key: u64| KeyHash(scrambled(key));
         let hashes: Vec<KeyHash> = keys.iter().map(|key| hash(*key)).collect();
         let spelt: KeyList = keys.iter().map(|key| key.to_be_bytes()).collect();
         for choice in variants(&bloom::CATALOG) {
@@ -127,8 +127,8 @@ fn honest_false_positives_are_plausible() {
     }
 }
 
-/// A hash of a number for filters.
-fn xxhash(key: u64) -> u64 {
+/// A number as a 64-bit hash: every bit of the number changes about half of its bits.
+fn scrambled(key: u64) -> u64 {
     let mixed = (key ^ (key >> 31)).wrapping_mul(0x7FB5_D329_728E_A185);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x81DA_DEF4_BC2D_D44D);
     mixed ^ (mixed >> 33)

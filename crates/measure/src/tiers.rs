@@ -1,4 +1,4 @@
-//! A ranking with ties: which variants are told apart, and which are not.
+//! A ranking with ties: which variants are distinguished, and which are not.
 
 use results::Better;
 
@@ -9,18 +9,18 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 pub struct Standing {
     /// The number of the variant in the order given.
     pub variant: usize,
-    /// The number of variants that are told apart from it and better, plus 1. Variants that are not told apart from each
+    /// The number of variants that are distinguished from it and better, plus 1. Variants that are not distinguished from each
     /// other may share it.
     pub rank: usize,
     /// The variants that beat it, the best first.
     pub beaten_by: Vec<usize>,
-    /// The variants that are not told apart from it, the best first.
+    /// The variants that are not distinguished from it, the best first.
     pub tied_with: Vec<usize>,
 }
 
 /// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, the best
-/// first. "Not told apart" is not transitive: of three variants, the first and the last may differ although the one
-/// between is told apart from neither. Variants without a value are left out.
+/// first. "Not distinguished" is not transitive: of three variants, the first and the last may differ although the one
+/// between is distinguished from neither. Variants without a value are left out.
 ///
 /// # Panics
 /// If neither direction is better.
@@ -59,7 +59,7 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
 }
 
 /// For each variant one that dominates it, or `None` for a variant on the Pareto front. A variant dominates another one if it
-/// is told apart from it and better in some metric, and its median is not worse in any. `standings` are those of each metric,
+/// is distinguished from it and better in some metric, and its median is not worse in any. `standings` are those of each metric,
 /// and `medians` those of each metric by variant, with their better direction.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<Standing>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());

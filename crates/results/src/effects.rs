@@ -43,10 +43,10 @@ columns! {
     MEDIAN = "median", "median", Plain, Number, Neither, false;
     /// The number of configurations that beat it, plus 1.
     RANK = "rank", "rank", Plain, Integer, Neither, false;
-    /// The configurations that are told apart from it and better, the best first, with `; ` between them.
+    /// The configurations that are distinguished from it and better, the best first, with `; ` between them.
     BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, false;
-    /// The configurations that are not told apart from it.
-    TIED_WITH = "tied_with", "not told apart from", Plain, Text, Neither, false;
+    /// The configurations that are not distinguished from it.
+    TIED_WITH = "tied_with", "not distinguished from", Plain, Text, Neither, false;
     /// A configuration that is better in some metric and not worse in any; empty on the Pareto front over all metrics.
     DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, false;
 }

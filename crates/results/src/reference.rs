@@ -60,12 +60,12 @@ pub fn markdown() -> String {
     );
     section(&mut page, VERDICTS);
     page.push_str(
-        "\n## What follows from a sweep: `effects.csv`\n\n\
+        "\n## Effects of factors: `effects.csv`\n\n\
          `lsmbench effects --csv DIR` writes this file and the next one. One row is one level of a factor, or one pair of levels.\n\n",
     );
     section(&mut page, EFFECTS);
     page.push_str(
-        "\n## The order of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n",
+        "\n## Ranking of configurations: `ranking.csv`\n\nOne row is one configuration by one metric.\n\n",
     );
     section(&mut page, RANKING);
     page

@@ -20,7 +20,7 @@ fn a_sweep_has_effects_a_ranking_and_a_front() {
         answer.starts_with("x: data blocks read per get in phase look (lower is better), counted\n"),
         "{answer}"
     );
-    assert!(answer.contains("rank  configuration") && answer.contains("not told apart from"), "{answer}");
+    assert!(answer.contains("rank  configuration") && answer.contains("not distinguished from"), "{answer}");
     assert!(
         answer.contains("\n  design.bloom ") && answer.contains("Factors with an effect: design.bloom"),
         "{answer}"

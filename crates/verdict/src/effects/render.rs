@@ -47,7 +47,7 @@ impl Effects {
             on_one_line(&(listed(&named) + &and_more(variants.len() - named.len())))
         };
         let heads =
-            ["rank", "configuration", "median", "beaten by", "not told apart from"].map(str::to_owned);
+            ["rank", "configuration", "median", "beaten by", "not distinguished from"].map(str::to_owned);
         let rows = of.standings.iter().map(|standing| {
             let median = of.samples[standing.variant].median().unwrap_or(f64::NAN);
             [

@@ -85,13 +85,23 @@ pub fn check_each<T: ?Sized>(
     conformance: impl Fn(&'static Variant<T>) -> Result<(), String> + Sync,
 ) -> Result<(), String> {
     check(catalog)?;
-    let variants = catalog.variants();
+    check_all(&catalog.variants(), |variant| conformance(variant))
+}
+
+/// Checks every case, on all CPU cores.
+///
+/// # Errors
+/// One line per broken invariant, in the order of `cases`.
+pub fn check_all<C: Sync>(
+    cases: &[C],
+    check: impl Fn(&C) -> Result<(), String> + Sync,
+) -> Result<(), String> {
     let (next, broken) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some((at, variant)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, variants.get(at)?)))
+        while let Some((at, case)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, cases.get(at)?)))
         {
-            if let Err(violations) = conformance(variant) {
+            if let Err(violations) = check(case) {
                 broken.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((at, violations));
             }
         }

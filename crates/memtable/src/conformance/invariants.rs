@@ -77,9 +77,13 @@ fn check_batches(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), S
                 for write in batch {
                     let (seen, expected) =
                         (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-                    same("invariant 5: a write of a batch that returned is seen", &seen, &expected)?;
+                    same(
+                        || "invariant 5: a write of a batch that returned is seen".to_owned(),
+                        &seen,
+                        &expected,
+                    )?;
                 }
-                same("invariant 5: the number of versions", &table.len(), &model.0.len())?;
+                same(|| "invariant 5: the number of versions".to_owned(), &table.len(), &model.0.len())?;
             }
         }
         check_answers(table, &model).map_err(|broken| format!("invariant 5, batches of {most}: {broken}"))?;
@@ -108,7 +112,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
         for write in &writes {
             let (seen, expected) =
                 (get(&*table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-            same(&format!("invariant 5, order {order}: {write:?}"), &seen, &expected)?;
+            same(|| format!("invariant 5, order {order}: {write:?}"), &seen, &expected)?;
         }
         table.freeze();
         let asked = Scan {
@@ -117,7 +121,7 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
             snapshot: SequenceNumber::MAX,
             limit: usize::MAX,
         };
-        same(&format!("invariant 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
+        same(|| format!("invariant 5, order {order}: the drain"), &drain(&*table), &model.scan(asked))?;
     }
     Ok(())
 }
@@ -132,16 +136,16 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         model.insert(write);
         let (seen, expected) =
             (get(table, &write.key, write.sequence), model.get(&write.key, write.sequence));
-        same("invariant 2: an insert that returned is seen", &seen, &expected)?;
-        same("the number of versions", &table.len(), &(at + 1))?;
+        same(|| "invariant 2: an insert that returned is seen".to_owned(), &seen, &expected)?;
+        same(|| "the number of versions".to_owned(), &table.len(), &(at + 1))?;
         if at == history.len() / 2 {
             check_answers(table, &model)?;
         }
     }
-    same("emptiness", &table.is_empty(), &history.is_empty())?;
+    same(|| "emptiness".to_owned(), &table.is_empty(), &history.is_empty())?;
     let shards = table.shard_lens();
     let in_shards = if shards.is_empty() { history.len() } else { shards.iter().sum() };
-    same("the versions in shards", &in_shards, &history.len())?;
+    same(|| "the versions in shards".to_owned(), &in_shards, &history.len())?;
     check_answers(table, &model)?;
     table.freeze();
     check_answers(table, &model).map_err(|broken| format!("invariant 4, immutable: {broken}"))?;
@@ -151,7 +155,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
         snapshot: SequenceNumber::MAX,
         limit: usize::MAX,
     };
-    same("invariant 4: the drain", &drain(table), &model.scan(all))?;
+    same(|| "invariant 4: the drain".to_owned(), &drain(table), &model.scan(all))?;
     check_batches(policy, history)
 }
 
@@ -163,7 +167,7 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     for snapshot in &snapshots {
         for key in &probes {
             let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
-            same(&format!("invariant 1: {key:?} at {snapshot}"), &seen, &expected)?;
+            same(|| format!("invariant 1: {key:?} at {snapshot}"), &seen, &expected)?;
         }
     }
     for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {
@@ -174,8 +178,8 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
                 for from in bounds.chain([Bound::Unbounded]) {
                     let asked = Scan { from, direction, snapshot, limit };
                     let expected = model.scan(asked);
-                    same(&format!("invariant 3: {asked:?}"), &scan(table, asked), &expected)?;
-                    same(&format!("invariant 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
+                    same(|| format!("invariant 3: {asked:?}"), &scan(table, asked), &expected)?;
+                    same(|| format!("invariant 3, in place: {asked:?}"), &entries(table, asked), &expected)?;
                 }
             }
             check_pages(table, model, direction, snapshot)?;
@@ -195,9 +199,13 @@ fn check_pages(
     for limit in [1, 2, 7] {
         let asked = Scan { from: Bound::Unbounded, direction, snapshot, limit };
         let anew = scans(table, asked, at_once.len());
-        same(&format!("invariant 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
+        same(|| format!("invariant 3: pages of {limit}, {direction:?} at {snapshot}"), &anew, &at_once)?;
         let gone_on = pages(table, asked, at_once.len());
-        same(&format!("invariant 3: going on by {limit}, {direction:?} at {snapshot}"), &gone_on, &at_once)?;
+        same(
+            || format!("invariant 3: going on by {limit}, {direction:?} at {snapshot}"),
+            &gone_on,
+            &at_once,
+        )?;
     }
     Ok(())
 }
@@ -232,7 +240,7 @@ pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> 
             found.extend(owned(&page));
         }
         let expected = model.scan(Scan { limit: usize::MAX, ..asked });
-        same(&format!("invariant 3: going on among inserts, {direction:?}"), &found, &expected)?;
+        same(|| format!("invariant 3: going on among inserts, {direction:?}"), &found, &expected)?;
     }
     Ok(())
 }
@@ -293,6 +301,10 @@ pub(crate) fn check_sizes(policy: &dyn MemtablePolicy) -> Result<(), String> {
     Ok(())
 }
 
-fn same<T: PartialEq + std::fmt::Debug>(what: &str, seen: &T, expected: &T) -> Result<(), String> {
-    if seen == expected { Ok(()) } else { Err(format!("{what}: {seen:?}, expected {expected:?}")) }
+fn same<T: PartialEq + std::fmt::Debug>(
+    what: impl FnOnce() -> String,
+    seen: &T,
+    expected: &T,
+) -> Result<(), String> {
+    if seen == expected { Ok(()) } else { Err(format!("{}: {seen:?}, expected {expected:?}", what())) }
 }

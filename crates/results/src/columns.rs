@@ -373,9 +373,9 @@ columns! {
     /// codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
     /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
-    /// `perf stat`. Only user space if the kernel does not permit more, which `lsmbench doctor` and the findings of
-    /// the manifest report. Empty in `counted` mode, for components, because their phases include untimed work, and
-    /// without hardware counters, as in most virtual machines. The same holds for the next seven columns.
+    /// `perf stat`. If the kernel permits only user space, `lsmbench doctor` and the findings of the manifest report
+    /// this. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for components,
+    /// because their phases include untimed work. These rules also apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, false;
     /// Instructions that the CPU retired, for the same threads.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;

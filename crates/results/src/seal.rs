@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::ResultsError;
 
-/// The rows of a file at the end of the last complete measurement. Later rows come from a run that was killed before
-/// it updated the seal.
+/// The size and the hash of a file of rows at the end of the last complete measurement. Later rows come from a run that
+/// was killed before it updated the seal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {

@@ -93,7 +93,7 @@ pub enum Claimed {
     Claim(String),
 }
 
-/// A side of a contradiction with the result of its computation.
+/// One side of a contradiction, with the result of its computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The statement that is checked, and its subject.
@@ -113,7 +113,7 @@ pub struct Checked {
 pub enum Ruling {
     /// No side agrees with the computation.
     Refuted,
-    /// Some sides agree with the computation, and the others do not.
+    /// Some sides agree with the computation, and the other sides do not.
     Decided,
     /// Every side agrees with the computation.
     Stands,
@@ -189,7 +189,7 @@ impl Check {
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        // A side holds even where it stays away from its bound.
+        // A side also holds if the claim is far from its bound, on the right side.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })

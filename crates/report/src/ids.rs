@@ -1,4 +1,4 @@
-//! The claims that one table answers, by their names.
+//! The names of the claims that one `[[claim]]` table tests.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The selection of rows in a run: those of a claim, and those of the other side.
+//! The selection of rows in a run, for a claim and for its other side.
 
 use std::collections::BTreeMap;
 

@@ -52,10 +52,10 @@ columns! {
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
-    /// Mean service time: from the call of an operation to its return. In a closed loop this is the only latency, and
-    /// its tail is too optimistic: the operations after a stalled operation start late, and the delay is not counted
-    /// (coordinated omission). In an open loop see `response_mean_ns`. In component runs it is the time of all slices
-    /// / `ops`, including that of the loop (`loop_ns`).
+    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. Its
+    /// tail is then too optimistic, because operations after a stalled operation start late and this delay is not
+    /// counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of all
+    /// slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;

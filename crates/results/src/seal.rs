@@ -1,5 +1,5 @@
-//! Seals of files: the number of bytes of a file's rows, and their checksum, kept in the manifest. Only a seal detects
-//! a changed digit, a missing line or a duplicate line, because such rows are valid otherwise.
+//! Seals of files. A seal is the size of a file's rows and their checksum, and it is kept in the manifest. Only a seal
+//! detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
 
 use std::fs;
 use std::path::Path;
@@ -58,7 +58,7 @@ impl Sealing {
         self.lines += bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
     }
 
-    /// The seal of all bytes so far.
+    /// The seal of all bytes appended until now.
     pub(crate) fn seal(&self) -> Seal {
         Seal { lines: self.lines, bytes: self.bytes, xxh3: format!("{:016x}", self.hash.digest()) }
     }

@@ -1,4 +1,4 @@
-//! Columns of `verdicts.csv`, and its writer: the conclusions from the rows of a run, for programs.
+//! The columns of `verdicts.csv`, and its writer. The file has the conclusions of a run, for other programs to read.
 
 use std::path::Path;
 

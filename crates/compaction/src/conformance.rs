@@ -19,17 +19,17 @@ use crate::{CATALOG, CompactionPolicy};
 /// Number of random store histories for each invariant.
 const HISTORIES: u64 = 40;
 
-/// Checks that a policy with its default parameters keeps every invariant of the axis over random histories of a small
-/// store: its jobs are valid and change no answer, equal shapes give equal jobs, the policy comes to rest, and so on.
+/// Checks every invariant of the axis for a policy with its default parameters, over random histories of a small store.
+/// For example, jobs are valid and change no answer, equal shapes give equal jobs, and the policy comes to rest.
 ///
 /// A policy that drops data by rule declares [`Limit::DropsData`](catalog::Limit::DropsData).
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn CompactionPolicy>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
     for (name, check) in invariants::INVARIANTS {
-        // Where the defaults do not build, `check_variant` has reported it.
+        // If the default parameters do not build, `check_variant` has already reported the error.
         let Ok(policy) = variant.build_of(CATALOG.axis, &variant.default_choice()) else { break };
         let subject = invariants::Subject { policy, limits: variant.limits };
         let found = (0..HISTORIES).find_map(|seed| {

@@ -5,11 +5,11 @@ use crate::shape::{Run, Shape, TableShape};
 use crate::tables::{overlapping, push_down};
 use crate::whole;
 
-/// Picks the job that compacts a level into the one run of the level below. Tables that share no keys with older
-/// tables are moved without being read, unless a merge would drop their tombstones. If all tables overlap older ones,
-/// the oldest table is merged with the tables whose keys overlap its own, directly or through other tables or tables
-/// of the level below. The remaining tables are left to later jobs. Tables written in random key order all overlap,
-/// and make one job.
+/// Picks the job that compacts a level into the one run of the level below. Tables that share no keys with older tables
+/// are moved without being read, unless a merge would drop their tombstones. If all tables overlap older tables, the
+/// oldest table is merged. It is merged with all tables that overlap it, directly or through other tables, in this
+/// level and the level below. Later jobs take the remaining tables. Tables written in random key order all overlap, so
+/// they make one job.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {
@@ -29,9 +29,9 @@ pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action: Action::Move }
 }
 
-/// Returns whether a table of the run at `at` shares no keys with the tables that it would pass. Where the level below
-/// is empty, the table must not share keys with newer tables either: otherwise, of runs in random key order, the
-/// oldest would move first, only to be merged with the next run.
+/// Returns whether a table of the run at `at` shares no keys with the tables that it would pass. If the level below is
+/// empty, the table must also share no keys with newer tables. Otherwise the oldest of several overlapping runs would
+/// move first, only to be merged with the next run.
 fn is_free(table: &TableShape, runs: &[Run<TableShape>], at: usize, below: Option<&Run<TableShape>>) -> bool {
     let newer = if below.is_none() { &runs[..at] } else { &[] };
     let mut others = newer.iter().chain(&runs[at + 1..]).chain(below);
@@ -44,8 +44,8 @@ fn hides_something(shape: &Shape, level: usize, table: &TableShape) -> bool {
     runs.any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty())
 }
 
-/// Returns the first-written table of the oldest run and all tables that overlap it, directly or through other tables
-/// or tables of the level below.
+/// Returns the oldest table of the oldest run, and all tables that overlap it, directly or through other tables, in
+/// this level and the level below.
 fn those_that_meet_the_oldest(runs: &[Run<TableShape>], below: Option<&Run<TableShape>>) -> Vec<TableShape> {
     let above = || runs.iter().flat_map(|run| &run.tables);
     let mut tables: Vec<&TableShape> = above().chain(below.iter().flat_map(|run| &run.tables)).collect();
@@ -103,7 +103,7 @@ mod tests {
             job(&[&level0[..], &[(1, 0, &[(0, 19)])]].concat()),
             (vec![2, 3], Some(200), Action::Move)
         );
-        // Where the level below is empty, runs in random key order are merged in one job, and not one by one.
+        // If the level below is empty, runs in random key order are merged in one job, and not one by one.
         assert_eq!(job(&level0), (vec![1, 2, 3], None, Action::Merge));
     }
 

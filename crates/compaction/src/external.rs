@@ -1,8 +1,8 @@
 //! Compaction policy in another process, written in any language.
 //!
 //! lsmbench starts `command` at the first pick, and communicates over the standard input and output of the process.
-//! Both sides write one JSON value per line, and every line that lsmbench writes gets one line as its answer. The
-//! protocol has version 1:
+//! Both sides write one JSON value per line, and every line of lsmbench gets one line as its answer. The protocol has
+//! version 1:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -15,22 +15,22 @@
 //! job   {"inputs": [table id, …], "level": N, "run": run id or null, "action": "merge" or "move"}
 //! ```
 //!
-//! The first line is the greeting, all others are shapes. A shape has the meaning of [`Shape`]: level 0 comes first,
-//! the runs of a level stand from the newest to the oldest, the tables of a run in key order. Keys are bytes, so they
-//! are written in hexadecimal. A job has the meaning of [`Job`]; `run` and `action` may be left out, and are then
-//! `null` and `"merge"`. Tables cannot be dropped, because the variant does not declare
+//! The first line is the greeting, and all other lines are shapes. A shape has the meaning of [`Shape`]. Level 0 comes
+//! first, the runs of a level are ordered from newest to oldest, and the tables of a run in key order. Keys are bytes,
+//! so they are written in hexadecimal. A job has the meaning of [`Job`]. The fields `run` and `action` are optional,
+//! with the defaults `null` and `"merge"`. Tables cannot be dropped, because the variant does not declare
 //! [`catalog::Limit::DropsData`]. Numbers are whole and below 2^64.
 //!
-//! The process must answer the same shape with the same job, so lsmbench sends nothing else: no time, no seed and no
+//! The process must answer equal shapes with equal jobs, so lsmbench sends nothing else: no time, no seed and no
 //! parameters. Parameters of the policy are arguments of the command. The process ends when its input ends.
 //!
 //! [`Job::validate`] checks every job before lsmbench applies it. A process fails permanently when it ends, takes
-//! longer than `timeout`, prints anything else or requests an invalid job. lsmbench then kills it,
+//! longer than `timeout`, prints anything else or requests an invalid job. lsmbench then kills the process,
 //! [`pick`](CompactionPolicy::pick) returns no more jobs, and [`failure`](CompactionPolicy::failure) returns the
 //! reason.
 //!
-//! With an empty `command` no process is started. The shape then goes through the same encoding to the built-in policy
-//! `identity`, and the job comes back through it. This variant is the baseline for the cost of the encoding.
+//! With an empty `command`, no process is started. Shapes are then encoded for the built-in policy `identity`, and its
+//! jobs are decoded. This variant is the baseline for the cost of the encoding.
 
 mod process;
 mod seam;
@@ -72,7 +72,8 @@ pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant
     )
 }
 
-/// Limit of consecutive jobs without new entries in the tree; a process with more counts as one that never rests.
+/// Limit of consecutive jobs without new entries in the tree. A process that requests more jobs is treated as one that
+/// never rests.
 const MAX_JOBS_IN_A_ROW: u32 = 10_000;
 
 #[derive(Serialize, Deserialize)]
@@ -150,7 +151,7 @@ impl CompactionPolicy for External {
     }
 }
 
-/// A process, its request count and its failure.
+/// A process, the number of its requests, and its failure, if any.
 struct Caller {
     process: PolicyProcess,
     /// The jobs since the entry count of the tree last grew. Only flushes add entries.

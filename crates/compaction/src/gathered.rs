@@ -1,9 +1,8 @@
-//! Levels that gather arrivals in a limited number of runs: the jobs of the policies that differ only in these
-//! limits.
+//! Levels that collect arrivals in a limited number of runs. Policies that differ only in these limits share the jobs.
 //!
-//! Level i takes arrivals of one size: level 0 the flushes, each other level the runs of the level above. An arrival is
-//! merged with the newest run of its level as long as both fit into the share of a run. A level compacts all its data
-//! into one run of the next level once it has all its arrivals, or more runs than its limit.
+//! Level i takes arrivals of one size: the arrivals of level 0 are flushes, those of another level are runs of the
+//! level above. An arrival is merged with the newest run of its level as long as the result fits into one run. A level
+//! compacts all its data into one run of the next level when it has all its arrivals, or more runs than its limit.
 
 use crate::job::{Action, Job};
 use crate::policy::CompactionPolicy;
@@ -15,11 +14,11 @@ pub(crate) trait Limits: Send + Sync {
     /// Returns the number of arrivals at which a level is compacted into the next, at least 2.
     fn size_ratio(&self, level: usize) -> u64;
 
-    /// Returns the run limit of a level, from 1 to one less than its ratio.
+    /// Returns the run limit of a level, from 1 to the ratio of the level minus 1.
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. It compacts within itself if it has too many runs. The first level never does.
+/// Returns the largest level. If it has too many runs, it is compacted within itself. The first level never is.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }
@@ -34,13 +33,13 @@ impl<L: Limits> Gathered<L> {
         bytes as f64 <= arrivals as f64 * self.bytes_of_arrival(shape, level)
     }
 
-    /// Returns the bytes of an arrival, computed by multiplications only, so that every machine gets the same number.
+    /// Returns the bytes of an arrival. Only multiplications are used, so that every machine gets the same result.
     fn bytes_of_arrival(&self, shape: &Shape, level: usize) -> f64 {
         let ratios = (0..level).map(|above| self.0.size_ratio(above) as f64);
         ratios.fold(shape.buffer_bytes.max(1) as f64, |bytes, ratio| bytes * ratio)
     }
 
-    /// Returns the job of a level, if it needs one.
+    /// Returns the job that a level needs; `None` if it needs no job.
     fn job(&self, shape: &Shape, level: usize) -> Option<Job> {
         let runs = shape.runs_of(level);
         let has_all_arrivals = shape.bytes_of(level) as f64 >= self.bytes_of_arrival(shape, level + 1);
@@ -61,8 +60,8 @@ impl<L: Limits> Gathered<L> {
         })
     }
 
-    /// Returns the job that compacts all runs of a level, and the newest run of the next level if that has room, into
-    /// one run of the next level. A single run that joins none is moved.
+    /// Returns the job that compacts all runs of a level into one run of the next level. The newest run of the next
+    /// level takes part if it has room. A single run that joins no other run is moved.
     fn hand_down(&self, shape: &Shape, level: usize) -> Job {
         let mut runs: Vec<_> = shape.runs_of(level).iter().map(|run| (level, run)).collect();
         let bytes: u64 = runs.iter().map(|(_, run)| run.bytes()).sum();

@@ -1,16 +1,16 @@
 //! Golden-ratio compaction: levels grow by φ ≈ 1.618 and compact a few tables at a time into the next level.
 //!
 //! Source: the report of byron, section 1.2(D): "when level i grows to φ times level i−1, a small number of tables,
-//! usually two, is compacted into level i+1", so that compactions are many and small. The compared sizes are taken as
-//! the capacities of the levels, φ^i buffers. With the current sizes of the levels the rule would never rest: the
-//! level above is empty right after it was compacted, and every size is at least φ times zero. The tables are picked
-//! round-robin in key order; level 0 is compacted at two runs.
+//! usually two, is compacted into level i+1", so that compactions are many and small. Here, the compared sizes are the
+//! capacities of the levels, φ^i buffers. With the current sizes of the levels, the rule would never rest: the level
+//! above is empty right after its compaction, and every size is at least φ times zero. The tables are picked
+//! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! It is [`leveled-partial`](crate::leveled_partial) with other numbers. Its ratio is a separate parameter, `growth`,
-//! so that a `size_ratio` set for another policy is not applied to it by mistake. No win is presumed. The tree has
-//! about 4.8 times as many levels as with T = 10, for lookups to search and for data to pass through. Whole-level
-//! leveling with T writes in proportion to T/(2·log₂ T), which is least near T = e (0.94) and 1.17 at φ against 1.00
-//! at 2 and at 4. The advantage of the policy is that its longest compaction is short.
+//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. Its ratio is the separate parameter
+//! `growth`, so that a `size_ratio` set for another policy is not applied by mistake. The tree has about 4.8 times as
+//! many levels as with T = 10. Lookups search all of them, and data pass through all of them. Whole-level leveling with
+//! T writes in proportion to T/(2·log₂ T). This term is lowest near T = e (0.94), and it is 1.17 at φ, against 1.00 at
+//! 2 and at 4. The advantage of the policy is that its longest compaction is short.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,28 +1,28 @@
 //! Horizontal growth: at most K runs in order of age, merged so that as few bytes as possible are written.
 //!
-//! Levels that grow by a fixed ratio bound the number of runs and write more than that bound needs. The scheme here
-//! has no levels. After each flush it merges the newest runs, as many as the binomial transform says. Sources:
+//! Levels that grow by a fixed ratio limit the number of runs, but write more than this limit requires. This policy has
+//! no levels. After each flush, it merges as many of the newest runs as the binomial transform requires. Sources:
 //! Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi, "Bigtable
 //! Merge Compaction" (2014), for its optimality; Mo, Luo, Idreos, "How to Grow an LSM-tree?" (SIGMOD 2025, arXiv
 //! 2504.17178), which calls the scheme horizontal growth.
 //!
-//! Count data in buffers. The oldest run has rank K, the next one rank K − 1, and so on. A run of rank k has C(w−1+k,
-//! k) buffers, where w is its weight: the number of times that its first entries were written. A flush beyond K runs
-//! joins the newest run whose weight is below that of the run before it, and all runs after that one. If there is
-//! none, everything becomes one run. Weights follow from sizes, so the policy needs no memory. Overwritten keys make
+//! Sizes are in buffers. The oldest run has rank K, the next run has rank K − 1, and so on. A run of rank k has
+//! C(w−1+k, k) buffers. Its weight w is the number of times that its first entries were written. A flush beyond K runs
+//! joins the newest run whose weight is below that of the run before it, and all runs after that run. If there is no
+//! such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten keys make
 //! runs smaller, and the policy continues with the weight that fits the size.
 //!
 //! # What it writes
-//! With K runs, C(w−1+k, k) entries of weight w fit where k = K, and so on down to one run. The scheme is therefore
-//! optimal after N = C(w+K, K) − 1 flushes, for each w: no schedule with at most K runs writes fewer bytes. If the
-//! number of flushes is known in advance (`flushes`), the schedule is optimal at that number. A buffer has weight v in
-//! at most C(v+K−1, K−1) cases, so N buffers of the smallest weights cost
+//! With K runs, C(w−1+k, k) entries of weight w fit, first with k = K, and so on down to one run. The scheme is
+//! therefore optimal after N = C(w+K, K) − 1 flushes, for each w: no schedule with at most K runs writes fewer bytes.
+//! If the number of flushes is known in advance (`flushes`), the schedule is optimal at that number. A buffer has
+//! weight v in at most C(v+K−1, K−1) cases, so N buffers of the smallest weights cost
 //!
 //! > f(N) = Σ v·C(v+K−1, K−1) over v < w, plus w·r for the r buffers that remain
 //!
-//! where each flush is written directly into its run. This tree first writes each flush as a run of its own, which
-//! adds one buffer per merge. The schedule has the fewest merges of all optimal ones: C(w−2+K, K) − 1, and one for
-//! each chain of buffers that the last weight needs. Both numbers are tested against a dynamic programme.
+//! if each flush is written directly into its run. This tree first writes each flush as a separate run, which adds one
+//! buffer per merge. The schedule has the fewest merges of all optimal schedules: C(w−2+K, K) − 1, and one for each
+//! chain of buffers that the last weight needs. Tests compare both numbers with a dynamic programme.
 //!
 //! # What it costs
 //! Each merge reads whole runs, so the last one takes as much transient space as the data.
@@ -122,7 +122,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run of `size` buffers and this rank: that of the nearest size C(w−1+rank, rank).
+/// Returns the weight of a run of `size` buffers and this rank. It is the weight w whose size C(w−1+rank, rank) is
+/// nearest.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;
@@ -156,9 +157,9 @@ fn newest_run(mut flushed: u64, mut total: u64, mut runs: u64) -> u64 {
 /// Returns the size of the oldest run after `flushes` buffers, at least one, in the optimal schedule of `runs` runs.
 ///
 /// The schedule is a binary tree of buffers. The root is the buffer whose flush wrote the oldest run. The buffers
-/// before it are its left subtree, with as many runs and a weight more each. The buffers after it are its right
-/// subtree, with one run less. All places of weight below w are taken. Those of weight w are in chains: one left step
-/// and then right steps. Chains with fewer right steps before them are longer, so they are taken first.
+/// before the root are its left subtree, with as many runs and one more weight each. The buffers after the root are its
+/// right subtree, with one run less. All places of weight below w are taken. The places of weight w are in chains of
+/// one left step and then right steps. Chains with fewer right steps before them are longer, so they are taken first.
 fn oldest_run(flushes: u64, runs: u64) -> u64 {
     let last = (1..=flushes).find(|weight| binomial(weight + runs, runs) > flushes).unwrap_or(1);
     if last == 1 {
@@ -234,8 +235,8 @@ mod tests {
         assert_eq!(pick(2, 0, &[1, 5, 13]), Some(3));
     }
 
-    /// The least cost of `flushes` flushes with at most k runs, for each k up to `runs`: the bytes with each flush
-    /// written into its run, and the merges. In buffers.
+    /// The lowest cost of `flushes` flushes with at most k runs, for each k up to `runs`, in buffers. The cost has two
+    /// parts: the bytes if each flush is written into its run, and the merges.
     fn dynamic_programme(flushes: usize, runs: usize) -> Vec<Vec<(u64, u64)>> {
         let mut fewer = vec![(u64::MAX / 4, 0); flushes + 1];
         fewer[0] = (0, 0);

@@ -17,7 +17,7 @@ pub struct Job {
     /// The level that receives the output.
     pub level: usize,
     /// The run of that level that the output joins; `None` for a new run. A new run takes the position of the newest
-    /// of the level's own input runs, or comes before all runs of the level if none of them is an input.
+    /// input run of the level. If no input is from this level, the new run comes before all runs of the level.
     pub run: Option<RunId>,
     /// Whether the tables are merged into new ones, moved unchanged, or dropped.
     pub action: Action,
@@ -28,11 +28,11 @@ pub struct Job {
 pub enum Action {
     /// Merges the inputs: the newest version of each key survives, and tombstones that hide nothing are dropped.
     Merge,
-    /// Moves the inputs to another level without reading them; no two of them overlap.
+    /// Moves the inputs to another level without reading them. No two inputs overlap.
     Move,
-    /// Drops the inputs without reading them and without output. They are the oldest runs of the tree, each whole, so
-    /// that no older data becomes visible. This is the only action that changes answers; it is for policies that
-    /// declare [`catalog::Limit::DropsData`].
+    /// Drops the inputs without reading them and without output. The inputs are the oldest runs of the tree, each
+    /// complete, so that no older data becomes visible. Only this action changes answers. Only policies that declare
+    /// [`catalog::Limit::DropsData`] may use it.
     Drop,
 }
 
@@ -71,7 +71,7 @@ pub enum InvalidJob {
 }
 
 impl Job {
-    /// Checks that applying this job to `levels` changes no answer, or, for a drop, that no answer becomes an older
+    /// Checks that applying this job to `levels` changes no answer. For a drop, checks that no answer becomes an older
     /// one.
     ///
     /// # Errors
@@ -141,8 +141,8 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs from the newest to the oldest: the rank of the run it joins, or
-    /// half a step before the run that a new run precedes.
+    /// Returns the rank of the output among all runs from newest to oldest. It is the rank of the run that the output
+    /// joins. The rank of a new run is half a step before the run that follows it.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,
@@ -159,8 +159,8 @@ impl Job {
             .ok_or(InvalidJob::NoSuchRun(id, self.level))
     }
 
-    /// Checks that no table that stays in the output run overlaps the output: each moved table, or the whole key range
-    /// of a merge from its smallest key to its largest.
+    /// Checks that the output overlaps no table that stays in the output run. For a move, each moved table is checked.
+    /// For a merge, the whole range from its smallest key to its largest key is checked.
     fn fits_output_run<T: Placed>(
         &self,
         runs: &[(usize, &Run<T>)],

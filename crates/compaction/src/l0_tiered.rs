@@ -1,12 +1,12 @@
-//! Leveled compaction in the sense of `LevelDB` and `RocksDB`: several runs in level 0, one run in every other level.
-//! The report of cs265 (section 2.5.3) calls it lazy-leveled.
+//! Leveled compaction as in `LevelDB` and `RocksDB`: several runs in level 0, and one run in every other level. The
+//! report of cs265 (section 2.5.3) calls this policy lazy-leveled.
 //!
-//! It is the textbook's [`leveled`](crate::leveled) with more than one run in level 0. A compaction into level 1 then
-//! merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange. With R =
-//! `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact form, for
-//! keys in random order. With `trivial_moves`, named after the trivial move of production engines, tables that share
-//! no keys with others move down unchanged, and only tables with overlapping keys are merged. Data written in key
-//! order then passes all levels without being rewritten.
+//! The policy is the textbook's [`leveled`](crate::leveled) with more than one run in level 0. A compaction into level
+//! 1 then merges several buffers at once, so level 1 is rewritten less often. Lookups search more runs in exchange.
+//! With R = `level0_runs`, an entry costs level 1 about (T/R+1)/2 writes instead of (T+1)/2; `leveled` has the exact
+//! form, for keys in random order. With `trivial_moves`, tables that share no keys with other tables move down
+//! unchanged, and only tables with overlapping keys are merged. Data written in key order then pass all levels without
+//! being rewritten.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,19 +1,19 @@
-//! Lazy leveling: the largest level holds one run, every level above it gathers T.
+//! Lazy leveling: the largest level has one run, and every level above it collects T runs.
 //!
 //! Source: Dayan, Idreos, "Dostoevsky: Better Space-Time Trade-Offs for LSM-Tree Based Key-Value Stores via Adaptive
-//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data is in the largest level, so point lookups and
-//! space gain most if this level is one run. Merging the levels above would cost as much again and gain little. (The
-//! policy that cs265 calls lazy-leveled is another one, here `l0-tiered`.)
+//! Removal of Superfluous Merging" (SIGMOD 2018), section 4.1. Most data are in the largest level, so point lookups and
+//! space gain most if this level is one run. Merging the levels above would cost as much again and gain little. (cs265
+//! uses the name lazy-leveled for another policy, which is `l0-tiered` here.)
 //!
-//! Flushes go to level 0, which is never the largest in this sense: the first T runs become the run of level 1. Once
-//! the level right above the largest level L has T runs, they are merged with the run of L. Once that run has T^(L+1)
-//! buffers of data, it becomes the run of a new largest level: it is moved down, and level L gathers runs from then
+//! Flushes go to level 0, which is never the largest in this sense: the first T runs become the run of level 1. When
+//! the level right above the largest level L has T runs, they are merged with the run of L. When that run has T^(L+1)
+//! buffers of data, it becomes the run of a new largest level. It is moved down, and level L collects runs from then
 //! on.
 //!
 //! # What it writes
-//! Count data in buffers, and let N of them be flushed, with keys that are all different. Level i takes its a = ⌊N /
-//! T^i⌋ arrivals of T^i buffers. The first T arrive while it is the largest, when the j-th of them writes j·T^i; the
-//! others arrive while it gathers runs, when each writes T^i. The first one is moved for i > 1. So
+//! Sizes are in buffers. Let N buffers be flushed, with distinct keys. Level i takes its a = ⌊N / T^i⌋ arrivals of T^i
+//! buffers. The first T arrive while the level is the largest, and the j-th of them writes j·T^i. The others arrive
+//! while the level collects runs, and each writes T^i. The first arrival is moved for i > 1. So
 //!
 //! > W(i) = T^i · ( m·(m+1)/2 + (a − m) − (1 if i > 1 and a > 0) ),  m = min(a, T)
 //!

@@ -1,30 +1,29 @@
-//! Leveled compaction: one run per level, each T times as large as the one above.
+//! Leveled compaction: one run per level. Each run is up to T times as large as the run above.
 //!
-//! Source: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2, in the form of
-//! whole-level merges that Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, call leveling. Level 0
-//! takes the flushes: as soon as it has `level0_runs` runs they are merged with the run of level 1. Level i ≥ 1 has
-//! one run, until that has C(i) = T^i buffers of data, or C(1)·T^(i−1) where level 1 has another size of C(1) buffers.
-//! The run is then merged whole into level i + 1, or moved there if that level is empty. If
+//! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2; whole-level merges as in
+//! Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls them leveling. Level 0 takes the
+//! flushes. When it has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run, until
+//! that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
+//! complete run is then merged into level i + 1, or moved there if that level is empty. If
 //! [`l0-tiered`](crate::l0_tiered) enables trivial moves, a level moves down table by table instead.
 //!
 //! # What it writes
-//! Count data in buffers, and let N of them be flushed, with keys that are all different. Let a(i) be the size in
-//! which data arrives at level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is
-//! compacted into the next level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i). The
-//! first one writes nothing if it came as one run, because it is then moved. After q·n(i) + r arrivals, r < n(i),
+//! Sizes are in buffers. Let N buffers be flushed, with distinct keys. Let a(i) be the size in which data arrive at
+//! level i: a(1) = `level0_runs`. The level is full after n(i) = ⌈C(i) / a(i)⌉ arrivals and is compacted into the next
+//! level, so a(i+1) = n(i)·a(i). The j-th arrival since the level was empty writes j·a(i). The first arrival writes
+//! nothing if it came as one run, because it is then moved. After q·n(i) + r arrivals, r < n(i),
 //!
 //! > W(i) = a(i) · ( q·S(n(i)) + S(r) ),  S(j) = j·(j+1)/2, less 1 where the first is moved and j > 0
 //!
-//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and an integer T,
-//! a(i) = T^(i−1) and n(i) = T, so that data that has passed level i cost
+//! and write amplification is exactly 1 + Σ W(i) / N; the 1 is the flush. With `level0_runs = 1` and an integer T, a(i)
+//! = T^(i−1) and n(i) = T, so that data that have passed level i cost
 //!
 //! > (T+1)/2 − 1/T = (T−1)(T+2)/(2T) writes there: 2.25 at T = 4, 5.4 at T = 10.
 //!
-//! The textbook's terms per level are close to this and smaller. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018)
-//! results if the arrivals themselves are not counted, only the data rewritten for them. T/2 (Huynh et al., "Endure",
-//! VLDB 2022) results if a level has T − 1 arrivals at most, so that the last and most expensive merge, right before
-//! the level is compacted down, never happens. The last level is filled only in part, and data cost less there than
-//! any of these terms.
+//! The textbook's terms per level are similar and smaller. (T−1)/2 (Dayan, Idreos, "Dostoevsky", SIGMOD 2018) counts
+//! only the data that are rewritten for an arrival, and not the arrival. T/2 (Huynh et al., "Endure", VLDB 2022)
+//! assumes at most T − 1 arrivals per level. The last and most expensive merge, right before the level is compacted
+//! down, then never happens. The last level is filled only in part, and data cost less there than any of these terms.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -46,7 +45,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled
 /// The leveled policy with its parameters.
 pub(crate) struct Leveled {
     size_ratio: f64,
-    /// Capacity of level 1 in buffers; each level below takes T times as many as the one above.
+    /// Capacity of level 1 in buffers. Each deeper level takes T times as many buffers as the level above.
     level1_buffers: f64,
     level0_runs: usize,
     seek_price: ByteSize,

@@ -1,28 +1,28 @@
-//! Leveled compaction table by table: a level above its capacity compacts one table at a time into the next.
+//! Leveled compaction table by table: a level above its capacity compacts one table at a time into the next level.
 //!
-//! Source: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
-//! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 gathers
+//! Sources: the levels of `LevelDB` and `RocksDB`; partial compaction in Sarkar, Staratzis, Zhu, Athanassoulis,
+//! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
 //! `level0_runs` runs, which are merged together with the tables that they overlap in level 1. Level i ≥ 1 is one run
-//! of at most T^i buffers. Above that, the table that the [`Picker`] selects is merged with the tables that it
-//! overlaps in level i + 1; if there are none it is moved.
+//! of at most T^i buffers. Above that size, the [`Picker`] selects a table, which is merged with the tables that it
+//! overlaps in level i + 1. If it overlaps no tables, it is moved.
 //!
 //! # What it costs
-//! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the
-//! live data. The longest compaction is T + 1 tables instead of a whole level of T^i buffers, and needs only that much
-//! transient space. A byte compacted from a full level overlaps about T bytes below, or fewer where the picker finds
-//! gaps, so a level costs up to T + 1 writes. A whole-level compaction pays only (T+1)/2 on average, because it finds
-//! the level below anywhere from empty to full. Levels here stay full all the time; with whole-level compaction they
-//! do not. With tables as large as runs the policy writes exactly as much as `leveled`. For smaller tables no closed
-//! form exists; the simulator has the numbers (`closed_forms`, second table).
+//! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the live
+//! data. The longest compaction is T + 1 tables instead of a complete level of T^i buffers, and needs only that much
+//! transient space. A byte compacted from a full level overlaps about T bytes below, or fewer if the picker finds gaps.
+//! A level therefore costs up to T + 1 writes. A whole-level compaction pays only (T+1)/2 on average, because the level
+//! below may be anywhere from empty to full. With this policy, levels are always full. With tables as large as runs,
+//! the policy writes exactly as much as `leveled`. For smaller tables there is no closed form, but the simulator has
+//! the numbers (`closed_forms`, second table).
 //!
 //! # Deletes
-//! Two pickers have a trigger of their own, so that a table may be compacted although its level has room.
-//! `most-tombstones` (TSD in the study) takes tables with a share of tombstones of at least `tombstone_share`.
-//! `tombstone-ttl` (TSA; FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones have waited too
-//! long. Level i has a share of the time `tombstone_ttl` in proportion to T^i; the last level has none, because
-//! tombstones are dropped there on arrival. The only clock of a shape is its table numbers, so the age of tombstones
-//! is an approximation in these: see [`Picker`]. A strict time limit would need tables that record when their oldest
-//! tombstone was written. In the last level such a table is rewritten in its place, and its tombstones are dropped.
+//! Two pickers have their own triggers, so that a table may be compacted although its level has room. `most-tombstones`
+//! (TSD in the study) takes tables whose fraction of tombstones is at least `tombstone_share`. `tombstone-ttl` (TSA;
+//! FADE in Sarkar et al., "Lethe", SIGMOD 2020) takes tables whose tombstones are too old. Each level may spend a part
+//! of the time `tombstone_ttl`, in proportion to T^i. The last level has no such part, because tombstones are dropped
+//! when they arrive there. The only clock of a shape is its table numbers, so the age of tombstones is an
+//! approximation: see [`Picker`]. A strict time limit would need tables that record when their oldest tombstone was
+//! written. In the last level, such a table is rewritten in place, and its tombstones are dropped.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub(crate) struct LeveledPartial {
     pub(crate) size_ratio: f64,
     /// Number of runs that level 0 gathers.
     pub(crate) level0_runs: usize,
-    /// Capacity of level 1 in buffers, as an exponent of T; each level below takes T times as many.
+    /// Capacity of level 1 in buffers, as an exponent of T. Each deeper level takes T times as many buffers.
     pub(crate) level1_exponent: usize,
     /// Number of neighbouring tables that one job compacts.
     pub(crate) tables_per_job: usize,
@@ -68,9 +68,9 @@ pub(crate) struct LeveledPartial {
 
 /// Trigger that compacts tables because of their tombstones.
 pub(crate) enum DeleteTrigger {
-    /// Tables with at least this share of tombstones.
+    /// Tables with at least this fraction of tombstones.
     Share(f64),
-    /// Tables whose tombstones have waited for their level's part of this many table numbers.
+    /// Tables whose tombstones are too old. The age limit is a number of created tables, divided among the levels.
     Age(u64),
 }
 

@@ -1,8 +1,8 @@
-//! The compaction axis: takes the shape of the tree as plain data and returns the next job as plain data. It uses no
-//! bytes, files or threads, so the simulator and the tree run the same code.
+//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. It
+//! uses no bytes, files or threads, so the simulator and the tree run the same code.
 //!
-//! No job changes an answer, except the jobs of policies that declare that they drop data
-//! ([`catalog::Limit::DropsData`]): these may drop the oldest runs, each whole.
+//! No job changes an answer. The only exceptions are policies that declare that they drop data
+//! ([`catalog::Limit::DropsData`]). They may drop the oldest runs, each completely.
 
 mod binary_counter;
 pub mod conformance;
@@ -49,7 +49,7 @@ pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
 pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
 
-/// All compaction policies. The first is the baseline and the lower bound of write amplification.
+/// All compaction policies. The first policy is the baseline and the lower bound of write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
@@ -88,9 +88,10 @@ impl CatalogHandle<dyn CompactionPolicy> for Policies {
     }
 }
 
-/// Returns the seam of a policy in another process: a shape of 100 tables and the answer to it. If the choice has a
-/// command, `without_jobs` runs at the other end of the pipes instead, so that the result excludes the time of the
-/// policy. `without_jobs` is a command that does the work of [`answer_without_jobs`]. `None` for other policies.
+/// Measures the seam of a policy in another process: the cost of sending a shape of 100 tables and receiving the
+/// answer. If the choice has a command, `without_jobs` runs at the other end of the pipes instead, so that the result
+/// excludes the time of the policy. `without_jobs` is a command that does the work of [`answer_without_jobs`]. Returns
+/// `None` for other policies.
 pub fn seam(choice: &Choice, without_jobs: &[String]) -> Option<Seam> {
     external::seam(&CATALOG, choice, without_jobs)
 }

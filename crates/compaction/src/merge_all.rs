@@ -1,7 +1,7 @@
 //! Merge-all compaction: n runs are merged into one.
 //!
-//! Source: golsm, section Compaction; the simplest policy that keeps the number of runs below a bound. All runs stay
-//! in level 0.
+//! Source: golsm, section Compaction. It is the simplest policy that limits the number of runs. All runs stay in level
+//! 0.
 //!
 //! # What it costs
 //! The first n flushes make a run of n buffers, and every n − 1 more rewrite all data. After N flushes of keys that
@@ -10,8 +10,8 @@
 //! > 1 + Σ (n + (n−1)·k) / N, k = 0 … m − 1 = 1 + m·(n + (n−1)·(m−1)/2) / N,
 //!
 //! about N / (2·(n−1)). It grows with the data, whereas that of leveled grows with the logarithm of the data. Lookups
-//! search at most n − 1 runs. Stale data are the entries that the n − 1 newest runs repeat; a compaction needs the
-//! whole size again.
+//! search at most n − 1 runs. Stale data are the entries that the n − 1 newest runs repeat. A compaction needs as much
+//! transient space as the data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

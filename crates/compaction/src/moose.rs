@@ -1,21 +1,21 @@
-//! Moose: each level has its own size ratio r and about √r runs, chosen for the size that the tree will have.
+//! Moose: each level has a separate size ratio r and about √r runs, chosen for the final size of the tree.
 //!
 //! Source: Liu, Wang, Mo, Luo, "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a
-//! Colossal Configuration Space" (SIGMOD 2024). Its two insights are that point lookups need a large last level, and
-//! that a level of ratio r writes and scans best with n ≈ √r runs. The rule is the one that the authors published with
-//! the program: n is √r, rounded, and a level with b entries in a block costs
+//! Colossal Configuration Space" (SIGMOD 2024). It has two results: point lookups need a large last level, and a level
+//! of ratio r writes and scans best with n ≈ √r runs. The rule is the one that the authors published with the program:
+//! n is √r, rounded, and a level with b entries in a block costs
 //!
 //! > n + 16/b + (r − 1)/(b·n)
 //!
 //! for one scan and one write. A dynamic programme over the sizes of levels, in buffers, finds the ratios with the
-//! least sum. Their product is at least `flushes`, and the last one is at least `last_ratio`. Deeper levels, which a
-//! larger tree needs, repeat the last ratio.
+//! lowest sum of costs. Their product is at least `flushes`, and the last ratio is at least `last_ratio`. Deeper
+//! levels, which a larger tree needs, repeat the last ratio.
 //!
-//! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two numbers of runs for the whole tree.
+//! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
 //! # What it costs
-//! No closed form: the simulator has the numbers. A level writes an entry about (r − 1)/n times for each of its n runs,
-//! and a lookup searches at most Σ n runs.
+//! There is no closed form, but the simulator has the numbers. A level writes an entry about (r − 1)/n times for each
+//! of its n runs, and a lookup searches at most Σ n runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
 /// The largest size that a structure is made for, and the largest ratio.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The cost of a level in entries that a scan reads, whatever its ratio and runs.
+/// The cost of a level, as a number of entries that a scan reads. It does not depend on the ratio and the runs.
 const LEVEL_ENTRIES: f64 = 16.0;
 
 /// The levels of the structure, at least one.
@@ -46,7 +46,7 @@ struct Moose {
     levels: Vec<Step>,
 }
 
-/// A level: its size ratio to the level above, and its runs.
+/// A level: its size ratio to the level above, and its number of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Step {
     size_ratio: u64,
@@ -116,12 +116,12 @@ impl Step {
 #[derive(Clone, Copy)]
 struct Way {
     cost: f64,
-    /// The size of the level above, and the ratio to it. 0 where there is no level.
+    /// The size of the level above, and the ratio to that size. 0 if there is no level.
     from: usize,
     ratio: u64,
 }
 
-/// Returns the levels of the least cost whose ratios have a product of at least `flushes`, the last one of at least
+/// Returns the levels of lowest cost. The product of their ratios is at least `flushes`, and the last ratio is at least
 /// `last_ratio`.
 fn structure(flushes: u64, entries_per_block: f64, last_ratio: u64) -> Vec<Step> {
     let cost = |ratio: u64| Step::new(ratio).cost(entries_per_block);

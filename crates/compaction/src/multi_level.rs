@@ -1,20 +1,22 @@
-//! Multi-level compaction: a merge that would fill a level takes that level along into the one below.
+//! Multi-level compaction: a merge that would fill a level also merges that level into the level below.
 //!
-//! A leveled tree writes a level one last time, at its fullest, only to merge it into the next level right after. Here
-//! one job does both. It takes level 0 and goes down as long as the data would fill the next level, and its output goes
-//! to the first level with room. Source: the multi-level or multi-way merges that users of leveled stores ask for
-//! (fjall-rs/lsm-tree, issue 116); with levels of one run each it is the carry of a counter with base T, as in
-//! Bentley, Saxe, "Decomposable Searching Problems I" (1980), and the T − 1 arrivals per level of Huynh et al.,
+//! A leveled tree writes a full level one last time, only to merge it into the next level right after. Here, one job
+//! does both. The job takes level 0 and goes down as long as the data would fill the next level. Its output goes to the
+//! first level with room. Sources: the multi-level or multi-way merges that users of leveled stores request
+//! (fjall-rs/lsm-tree, issue 116). With levels of one run each, the policy is the carry of a counter with base T, as in
+//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). It has the T − 1 arrivals per level of Huynh et al.,
 //! "Endure" (VLDB 2022).
 //!
 //! # What it writes
-//! As with [`leveled`](crate::leveled), with a(i) the size of arrivals at level i and n(i) = ⌈T^i / a(i)⌉ of them per
-//! cycle. The last one passes without being written there. After q·n(i) + r arrivals, r < n(i),
+//! As with [`leveled`](crate::leveled), a(i) is the size of arrivals at level i, and n(i) = ⌈T^i / a(i)⌉ is their
+//! number per cycle. The last arrival passes the level without being written there. After q·n(i) + r arrivals, r <
+//! n(i),
 //!
 //! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
 //!
-//! and in level 1 the first arrival of a cycle writes nothing if it is one run, because it is moved there. An entry that
-//! has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky, and one write less than with `leveled`.
+//! and in level 1 the first arrival of a cycle writes nothing if it is one run, because it is moved there. An entry
+//! that has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky. This is one write less than with
+//! `leveled`.
 //!
 //! # What it costs
 //! Reads and space are those of `leveled`. A merge takes as long, and as much transient space, as the levels that it
@@ -73,7 +75,7 @@ impl MultiLevel {
         bytes as f64 >= size_ratio::grown_bytes(shape.buffer_bytes, self.size_ratio, level)
     }
 
-    /// Returns the job that merges the data from `first` down to the level in which all of it has room.
+    /// Returns the job that merges the data from `first` down to the first level in which all data have room.
     fn merge_from(&self, shape: &Shape, first: usize) -> Job {
         let (mut level, mut bytes) = (first, shape.bytes_of(first));
         let mut runs: Vec<_> = shape.runs_of(first).iter().map(|run| (first, run)).collect();

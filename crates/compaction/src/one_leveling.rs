@@ -1,14 +1,14 @@
-//! 1-leveling: the first level gathers T runs, every other level is one run and is compacted table by table.
+//! 1-leveling: the first level collects T runs. Every other level is one run and is compacted table by table.
 //!
 //! Source: Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM Compaction Design Space" (VLDB
 //! 2021), section 3.2, where it represents the shape of `RocksDB`. The first level is tiered, so that flushes are
-//! cheap; the others are leveled, and the table with the least overlap is compacted.
+//! cheap. The other levels are leveled, and the table with the least overlap is compacted.
 //!
-//! It is [`leveled-partial`](crate::leveled_partial) whose level 0 counts as the first level of T buffers: level i
-//! takes T^(i+1) of them. Level 0 costs no writes, and its data arrive in level 1 T buffers at a time, so level 1 is
-//! rewritten as often as any level. With tables as large as runs the closed form of [`leveled`](crate::leveled)
-//! applies, with `level0_runs` = T and capacities of T^(i+1). Lookups and short scans search up to T runs more than
-//! with `leveled`; space is equal.
+//! The policy is [`leveled-partial`](crate::leveled_partial), except that level 0 counts as the first level of T
+//! buffers. Level i takes T^(i+1) buffers. Level 0 costs no writes, and its data arrive in level 1 T buffers at a time,
+//! so level 1 is rewritten as often as any level. With tables as large as runs, the closed form of
+//! [`leveled`](crate::leveled) applies, with `level0_runs` = T and capacities of T^(i+1). Lookups and short scans
+//! search up to T more runs than with `leveled`. Space is equal.
 
 use catalog::{Build, Variant};
 

@@ -1,18 +1,18 @@
-//! Partial tiered compaction: only some of the T runs of a level are compacted, into one run of the next level.
+//! Partial tiered compaction: only some of the T runs of a level are compacted into one run of the next level.
 //!
-//! Source: the report of cs265, section 2.5.4, and its defaults. The report names `max_runs_to_compact` and a
-//! selection strategy over runs, and prints no rule. Of its strategies (oldest, smallest and most overlap) only the
-//! first is correct unchanged: if a newer run moves below an older run of the same keys, lookups return old values. So
-//! the candidates are the groups of `max_runs` neighbours in age that overlap no table of an older run of their level.
-//! The oldest runs always are a candidate; with keys spread evenly they are the only one. The selection strategy
+//! Source: the report of cs265, section 2.5.4, and its defaults. The report names `max_runs_to_compact` and a selection
+//! strategy over runs, and prints no rule. Of its strategies (oldest, smallest and most overlap), only the first is
+//! correct unchanged. If a newer run moves below an older run of equal keys, lookups return old values. The candidates
+//! are therefore the groups of `max_runs` neighbours in age that overlap no table of an older run of their level. The
+//! oldest runs always are a candidate. If keys are spread evenly, they are the only candidate. The selection strategy
 //! chooses among the candidates.
 //!
 //! # What it costs
-//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs, so runs
-//! grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of keys that are all
-//! different, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
-//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. That is one write per level as with [`tiered`](crate::tiered), to which the
-//! policy is equal for m = T, but about ln N / ln m levels. A compaction merges m runs instead of T, so it is shorter;
+//! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs. Runs
+//! therefore grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of distinct
+//! keys, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
+//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. That is one write per level as with [`tiered`](crate::tiered), but about ln N /
+//! ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it is shorter, but
 //! lookups search more runs.
 
 use catalog::{Build, Variant};
@@ -108,7 +108,7 @@ fn overlap(runs: &[Run<TableShape>], others: &[Run<TableShape>]) -> bool {
     tables.any(|table| others.iter().any(|run| !overlapping(run, &table.smallest, &table.largest).is_empty()))
 }
 
-/// Returns the bytes of the tables of a group that overlap a table of another run of the group.
+/// Returns the bytes of those tables in a group of runs that overlap a table of another run of the group.
 fn shared_bytes(group: &[Run<TableShape>]) -> u64 {
     let shares = |run: &Run<TableShape>, table: &TableShape| {
         group.iter().any(|other| {

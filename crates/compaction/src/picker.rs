@@ -1,36 +1,36 @@
-//! Pickers: rules for which table of a level above its capacity is compacted first.
+//! Pickers: rules that select the table that a level above its capacity compacts first.
 //!
-//! They are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
+//! Pickers are the data movement policies of Sarkar, Staratzis, Zhu, Athanassoulis, "Constructing and Analyzing the LSM
 //! Compaction Design Space" (VLDB 2021), section 3.4, and the `CompactionPri`s of `RocksDB`. A picker reads only the
-//! shape and keeps no state; the table numbers replace the state. A tree numbers its tables in the order in which it
-//! creates them, and a table that is only moved keeps its number. So the number of a table dates the last compaction
-//! of data into it. A level of one run gets new tables from the level above. The lowest number among the tables that a
-//! table overlaps in the next level therefore dates the last time that data of its range was compacted. This is an
-//! approximation: a compaction of a neighbour also renews the table of the next level that overlaps both.
+//! shape and keeps no state; the table numbers replace the state. A tree numbers its tables in the order of their
+//! creation, and a moved table keeps its number. The number of a table therefore dates the last compaction of data into
+//! the table. A level of one run gets new tables from the level above. Of the tables that a table overlaps in the next
+//! level, the lowest number dates the last time that data of its range was compacted. This is an approximation, because
+//! a compaction of a neighbour also renews the table of the next level that overlaps both.
 
 use serde::{Deserialize, Serialize};
 
 use crate::shape::{Run, Shape, TableShape};
 use crate::tables::overlapped_by;
 
-/// Rule that selects a table. Among tables that are equal by the rule, the one with the least overlap is selected, and
-/// among these the first by key.
+/// Rule that selects a table. Among equally ranked tables, the table with the least overlap is selected, and then the
+/// first by key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Picker {
-    /// The first table after the end of the last compaction into the next level, round-robin. That end is the largest
-    /// key of the table with the highest number there (`LevelDB`'s compaction pointer).
+    /// The first table after the end of the last compaction into the next level, round-robin. This end is the largest
+    /// key of the table with the highest number in the next level (`LevelDB`'s compaction pointer).
     RoundRobin,
     /// Fewest overlapping bytes of the next level per byte of the table (`kMinOverlappingRatio`).
     LeastOverlap,
-    /// Fewest overlapping bytes of the level after the next, per byte of the table; they are the cost of the following
-    /// compaction.
+    /// The table with the fewest overlapping bytes in the level after the next, per byte of the table. These bytes are
+    /// the cost of the following compaction.
     LeastOverlapGrandparent,
     /// The longest time without a compaction into the next level (`kOldestSmallestSeqFirst`).
     Oldest,
-    /// The longest time without new data (`kOldestLargestSeqFirst`), so that frequently written data stays above.
-    /// Tables with consecutive keys and consecutive numbers came from one compaction and are equally cold; by their
-    /// numbers only, the smallest keys would be selected every time.
+    /// The table with the longest time without new data (`kOldestLargestSeqFirst`), so that frequently written data
+    /// stay above. Tables with consecutive keys and consecutive numbers came from one compaction and count as equally
+    /// cold. Otherwise the smallest keys would be selected every time.
     Coldest,
     /// Most bytes.
     Largest,
@@ -91,14 +91,14 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest table. It serves as the current time, because a shape has no other clock.
+/// Returns the number of the newest table. It is used as the current time, because a shape has no other clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// Returns when the oldest tombstone of a table arrived at its level, approximated by table numbers. This is the last
-/// compaction of the table's range into the next level, or the creation of the table if that was earlier or if it
-/// overlaps nothing there. `None` for a table without tombstones.
+/// Returns the time at which the oldest tombstone of a table arrived at its level, approximated by table numbers. It is
+/// the time of the last compaction of the table's range into the next level. If the table was created earlier or
+/// overlaps no table there, it is the creation of the table. `None` for a table without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {
         return None;
@@ -107,8 +107,8 @@ pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) 
     Some(merged_down.unwrap_or(table.id).min(table.id))
 }
 
-/// Returns the time of the last compaction of data of the table's whole range into the next level; `None` if no data
-/// is there.
+/// Returns the time of the last compaction of the table's complete range into the next level; `None` if the next level
+/// has no data in the range.
 fn last_merge_down(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     overlapped_by(shape, level + 1, table).iter().map(|table| table.id).min()
 }

@@ -1,10 +1,12 @@
-//! Read-triggered compaction: compares the cost so far of scanning several sources with the cost of merging them once.
+//! Read-triggered compaction: compares the past cost of scanning several sources with the cost of merging these sources
+//! once.
 //!
-//! Filters spare a get most runs. A scan opens every run that overlaps it, and compares their entries one by one. The
-//! number of future scans is unknown, so this is a ski-rental problem: rent until the paid rent equals the price, then
-//! buy. As long as the runs do not change, that costs at most twice the optimum (Karlin, Manasse, Rudolph, Sleator,
-//! "Competitive Snoopy Caching", Algorithmica 3, 1988); when they change, the count starts again. `LevelDB` has a
-//! similar rule, `allowed_seeks`, where a seek is worth 16 KiB of compaction, based on the disks of its time.
+//! Filters let a get skip most runs, but a scan opens every run that overlaps it, and compares their entries one by
+//! one. The number of future scans is unknown, so this is a ski-rental problem: rent until the paid rent equals the
+//! price, then buy. As long as the runs do not change, the total cost is at most twice the optimum (Karlin, Manasse,
+//! Rudolph, Sleator, "Competitive Snoopy Caching", Algorithmica 3, 1988). When the runs change, the count starts again.
+//! `LevelDB` has a similar rule, `allowed_seeks`, in which a seek is worth 16 KiB of compaction, based on the disks of
+//! its time.
 
 use crate::job::{Action, Job};
 use crate::shape::Shape;
@@ -18,8 +20,8 @@ pub struct RangeWork {
     pub extra_entries: u64,
 }
 
-/// Cost of one more source for each entry of a scan, in bytes that a compaction writes in equal time: 13 ns by
-/// `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
+/// Cost of each additional source for each entry of a scan, in bytes that a compaction writes in equal time. It is 13
+/// ns by `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {
@@ -32,22 +34,22 @@ impl RangeWork {
         }
     }
 
-    /// Returns the extra cost of the scans for more than one source, in bytes merged, at a cost of `seek_price` for
-    /// opening one source.
+    /// Returns the additional cost of all scans with more than one source, in bytes of compaction. Opening a source
+    /// costs `seek_price`.
     fn rent(&self, seek_price: u64) -> u64 {
         let entries = self.extra_entries.saturating_mul(ENTRY_BYTES);
         self.extra_sources.saturating_mul(seek_price).saturating_add(entries)
     }
 }
 
-/// Returns how many of the newest sources have cost scans as much as merging them would: the largest such number, at
-/// least two, or 0 if there is none. `sources` are the bytes of the sources, the newest first.
+/// Returns the largest number of newest sources whose scans have cost as much as merging these sources would. The
+/// number is at least two, or 0 if there is none. `sources` are the bytes of the sources, newest first.
 pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usize {
     let rent = u128::from(work.rent(seek_price));
     let (mut price, mut worth) = (0, 0);
     for (before, bytes) in sources.iter().enumerate() {
         price += u128::from(*bytes);
-        // Each source but one has cost an equal share of the rent.
+        // Each source beyond the first has cost an equal part of the rent.
         if before > 0 && rent * before as u128 >= price * (sources.len() - 1) as u128 {
             worth = before + 1;
         }
@@ -55,8 +57,8 @@ pub fn worth_merging(sources: &[u64], work: &RangeWork, seek_price: u64) -> usiz
     worth
 }
 
-/// Returns the job that merges the newest runs, down to the run with table `oldest`, into the position of that run;
-/// `None` if the table does not exist or its run is the newest.
+/// Returns the job that merges the newest runs, down to the run with table `oldest`, into the position of that run.
+/// Returns `None` if the table does not exist or its run is the newest.
 pub fn merge_down_to(shape: &Shape, oldest: u64) -> Option<Job> {
     let runs: Vec<_> = shape.levels.runs().collect();
     let last = runs.iter().position(|(_, run)| run.tables.iter().any(|table| table.id == oldest))?;

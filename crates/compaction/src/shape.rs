@@ -1,18 +1,18 @@
-//! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator have different table types
-//! in the same levels, so both move them by the same code.
+//! The shape of a tree as plain data: levels of runs of tables. The tree and the simulator use different table types in
+//! levels of one type, so both move tables by the same code.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use thiserror::Error;
 
-/// Number of a table, unique in its tree; it is also the number of its file.
+/// The number of a table, unique in its tree. It is also the number of the file of the table.
 pub type TableId = u64;
 
 /// Number of a run, unique in its tree.
 pub type RunId = u64;
 
-/// A table with a number and a key range, which is all that levels need to place it.
+/// A table with a number and a key range. Levels need nothing else to place a table.
 pub trait Placed {
     /// Returns the number of the table.
     fn id(&self) -> TableId;
@@ -57,7 +57,7 @@ impl Placed for TableShape {
 pub struct Run<T> {
     /// The number of the run.
     pub id: RunId,
-    /// The tables of the run, in key order; at least one.
+    /// The tables of the run in key order, at least one.
     pub tables: Vec<T>,
 }
 
@@ -75,7 +75,7 @@ pub struct Level<T> {
     pub runs: Vec<Run<T>>,
 }
 
-/// All levels of a tree. Level 0 takes the flushes; every key in a level is newer than the same key in a lower level.
+/// All levels of a tree. Level 0 takes the flushes. Every key in a level is newer than an equal key in a deeper level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
     /// The levels, the newest first. The last one is never empty.
@@ -87,15 +87,16 @@ pub struct Levels<T> {
 pub struct OutputRun {
     /// The level.
     pub level: usize,
-    /// The run: an existing one, which the tables join, or a new one. A new run takes the position of the newest run
-    /// of the level that is among the inputs; if none is, it becomes the newest of the level.
+    /// The run that the tables join, or the number of a new run. A new run takes the position of the newest input run
+    /// of the level. If no input is from this level, it becomes the newest run of the level.
     pub run: RunId,
 }
 
 /// The shape of a tree, from which a policy decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Minimum bytes of one flush of new keys, counted as in [`TableShape::bytes`]: the unit of level capacities.
+    /// Minimum bytes of one flush of new keys, counted as in [`TableShape::bytes`]. Level capacities are multiples of
+    /// this size.
     pub buffer_bytes: u64,
     /// The levels.
     pub levels: Levels<TableShape>,
@@ -199,7 +200,8 @@ impl<T: Placed> Levels<T> {
 }
 
 impl<T: Placed + Clone> Levels<T> {
-    /// Returns these levels without the tables in `removed` and with `added` at `place`; both lists may be empty.
+    /// Returns these levels without the tables in `removed` and with the tables of `added` at `place`. Both lists may
+    /// be empty.
     ///
     /// # Errors
     /// If a table to remove does not exist, or `added` does not fit between the tables of its run.
@@ -209,7 +211,7 @@ impl<T: Placed + Clone> Levels<T> {
         Ok(next)
     }
 
-    /// Applies the edit in place; after an error the levels must not be used any more.
+    /// Applies the edit in place. After an error, the levels must not be used any more.
     pub(crate) fn apply(
         &mut self,
         removed: &[TableId],

@@ -12,7 +12,7 @@ use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
 
-/// Limit of jobs between two flushes; a policy with more counts as one that never rests.
+/// Limit of jobs between two flushes. A policy with more jobs is treated as one that never rests.
 const MAX_JOBS_PER_FLUSH: u64 = 10_000;
 
 /// Load of the simulated tree. All numbers are at least 1.
@@ -22,7 +22,7 @@ pub struct Load {
     pub writes_per_flush: u64,
     /// Key and value bytes of each write.
     pub entry_bytes: u64,
-    /// Maximum number of entries in a table; runs are cut to it. `u64::MAX` makes a run one table.
+    /// Maximum number of entries in a table. Longer runs are cut into tables. With `u64::MAX`, each run is one table.
     pub entries_per_table: u64,
     /// Number of keys, each equally likely to be written; `None` if no key is written twice.
     pub distinct_keys: Option<u64>,
@@ -98,7 +98,7 @@ impl Report {
     }
 }
 
-/// A simulated tree with its policy and its load.
+/// A simulated tree, with its policy and the written keys.
 pub struct Simulator<'a> {
     policy: &'a dyn CompactionPolicy,
     load: Load,
@@ -108,7 +108,7 @@ pub struct Simulator<'a> {
     report: Report,
 }
 
-/// Simulates `flushes` flushes into an empty tree; after each flush the policy comes to rest.
+/// Simulates `flushes` flushes into an empty tree. After each flush, the policy comes to rest.
 ///
 /// # Errors
 /// If the load has a zero, or the policy violates an invariant of its axis.
@@ -287,7 +287,7 @@ mod tests {
     fn overwritten_keys_go_and_the_rest_stays() {
         let load = Load { distinct_keys: Some(3000), ..NEW_KEYS };
         let report = simulate(&*policy("leveled"), load, 200).unwrap();
-        // All keys are in one run of the last level, and the runs above repeat a part of them.
+        // All keys are in one run of the last level, and the runs above repeat some of them.
         let last = report.levels.last().unwrap();
         assert!((299_000..=300_000).contains(&last.bytes), "{last:?}");
         assert!(report.flush_bytes < report.user_bytes_written);

@@ -1,9 +1,9 @@
-//! Checks of the size ratio T between levels, as a factor of bytes or as a number of runs, and of the number of runs
-//! in level 0.
+//! Checks of the size ratio T between levels, as a factor of bytes or as a number of runs. Also checks the number of
+//! runs in level 0.
 
 use serde::{Deserialize, Serialize};
 
-/// The parameters of the policies whose only parameter is T, the number of runs that are merged into one.
+/// The parameters of policies whose only parameter is T, the number of runs that are merged into one.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct RunRatioParams {
@@ -23,8 +23,8 @@ impl RunRatioParams {
     }
 }
 
-/// Checks the factor `ratio` of the parameter `name`: a level of one run grows until it is `ratio` times as large as
-/// the one above.
+/// Checks the factor `ratio` of the parameter `name`. A level of one run grows until it is `ratio` times as large as
+/// the level above.
 ///
 /// Below 1.1 the sizes of levels are almost equal and every flush would pass through dozens of levels.
 pub(crate) fn factor(name: &str, ratio: f64) -> Result<f64, String> {
@@ -50,8 +50,8 @@ pub(crate) fn level0_runs(runs: u64) -> Result<usize, String> {
     }
 }
 
-/// Returns `buffer_bytes` · `ratio`^`exponent`, computed by multiplications only: unlike `powf` they give the same
-/// number on every machine.
+/// Returns `buffer_bytes` · `ratio`^`exponent`, computed by multiplications only. Unlike `powf`, multiplications give
+/// equal results on every machine.
 pub(crate) fn grown_bytes(buffer_bytes: u64, ratio: f64, exponent: usize) -> f64 {
     (0..exponent).fold(buffer_bytes.max(1) as f64, |bytes, _| bytes * ratio)
 }

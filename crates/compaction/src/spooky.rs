@@ -1,24 +1,24 @@
-//! Spooky: whole levels are merged, but into the largest level one group of perfectly overlapping tables at a time.
+//! Spooky: complete levels are merged, except that the largest level is merged in groups of exactly overlapping tables.
 //!
 //! Source: Dayan, Weiss, Dashevsky, Pan, Bortnikov, Twitto, "Spooky: Granulating LSM-Tree Compactions Correctly" (VLDB
-//! 2022). Merging whole levels, as [`leveled`](crate::leveled) does, needs as much transient space as the data when the
-//! largest level is merged. Merging table by table, as [`leveled-partial`](crate::leveled_partial) does, needs little,
-//! and writes more, because tables overlap others in part. Here the level above the largest is cut at the boundaries
-//! of the largest level's tables ([`CompactionPolicy::cuts`]). Once it is full, it is drained in key order: the tables
-//! within the boundaries of one table of the largest level are merged with that table, then those of the next one. A
-//! group that is smaller than a table takes the next one along, so that tables stay large.
+//! 2022). Merging complete levels, as in [`leveled`](crate::leveled), needs as much transient space as the data when
+//! the largest level is merged. Merging table by table, as in [`leveled-partial`](crate::leveled_partial), needs little
+//! space, but writes more, because tables overlap others in part. Here, the level above the largest is cut at the
+//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When it is full, it is drained in key order.
+//! The tables within the boundaries of one table of the largest level are merged with that table, and then those of the
+//! next table. A group that is smaller than a table includes the next group, so that tables stay large.
 //!
 //! The levels above are merged whole, and their transient space is a small share of the data. Level 0 and the
 //! capacities are those of `leveled`.
 //!
-//! A shape has no memory, so a drain that has begun is known by the table numbers: the largest level then has a table
-//! that is newer than all tables of the level above. A run that enters the level above the largest is always merged,
+//! A shape has no memory, so a drain in progress is recognized by the table numbers: the largest level then has a table
+//! that is newer than all tables of the level above. A run that enters the level above the largest is always merged and
 //! never moved, because it must be cut.
 //!
 //! # What it costs
-//! Reads and writes are those of `leveled`, and one write more for the first run that enters the level above the
-//! largest. A merge into the largest level takes about as much transient space as one table of it and its share of the
-//! level above. The number of tables of the level above is that of the largest level.
+//! Reads and writes are those of `leveled`, plus one write for the first run that enters the level above the largest. A
+//! merge into the largest level takes about as much transient space as one of its tables and the matching part of the
+//! level above. The level above has as many tables as the largest level.
 
 use std::sync::Arc;
 
@@ -93,7 +93,8 @@ impl CompactionPolicy for Spooky {
     }
 }
 
-/// Returns the level above the largest, if a part of it was merged into the largest level after it was last written.
+/// Returns the level above the largest, if some of its tables were merged into the largest level after the level was
+/// last written.
 fn level_being_drained(shape: &Shape) -> Option<usize> {
     let level = shape.last_level().checked_sub(1).filter(|level| *level > 0)?;
     let ([above], [largest]) = (shape.runs_of(level), shape.runs_of(level + 1)) else { return None };
@@ -105,8 +106,8 @@ fn newest(run: &Run<TableShape>) -> u64 {
     run.tables.iter().map(|table| table.id).max().unwrap_or(0)
 }
 
-/// Returns the job that merges the first tables of a level of one run with all tables of the level below that they
-/// overlap, and with all of their own level that those overlap in turn.
+/// Returns the job that merges the first tables of a level of one run with all tables that they overlap in the level
+/// below. Tables of the upper level that overlap these are included as well.
 fn first_group(shape: &Shape, level: usize) -> Job {
     let (above, below) = (&shape.runs_of(level)[0].tables, &shape.runs_of(level + 1)[0]);
     let whole = below.tables.iter().map(|table| table.bytes).max().unwrap_or(0);
@@ -191,7 +192,8 @@ mod tests {
         }
     }
 
-    /// The claim of the authors: the writes of whole merges, with the transient space of partial ones.
+    /// The claim of the authors: as many writes as with merges of complete levels, and as little transient space as
+    /// with partial merges.
     #[test]
     fn it_writes_as_leveled_and_needs_little_space() {
         let load =

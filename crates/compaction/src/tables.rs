@@ -10,15 +10,16 @@ pub(crate) fn overlapping<'a>(run: &'a Run<TableShape>, smallest: &[u8], largest
     &run.tables[from..to.max(from)]
 }
 
-/// Returns the tables of a level of at most one run that overlap `table`; none if the level does not exist.
+/// Returns the tables of a level of at most one run that overlap `table`. Returns no tables if the level does not
+/// exist.
 pub(crate) fn overlapped_by<'a>(shape: &'a Shape, level: usize, table: &TableShape) -> &'a [TableShape] {
     let run = shape.runs_of(level).first();
     run.map_or(&[], |run| overlapping(run, &table.smallest, &table.largest))
 }
 
-/// Merges `tables` of `level` with all tables between their smallest and their largest key in the one run below; the
-/// other tables of that run stay. If it has none there and the input tables come from one run, they are moved, which
-/// costs no writes.
+/// Merges `tables` of `level` with the tables between their smallest and largest key in the one run below. The other
+/// tables of that run stay. If there are no such tables and the input comes from one run, it is moved, which costs no
+/// writes.
 pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from_one_run: bool) -> Job {
     let smallest = tables.iter().map(|table| &*table.smallest).min().unwrap_or_default();
     let largest = tables.iter().map(|table| &*table.largest).max().unwrap_or_default();
@@ -29,14 +30,14 @@ pub(crate) fn push_down(shape: &Shape, level: usize, tables: &[TableShape], from
     Job { inputs, level: level + 1, run: below.map(|run| run.id), action }
 }
 
-/// Merges all of level 0 with the overlapping tables of the one run of level 1.
+/// Merges all runs of level 0 with the overlapping tables of the one run of level 1.
 pub(crate) fn push_level_0(shape: &Shape) -> Job {
     let runs = shape.runs_of(0);
     let tables: Vec<TableShape> = runs.iter().flat_map(|run| &run.tables).cloned().collect();
     push_down(shape, 0, &tables, runs.len() == 1)
 }
 
-/// Rewrites a table in its run; its tombstones are dropped where no older data overlaps them.
+/// Rewrites a table in its run. Tombstones are dropped if no older data overlaps them.
 pub(crate) fn rewrite(level: usize, run: &Run<TableShape>, table: &TableShape) -> Job {
     Job { inputs: vec![table.id], level, run: Some(run.id), action: Action::Merge }
 }

@@ -2,8 +2,8 @@
 
 use crate::shape::{Levels, OutputRun, Shape, TableId, TableShape};
 
-/// Builds a tree with a buffer of one byte. `levels` has for each level the bytes of its runs, the newest first. Every
-/// run is one table over all keys; tables are numbered from 1 in this order.
+/// Builds a tree with a buffer of one byte. For each level, `levels` has the bytes of its runs, newest first. Every run
+/// is one table over all keys. Tables are numbered from 1 in this order.
 pub(crate) fn shape(levels: &[&[u64]]) -> Shape {
     let mut id: TableId = levels.iter().map(|runs| runs.len() as u64).sum();
     let mut built = Levels::default();

@@ -1,13 +1,13 @@
-//! Tiered compaction: a level gathers T runs of one size, which then become one run of the next level.
+//! Tiered compaction: a level collects T runs of one size, which then become one run of the next level.
 //!
-//! Source: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997),
-//! called tiering by Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2; size-tiered
-//! compaction in Cassandra. It has no capacities: a level is full when it has T runs.
+//! Sources: Jagadish et al., "Incremental Organization for Data Recording and Warehousing" (VLDB 1997); Dayan,
+//! Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls it tiering; size-tiered compaction in
+//! Cassandra. Levels have no capacities: a level is full when it has T runs.
 //!
 //! # What it writes
-//! After N flushes of keys that are all different, level i has taken ⌊N / T^i⌋ runs of T^i buffers and written each
-//! once. Write amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and at most one for each
-//! level i with T^i ≤ N. The textbook's L·(T−1)/T to L agrees.
+//! After N flushes of distinct keys, level i has taken ⌊N / T^i⌋ runs of T^i buffers and written each run once. Write
+//! amplification is therefore exactly 1 + Σ ⌊N / T^i⌋·T^i / N: one for the flush, and at most one for each level i with
+//! T^i ≤ N. The textbook's range L·(T−1)/T to L agrees.
 
 use catalog::{Build, Variant};
 

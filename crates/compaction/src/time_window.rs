@@ -1,20 +1,20 @@
-//! Time-window compaction: data of one time window become one run, and runs of different windows are never merged.
+//! Time-window compaction: the data of one time window become one run, and runs of different windows are never merged.
 //!
-//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are written
-//! in order of time and read by time. A policy has no clock, so time is counted in bytes written: a window is `window`
-//! buffers of data. Level 0 is the open window. In it, `min_runs` neighbours of similar size become one, the smaller
-//! ones first. When it has `window` buffers it is closed: all of it becomes one run of level 1, and is not compacted
-//! again. Keys that are overwritten inside a window make it last longer. Cassandra then drops a window whose time is
-//! over. This policy does not, so it changes no answer; the policy that drops old data is `fifo`.
+//! Source: the time-window compaction strategy of Cassandra (Jirsa, CASSANDRA-9666, 2016), for data that are written in
+//! order of time and read by time. A policy has no clock, so time is measured in written bytes: a window is `window`
+//! buffers of data. Level 0 is the open window. In the open window, `min_runs` neighbours of similar size become one
+//! run, smaller runs first. When level 0 has `window` buffers, the window is closed: all of it becomes one run of level
+//! 1, and is not compacted again. Keys that are overwritten inside a window make the window last longer. Cassandra
+//! drops a window whose time is over. This policy does not, so it changes no answer. The policy `fifo` drops old data.
 //!
 //! # What it costs
-//! With m = `min_runs` and W = `window`, N flushes of keys that are all different close q = ⌊N / W⌋ windows and
-//! leave r = N − q·W buffers in the open one. Write amplification is exactly
+//! With m = `min_runs` and W = `window`, N flushes of distinct keys close q = ⌊N / W⌋ windows and leave r = N − q·W
+//! buffers in the open window. Write amplification is exactly
 //!
 //! > 1 + ( q·(W + S(W − 1)) + S(r) ) / N,  S(j) = Σ ⌊j / m^i⌋·m^i, i ≥ 1,  and no W inside where W = 1:
 //!
-//! it does not grow with the data; only the number of runs does: q plus those of the open window. A lookup has to
-//! search every window that its key is not excluded from. Stale data of other windows stay forever.
+//! it does not grow with the data. Only the number of runs grows: q, plus the runs of the open window. A lookup has to
+//! search every window whose key range contains the key. Stale data of other windows stay forever.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWin
      min_runs = 4\n",
 );
 
-/// Limit of similar size: the largest run is less than this many times as large as the smallest.
+/// Limit of similar size: the largest run is less than this number of times as large as the smallest run.
 const LIKE: u64 = 2;
 
 /// The time-window policy with its parameters.
@@ -81,7 +81,8 @@ impl TimeWindow {
         Job { inputs, level: 1, run: None, action }
     }
 
-    /// Merges neighbours of similar size; of several groups the one with the fewest bytes, which is as new as any.
+    /// Merges neighbours of similar size. Of several groups, the group with the fewest bytes is merged, which is as new
+    /// as any.
     fn merge_inside(&self, shape: &Shape) -> Option<Job> {
         let runs: Vec<_> = shape.runs_of(0).iter().map(|run| (0, run)).collect();
         let bytes = |group: &[(usize, &Run<_>)]| group.iter().map(|(_, run)| run.bytes()).sum::<u64>();

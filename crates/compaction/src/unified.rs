@@ -1,7 +1,7 @@
-//! Unified compaction: one number per level selects tiering, leveling, or anything between them.
+//! Unified compaction: one number per level selects tiering, leveling, or a policy in between.
 //!
 //! Source: the `UnifiedCompactionStrategy` of Apache Cassandra 5 (CEP-26), as its documentation describes it. A level
-//! has a scaling parameter W, from which its threshold T and its fan factor F follow:
+//! has a scaling parameter W, which determines its threshold T and its fan factor F:
 //!
 //! | W | spelling | T | F |
 //! |---|---|---|---|
@@ -9,19 +9,18 @@
 //! | 0 | `N` | 2 | 2 |
 //! | above 0 | `T` and T | 2 + W | 2 + W |
 //!
-//! The size of a run decides its level: level i ends at F(0)·F(1)·…·F(i) buffers. As soon as a level has T runs, all of
-//! them become one. It goes to the next level if it reaches the end of its own, and stays otherwise. With T = 2 that
-//! is leveling: each arrival is merged at once with the one run of its level. Levels beyond the last parameter use
-//! that parameter.
+//! The size of a run decides its level: level i ends at F(0)·F(1)·…·F(i) buffers. When a level has T runs, all of them
+//! become one run. If this run reaches the end of the level, it goes to the next level; otherwise it stays. T = 2 is
+//! leveling: each arrival is merged at once with the one run of its level. Levels beyond the last parameter use that
+//! parameter.
 //!
-//! Two parts of the strategy are left to the tree. It cuts runs into SSTables by their size, where Cassandra has
-//! shards. The size of the inputs decides the level of a result, where Cassandra measures the result.
+//! Two parts of the strategy are left to the tree. The tree cuts runs into SSTables by size, where Cassandra has
+//! shards. The level of a result depends on the size of its inputs, where Cassandra measures the result.
 //!
 //! # What it costs
-//! With equal parameters and keys that are all different, the writes and runs are exactly those of
-//! [`tiered`](crate::tiered) with T or of [`leveled`](crate::leveled) with F. Different parameters per level are a
-//! K-LSM in the spelling that operators know. `T4, L10` writes little in the small levels and keeps the large ones
-//! in one run each.
+//! With equal parameters and distinct keys, the writes and runs are exactly those of [`tiered`](crate::tiered) with T
+//! or of [`leveled`](crate::leveled) with F. Different parameters per level are a K-LSM in the notation that operators
+//! know. `T4, L10` writes little in the small levels and keeps each large level in one run.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -97,8 +96,8 @@ impl Unified {
         2 + self.scaling(level).max(0)
     }
 
-    /// Returns the bytes from which a run belongs to a deeper level: the buffer times F of each level down to this
-    /// one.
+    /// Returns the size in bytes from which a run belongs to a deeper level: the buffer times F of each level down to
+    /// this level.
     fn end(&self, shape: &Shape, level: usize) -> f64 {
         let fans = (0..=level).map(|level| (2 + self.scaling(level).abs()) as f64);
         fans.fold(shape.buffer_bytes.max(1) as f64, |bytes, fan| bytes * fan)

@@ -1,20 +1,20 @@
-//! Universal compaction: the runs form one list in order of age, and three rules select the neighbours to merge.
+//! Universal compaction: the runs are one list in order of age, and three rules select the neighbours to merge.
 //!
-//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. Nothing is done with fewer
-//! than `num_runs` runs. Otherwise the first of these rules that applies decides:
-//! 1. *Space*: where all runs but the oldest have `max_size_amplification_percent` of its size or more,
+//! Source: `RocksDB`'s universal compaction style, as its options and its wiki describe it. With fewer than `num_runs`
+//! runs, nothing is merged. Otherwise the first of these rules that applies decides:
+//! 1. *Space*: if all runs except the oldest have together at least `max_size_amplification_percent` of its size,
 //!    everything is merged.
-//! 2. *Size ratio*: from the newest run on, the first group of at least `min_merge_width` neighbours is merged
-//!    in which each run is at most `size_ratio_percent` larger than all those before it together.
-//! 3. *Number*: the newest runs are merged, as many as bring the number down to `num_runs`.
+//! 2. *Size ratio*: starting from the newest run, merges the first group of at least `min_merge_width` neighbours. In
+//!    the group, each run is at most `size_ratio_percent` larger than all newer runs of the group together.
+//! 3. *Number*: merges as many of the newest runs as needed to have `num_runs` runs.
 //!
-//! All runs stay in level 0; the output of a compaction takes the position of its oldest input.
+//! All runs stay in level 0. The output of a compaction takes the position of its oldest input.
 //!
 //! # What it costs
-//! No closed form. Groups double, so writes are close to those of [`binary-counter`](crate::binary_counter) at small
-//! `num_runs`, and fewer at larger values, between tiered and leveled. Lookups search up to `num_runs` runs. The space
-//! rule keeps stale data below `max_size_amplification_percent`; a compaction of everything takes as much transient
-//! space as the size of the data.
+//! There is no closed form. Groups double, so writes are similar to those of [`binary-counter`](crate::binary_counter)
+//! for small `num_runs`. For larger `num_runs`, there are fewer writes, between tiered and leveled. Lookups search up
+//! to `num_runs` runs. The space rule keeps stale data below `max_size_amplification_percent`. A compaction of all data
+//! takes as much transient space as the data.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -91,14 +91,15 @@ fn percent_of(bytes: u64, percent: u64) -> u128 {
 }
 
 impl Universal {
-    /// Returns whether all runs but the oldest are too large in relation to it.
+    /// Returns whether all runs except the oldest are too large in relation to the oldest run.
     fn is_amplified(&self, runs: &[(usize, &Run<TableShape>)]) -> bool {
         let Some(((_, oldest), newer)) = runs.split_last() else { return false };
         let newer: u64 = newer.iter().map(|(_, run)| run.bytes()).sum();
         percent_of(newer, 100) >= percent_of(oldest.bytes(), self.max_size_amplification_percent)
     }
 
-    /// Returns the end of the group that begins at `start`: after the last run that is not too large for it.
+    /// Returns the end of the group that begins at `start`: the position after the last run that is not too large for
+    /// the group.
     fn group_end(&self, runs: &[(usize, &Run<TableShape>)], start: usize) -> usize {
         let mut together = runs[start].1.bytes();
         for (index, (_, run)) in runs.iter().enumerate().skip(start + 1) {

@@ -3,8 +3,8 @@
 use crate::job::{Action, Job};
 use crate::shape::{Run, Shape, TableShape};
 
-/// Returns the level with the highest `fullness`, if that is at least 1. Of equal levels the deepest wins, so that the
-/// levels above are then merged into a level with room.
+/// Returns the level with the highest `fullness`, if that is at least 1. Among equally full levels, the deepest is
+/// returned, so that the levels above are then merged into a level with room.
 pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<usize> {
     (0..shape.levels.levels.len())
         .map(|level| (level, fullness(level)))
@@ -13,13 +13,13 @@ pub(crate) fn fullest(shape: &Shape, fullness: impl Fn(usize) -> f64) -> Option<
         .map(|(level, _)| level)
 }
 
-/// Merges all runs of `level` into a new run of the level below, before the runs of that level.
+/// Merges all runs of `level` into a new run of the level below, which is placed before the runs of that level.
 pub(crate) fn merge_down(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level + 1, Action::Merge)
 }
 
-/// Merges all runs of `level` and of the level below into one run there; a single run with an empty level below is
-/// moved, which costs no writes.
+/// Merges all runs of `level` and of the level below into one run of the level below. If the level below is empty, a
+/// single run is moved, which costs no writes.
 pub(crate) fn merge_into_next(shape: &Shape, level: usize) -> Job {
     let alone = shape.runs_of(level).len() == 1 && shape.runs_of(level + 1).is_empty();
     job(shape, &[level, level + 1], level + 1, if alone { Action::Move } else { Action::Merge })
@@ -30,8 +30,8 @@ pub(crate) fn merge_within(shape: &Shape, level: usize) -> Job {
     job(shape, &[level], level, Action::Merge)
 }
 
-/// Merges runs that are consecutive in age, given with their levels from the newest to the oldest, into one run at the
-/// position of the oldest.
+/// Merges runs that are consecutive in age into one run at the position of the oldest. `runs` gives them with their
+/// levels, from newest to oldest.
 pub(crate) fn merge_runs(runs: &[(usize, &Run<TableShape>)]) -> Job {
     let level = runs.last().map_or(0, |(level, _)| *level);
     let inputs = runs.iter().flat_map(|(_, run)| &run.tables).map(|table| table.id).collect();

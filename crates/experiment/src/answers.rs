@@ -27,7 +27,7 @@ pub struct AnswerFile {
 }
 
 impl AnswerFile {
-    /// Reads a file and the claims next to it. `None` for a file without figures and claims.
+    /// Reads an experiment file and the claims next to it. Returns `None` for a file without figures and claims.
     pub fn read(path: &Path) -> Outcome<Option<Self>> {
         let file = SourceFile::read(path)?;
         let sheet = read_sheet(&file)?;
@@ -41,7 +41,7 @@ impl AnswerFile {
         Ok(Some(Self { path: path.to_owned(), sheet, claims, runs: !is_computed(&file) }))
     }
 
-    /// The name of the file with its folder: `cs265/e01-hash-speed.toml`.
+    /// The name of the file with its folder, such as `cs265/e01-hash-speed.toml`.
     pub fn name(&self) -> String {
         let parts: Vec<_> = self.path.iter().map(|part| part.to_string_lossy()).collect();
         parts[parts.len().saturating_sub(2)..].join("/")
@@ -64,7 +64,7 @@ pub(super) fn is_computed(file: &SourceFile) -> bool {
         && file.table.keys().all(|key| KEYS.contains(&key.as_str()))
 }
 
-/// The tables with a name: a single one, or an array of them.
+/// Reads the tables with a name: one table, or an array of tables.
 fn tables<T: DeserializeOwned>(
     file: &SourceFile,
     name: &str,

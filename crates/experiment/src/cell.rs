@@ -25,8 +25,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A text that identifies the store: the engine, and the part of the design that it reads. Different stores have
-    /// different texts.
+    /// A text that identifies the store: the engine, and the part of the design that the engine reads. Different stores
+    /// have different texts.
     pub fn subject(&self) -> String {
         let reads = match engine(&self.engine).reads_whole_design() {
             true => self.design.to_toml().to_string(),

@@ -13,8 +13,8 @@ use super::file::SourceFile;
 use super::overrides::Sets;
 use super::paths;
 
-/// The deprecated names in an experiment, each once, as a sentence with the name to use: those in its `[design]` table
-/// and its sweep, in the design file that it extends or that replaces this one, and in `--set`.
+/// One sentence per deprecated name in an experiment, with the name to use instead. The search covers the `[design]`
+/// table, the sweep, the design file that is extended or that replaces it, and `--set`.
 pub(super) fn deprecations(file: &SourceFile, replacing: Option<&Path>, sets: &Sets) -> Outcome<Vec<String>> {
     let mut tables = vec![file.table.clone()];
     match replacing {

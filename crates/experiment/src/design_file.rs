@@ -17,7 +17,8 @@ pub fn read_design(path: &Path) -> Outcome<Design> {
     read_extended(&SourceFile::read(path)?, &[])
 }
 
-/// The design of a file that the files in `above` extend, directly or indirectly; these are given by their identities.
+/// Reads the design of a file. `above` contains the identities of the files that extend the file directly or
+/// indirectly, so that cycles are detected.
 pub(super) fn read_extended(file: &SourceFile, above: &[PathBuf]) -> Outcome<Design> {
     let keys = names(&DESIGN_FILE);
     if let Some(key) = file.table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -71,7 +72,7 @@ pub(super) fn extended_file(file: &SourceFile, name: &Value) -> Outcome<SourceFi
     referred(file, "extends", name)
 }
 
-/// Another file named under `key`: next to the naming file, or in a folder `configs` above it.
+/// Finds the file that another file names under `key`: in the same folder, or in a folder `configs` above it.
 pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<SourceFile> {
     let Some(path) = find(file.folder(), name) else {
         let message = format!("there is no file {name} next to this file or in configs/");
@@ -80,8 +81,8 @@ pub(super) fn referred(file: &SourceFile, key: &str, name: &str) -> Outcome<Sour
     SourceFile::read(&path)
 }
 
-/// Finds a file by the name in another file: next to that file, in a folder `configs` at or above it, or in `configs`
-/// below the current folder.
+/// Finds a file that another file names. The search covers the folder of that file, folders `configs` at or above it,
+/// and `configs` below the current folder.
 fn find(folder: &Path, name: &str) -> Option<PathBuf> {
     let beside = folder.join(name);
     let above = folder.ancestors().map(|ancestor| match ancestor.ends_with("configs") {

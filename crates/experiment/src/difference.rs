@@ -1,4 +1,4 @@
-//! The differences between two configurations: the number of factors of their comparison.
+//! The differences between two configurations. Their number is the number of factors of a comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -15,8 +15,8 @@ const ENGINE_LABEL: &str = "engine.label";
 /// The path of the shared library of an engine.
 const ENGINE_LIBRARY: &str = "engine.library";
 
-/// The paths of all settings in which two configurations differ. A kind includes its parameters: those that only one of
-/// two kinds has, or that each has at its own default, are part of that one difference.
+/// The paths of all settings in which two configurations differ. Two kinds with different parameters count as one
+/// difference. Parameters that only one kind has, or that have the default of their kind, do not count separately.
 pub(super) fn differences(a: &Cell, b: &Cell) -> Vec<String> {
     let mut found = Vec::new();
     choices(&engines::CATALOG, &a.engine, &b.engine, &mut found);
@@ -90,8 +90,8 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Adds the paths below `path` at which two values differ. A table in an array is named by its name, such as
-/// `phase.load`, or else by its index.
+/// Adds the paths below `path` at which two values differ. The path of a table in an array uses the name of the table,
+/// such as `phase.load`, or else its index.
 fn collect(path: &str, a: Option<&Value>, b: Option<&Value>, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (a, b) {
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 
-    /// Two builds of one engine differ in the library alone: their labels are names, and what neither matches of our own
-    /// tree does not set them apart.
+    /// Two builds of one engine differ only in the library. Their labels are only names. Settings that neither build
+    /// can match are no difference.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

@@ -19,7 +19,7 @@ pub fn read_engine(value: &Value) -> Result<Choice, ChoiceError> {
 /// Changes the value at a path inside an engine; the empty path replaces the whole engine.
 ///
 /// # Errors
-/// Those of [`read_engine`].
+/// The errors of [`read_engine`].
 pub(super) fn with_engine(engine: &Choice, path: &[&str], value: Value) -> Result<Choice, ChoiceError> {
     let Some(parameter) = path.first() else { return read_engine(&value) };
     let mut table = engine.to_toml();
@@ -63,7 +63,7 @@ pub struct Absence {
 }
 
 impl Absence {
-    /// The absence of the engine of a choice; `None` if it is available.
+    /// The reason why an engine is not available; `None` if it is available.
     pub(crate) fn of(choice: &Choice) -> Option<Self> {
         let missing = engine(choice).identify().err()?;
         Some(Self { engine: engine_label(choice), missing })

@@ -1,8 +1,8 @@
-//! One memory budget for all configurations of a sweep: `memory = "equal"`.
+//! Gives all configurations of a sweep one memory budget: `memory = "equal"`.
 //!
-//! The budget is `design.memory`. Two memtables are set aside, filters and fences take the memory that they need, and
-//! the cache gets the rest. So a larger filter means a smaller cache. The memory of each side is measured, and a
-//! comparison with different memory is flagged.
+//! The budget is `design.memory`. Two memtables are set aside, filters and fence pointers take the memory that they
+//! need, and the cache gets the rest. A larger filter therefore means a smaller cache. The memory of each configuration
+//! is measured, and comparisons of configurations with different memory are flagged.
 
 use toml::Value;
 

@@ -10,8 +10,8 @@ use workload::{Kind, Mixed, PhasePlan, Plan, Rate, StoreStep, Work};
 
 use super::cell::Cell;
 
-/// The largest storage of a tree in multiples of its SSTables: a compaction of everything has its input and its output
-/// on storage at once, in addition to the WAL.
+/// The largest storage of a tree, as a multiple of its SSTable bytes. A compaction of the whole tree has its input and
+/// its output on storage at once, in addition to the WAL.
 const MERGE_FACTOR: f64 = 2.5;
 
 /// The largest number of versions per key on storage, for a policy without a size ratio.
@@ -20,7 +20,7 @@ const MOST_VERSIONS: f64 = 10.0;
 /// The overhead of an entry in an SSTable, in bytes.
 const ENTRY_OVERHEAD_BYTES: f64 = 8.0;
 
-/// The largest number of memtables in memory: the active one and two that are being flushed.
+/// The largest number of memtables in memory: the active memtable and two that are being flushed.
 const MEMTABLES: f64 = 3.0;
 
 /// The bits per key of filters that have no parameter of that name.
@@ -49,7 +49,7 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
 pub struct Estimate {
     /// Bytes of storage at the peak.
     pub storage_bytes: f64,
-    /// Bytes of memory: memtables, cache, and the model for the checks of answers.
+    /// Memory in bytes of memtables, cache, and the reference model that checks answers.
     pub memory_bytes: f64,
     /// Estimated seconds of each phase.
     pub phase_seconds: Vec<f64>,
@@ -180,27 +180,27 @@ fn seconds_of(kind: Kind) -> f64 {
     ASSUMED_RATES.iter().find(|(known, _)| *known == kind).map_or(1e-5, |(_, rate)| 1.0 / rate)
 }
 
-/// Versions of a key that may be on storage at once: all of them without compaction, or else one per run or level
-/// that the policy compacts together.
+/// The number of versions of a key that may be on storage at once. Without compaction, all versions may be; otherwise
+/// one per run or level that the policy compacts together.
 fn versions(design: &Design) -> f64 {
     let policy = design.choice("compaction");
     match (policy.kind(), policy.params().get("size_ratio").and_then(toml::Value::as_float)) {
         ("none", _) => f64::INFINITY,
-        // A policy with a capacity keeps all versions up to it.
+        // A policy with a capacity keeps all versions until its capacity is reached.
         _ if capacity(design, "compaction").is_some() => f64::INFINITY,
         (_, ratio) => ratio.unwrap_or(MOST_VERSIONS).max(2.0),
     }
 }
 
-/// The largest size of memtables in bytes: the usual ones, and those that accumulate before writers stall. The latter
-/// contain at most the written bytes.
+/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall.
+/// Those contain at most the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);
     capacity * MEMTABLES + (capacity * piled_up).min(written_bytes)
 }
 
-/// The bytes of filters: their bits for every entry, and their initial size for every SSTable.
+/// The bytes of all filters: their bits per entry, and the initial size of each filter.
 fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     let choice = design.choice("bloom");
     if choice.kind() == "none" {
@@ -215,7 +215,7 @@ fn filter_bytes(design: &Design, stored_bytes: f64, entries: f64) -> f64 {
     (entries + begun) * number("bits_per_key").unwrap_or(MOST_FILTER_BITS) / 8.0
 }
 
-/// The capacity of a choice in bytes, if it has one.
+/// The capacity of a choice in bytes; `None` if the choice has no capacity.
 fn capacity(design: &Design, axis: &str) -> Option<f64> {
     let capacity = design.choice(axis).params().get("capacity")?.as_str()?;
     parse_bytes(capacity).ok().map(|bytes| bytes as f64)

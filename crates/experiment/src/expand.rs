@@ -1,4 +1,5 @@
-//! Expands a sweep to configurations: every combination is assembled, named, and left out if it cannot run.
+//! Expands a sweep into configurations. Each combination of values is assembled and named. Combinations that cannot run
+//! are left out.
 
 use std::collections::HashMap;
 
@@ -112,7 +113,7 @@ impl Sweep {
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
 
-    /// The label of a configuration: the choice on each swept axis, and the other swept values by name.
+    /// The label of a configuration: the choice on each swept axis, and the other swept values with their names.
     fn label(
         &self,
         (engine, design): (&Choice, &Design),
@@ -221,7 +222,7 @@ fn check_presence(left_out: &[LeftOut]) -> Result<(), SweepError> {
     Err(SweepError::new(ENGINE, format!("{}; {all}", absent.join("; "))))
 }
 
-/// Advice for a parameter that no swept kind has: the parameters of its table.
+/// Advice for a parameter that no swept kind has: lists the valid parameters of the table.
 fn parameters(of: &str, name: &str, mut known: Vec<String>) -> String {
     known.sort();
     known.dedup();
@@ -255,7 +256,7 @@ fn reads_all(choice: &Choice) -> bool {
     engine(choice).reads_whole_design()
 }
 
-/// The reason why a configuration cannot run in this mode; `None` if it can.
+/// The reason why a configuration cannot run in this mode; `None` if it can run.
 fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let component = cell.task.component();
     if let Some(reason) = component.and_then(|component| component.subject().refusal(&cell.design)) {
@@ -318,8 +319,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Whether this configuration has the parameter at a path: `none` has no `bits_per_key`, `uniform` no `theta`, and
-    /// other engines read only their options of a design.
+    /// Whether this configuration has the parameter at a path. For example, `none` has no `bits_per_key`, `uniform` has
+    /// no `theta`, and other engines read only some options of a design.
     fn has(&self, path: &str) -> bool {
         let path = ConfigPath::new(path);
         match (path.root(), path.below()) {
@@ -497,7 +498,7 @@ mod tests {
         assert!(left_out[0].reason.contains("phase look ends after a time"), "{left_out:?}");
     }
 
-    /// Other engines read only their options of a design, so a sweep over other settings runs them once.
+    /// Other engines read only some options of a design, so a sweep over the other options runs each engine once.
     #[test]
     fn another_engine_runs_once_for_what_it_does_not_read() {
         let own = std::env::current_exe().unwrap();
@@ -509,7 +510,8 @@ mod tests {
         let (cells, left_out) = expand_as_far(&sweep, RunMode::Timed, true).unwrap();
         let labels: Vec<&str> = cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["lsmbench + binary", "lsmbench + eytzinger"]);
-        // This program is no library of RocksDB: both combinations report it, in the words of the sweep.
+        // The test program is not a library of RocksDB, so both combinations report an error in the wording of the
+        // sweep.
         assert_eq!(left_out.len(), 2);
         assert_eq!(left_out[0].label, "engine=other, design.fence=binary");
         assert!(left_out[0].reason.contains("it has no function"));

@@ -32,8 +32,8 @@ impl SourceFile {
         Ok(Self { path: path.to_owned(), text, table })
     }
 
-    /// An error at a key, given as a path from the top. A `[[phase]]` table is named by its name, a `[[chart]]` by its
-    /// index from 0.
+    /// Creates an error at a key, given as a path from the top of the file. A `[[phase]]` table is identified by its
+    /// name, a `[[chart]]` table by its index from 0.
     pub(crate) fn problem(&self, key: &[&str], message: impl Into<String>) -> Problem {
         // Unnamed tables of an array have an index, which readers do not know.
         let parts = key.iter().filter(|part| !part.is_empty() && part.parse::<usize>().is_err());

@@ -1,4 +1,5 @@
-//! The restrictions of engines: configurations that an engine cannot run, and terms of the design that it cannot match.
+//! The restrictions of engines: configurations that an engine cannot run, and settings of the design that an engine
+//! cannot match.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +14,8 @@ use super::engine::{engine, engine_label, is_limited};
 /// The reason why an engine with its own background threads has no counted mode.
 const COUNTED: &str = "background threads are timing-dependent";
 
-/// The number of terms of the design in which the engines of two configurations do not match. Terms that neither of two
-/// other engines matches do not set them apart, and neither do those of two builds of one engine.
+/// The number of design settings that the engine of one configuration can match and the other cannot. Settings that
+/// neither of two other engines can match do not count. Two builds of one engine have no mismatches.
 pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     if a.engine.kind() == b.engine.kind() {
         return 0;
@@ -26,8 +27,8 @@ pub(super) fn mismatches(a: &Cell, b: &Cell) -> usize {
     one.symmetric_difference(&other).count()
 }
 
-/// The reason to reject an experiment that names the engine of this configuration: counted mode needs an engine whose
-/// counters are equal in every run, and a step needs an engine with the call. `None` for an engine that can run.
+/// The reason why an experiment cannot use the engine of this configuration; `None` if it can. Counted mode needs an
+/// engine whose counters are equal in every run. A step needs an engine that has the call.
 pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     let name = engine_label(&cell.engine);
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

@@ -1,6 +1,6 @@
-//! The settings that kinds of a sweep inherit from the base design: those that the base changes and that the kinds
-//! also have, so that kinds are compared alike. A run prints them, because a reader may expect the defaults of a
-//! kind.
+//! The settings that kinds of a sweep inherit from the base design. A setting is inherited if the base changes it and
+//! the kind has it, too, so that all kinds are compared with equal settings. A run prints these settings, because a
+//! reader may expect the defaults of a kind.
 
 use catalog::Axis;
 use results::ConfigPath;

@@ -1,8 +1,8 @@
 //! Experiment files: from TOML to the configurations of a run.
 //!
-//! [`Experiment::load`] reads a file and everything that it refers to, applies the [`Overrides`] of the command line,
-//! and expands the sweep into [`Cell`]s. It rejects experiments that cannot run, with file, line and key.
-//! [`Experiment::facts`] returns the facts that verdicts depend on. This crate runs nothing.
+//! [`Experiment::load`] reads a file and all files that it refers to. It applies the [`Overrides`] of the command line
+//! and expands the sweep into [`Cell`]s. Experiments that cannot run are rejected with file, line and key.
+//! [`Experiment::facts`] returns the facts that verdicts depend on. This crate runs no experiment.
 
 mod answers;
 mod cell;

@@ -138,7 +138,8 @@ impl<'a> Loader<'a> {
         Ok(experiment)
     }
 
-    /// The name of the experiment: that of the file, with a prefix for a component, which no experiment on a tree has.
+    /// The name of the experiment: the name of its file. A component experiment gets a prefix that no tree experiment
+    /// has.
     fn name(&self, task: &Task) -> String {
         let stem = self.file.path.file_stem().unwrap_or_default().to_string_lossy();
         match task {
@@ -214,7 +215,7 @@ impl<'a> Loader<'a> {
         read_factor(ENGINE, value).map(Some).map_err(|error| self.file.problem(&[ENGINE], error.message))
     }
 
-    /// The table `[gate]` with its overrides; `None` without any.
+    /// Reads the table `[gate]` with its overrides; `None` if neither exists.
     fn gate(&self) -> Outcome<Option<GateRule>> {
         let is_given = self.file.table.contains_key("gate") || self.sets.under("gate").next().is_some();
         is_given.then(|| self.table("gate", &GateRule::KEYS)).transpose()
@@ -322,7 +323,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// The sweep: the axes that `[design]` sweeps, then the `[sweep]` table, then its overrides.
+    /// Reads the sweep: first the axes that `[design]` sweeps, then the `[sweep]` table, then its overrides.
     fn sweep(&self, in_design: Vec<Factor>) -> Outcome<Sweep> {
         let mut table = match self.file.table.get("sweep") {
             None => Table::new(),

@@ -1,5 +1,5 @@
-//! The metrics that a verdict asks for and that its phase cannot have, each with the reason and the setting that would
-//! give it. Only certain cases are here: a metric that merely may be missing is no error.
+//! The metrics that a verdict uses and that its phase cannot have, each with the reason and the setting that would
+//! provide the metric. Only certain cases are errors: a metric that may merely be missing is no error.
 
 use results::{Metric, RunMode, Unit, columns as c};
 use tree::{Design, Mapped};
@@ -55,8 +55,8 @@ pub(super) fn takes_time(metric: &Metric) -> bool {
     !metric.exact && (is_time || of_process.into_iter().any(|other| other == metric))
 }
 
-/// Why no row of this phase of a configuration has a value in a column, and the setting that gives one. `None` where it may
-/// have one.
+/// The reason why no row of this phase can have a value in a column, and the setting that would provide one. `None` if
+/// a row may have a value.
 pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode) -> Option<String> {
     if mode == RunMode::Counted && takes_time(metric) {
         return Some("counted mode measures no time; use trials.mode = \"timed\"".to_owned());
@@ -98,8 +98,8 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     })
 }
 
-/// Whether the blocks of a configuration are read in place: those of the default storage are mapped. A fence that reads
-/// pages of its own reads them through the cache.
+/// Whether the blocks of a configuration are read in place, without the cache. The default storage maps files and reads
+/// in place. Fence pointers with their own pages read those pages through the cache.
 fn bypasses_cache(cell: &Cell) -> bool {
     let (design, default) = (&cell.design, Design::default());
     let is_default = |axis: &str| design.choice(axis).kind() == default.choice(axis).kind();

@@ -27,7 +27,7 @@ pub struct Overrides {
     pub trials: Option<u64>,
     /// The seed.
     pub seed: Option<u64>,
-    /// Whether to run a reduced size: with the `[quick]` table of the experiment, or with counts and times divided by
+    /// Whether to use reduced sizes: those of the `[quick]` table of the experiment, or counts and times divided by
     /// ten.
     pub quick: bool,
     /// A design file that replaces that of the experiment.
@@ -37,7 +37,7 @@ pub struct Overrides {
 /// An override of a value in an experiment file.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
-    /// The path in its given form.
+    /// The path as the user wrote it.
     pub(super) path: String,
     /// The value.
     pub(super) value: Value,
@@ -56,7 +56,7 @@ pub(super) enum SetBy {
     CommandLine,
 }
 
-/// All overrides of an experiment file; later ones take precedence.
+/// All overrides of an experiment file, in order. Later overrides take precedence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sets(Vec<Set>);
 
@@ -104,7 +104,7 @@ impl Sets {
         }
     }
 
-    /// The overrides whose path begins with `root`, in order, each with the rest of its path.
+    /// The overrides whose path begins with `root`, in order, each with the part of its path after `root`.
     pub(super) fn under<'a>(&'a self, root: &'a str) -> impl Iterator<Item = (Vec<&'a str>, &'a Set)> {
         self.0.iter().filter_map(move |set| match paths::split(&set.path).split_first() {
             Some((first, rest)) if *first == root => Some((rest.to_vec(), set)),
@@ -143,7 +143,7 @@ impl Sets {
 }
 
 impl Set {
-    /// An error in this value, at its source.
+    /// Creates an error about this value, at its source.
     pub(super) fn problem(&self, file: &SourceFile, message: impl Into<String>) -> Problem {
         let table = match self.by {
             SetBy::File => "set",
@@ -170,8 +170,8 @@ fn example(root: &str) -> &'static str {
     }
 }
 
-/// The full path that a path without its first part may mean: `trials.mode` for `mode`, `design.cache.capacity` for
-/// `cache.capacity`.
+/// The full path that the user may have meant by a path without its first part: `trials.mode` for `mode`,
+/// `design.cache.capacity` for `cache.capacity`.
 fn inner_path(path: &str) -> Option<String> {
     let first = paths::split(path)[0];
     let design = Design::default().to_toml();

@@ -72,7 +72,7 @@ fn name_of(item: &Value) -> Option<&str> {
     item.get("name")?.as_str()
 }
 
-/// Parses the value after `=` on the command line: a TOML value, or else a string.
+/// Parses the value after `=` on the command line as a TOML value, or else as a string.
 ///
 /// # Errors
 /// The text begins like a TOML value but is not one, or a number is too large.

@@ -152,7 +152,7 @@ fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// The names of operations in the rows of a task: those of all kinds, and those of its steps.
+/// The names of operations in the rows of a task: the names of all kinds of operation, and the names of its steps.
 pub(super) fn operations(task: &Task) -> Vec<&'static str> {
     match task {
         Task::Workload(workload) => {

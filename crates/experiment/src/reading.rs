@@ -25,7 +25,7 @@ pub(super) fn read<T: DeserializeOwned>(
     }
     let tried = |table: Table| Value::Table(table).try_into::<T>();
     let needed: Table = table.iter().filter(|(key, _)| needed.contains(&key.as_str())).map(pair).collect();
-    // The needed keys are read first, so that an error in them is not reported for another key.
+    // Required keys are read first, so that an error in a required key is reported before any other.
     let (first, rest): (Vec<_>, Vec<_>) = table.iter().partition(|(key, _)| needed.contains_key(*key));
     for (key, value) in first.into_iter().chain(rest) {
         let alone = |value| {

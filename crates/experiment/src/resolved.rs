@@ -25,7 +25,7 @@ use super::verdict_spec::VerdictSpec;
 /// A resolved experiment, with every reference and override applied.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// The name: that of the file, with the prefix `component-` for an experiment on a component.
+    /// The name of the experiment: the name of its file, with the prefix `component-` for a component experiment.
     pub name: String,
     /// The path of the file.
     pub file: PathBuf,
@@ -45,9 +45,11 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
-    /// The warnings of a run, a sentence each: deprecated names in its design, and metrics that its mode leaves out.
+    /// The warnings of a run, one sentence each. They are about deprecated names in the design, and about metrics that
+    /// the mode does not measure.
     pub warnings: Vec<String>,
-    /// Assumptions of the replays of traces, because traces do not record them; one sentence each. A manifest lists them.
+    /// Assumptions about replayed traces, one sentence each, because traces do not record everything. The manifest
+    /// lists them.
     pub assumptions: Vec<String>,
     /// The number of trials, and their seed.
     pub trials: Trials,
@@ -59,7 +61,7 @@ pub struct Experiment {
     pub charts: Vec<ChartSpec>,
     /// The look of the charts.
     pub style: FigureStyle,
-    /// The figures of documents that the experiment answers, and their claims.
+    /// The figures of documents that the experiment reproduces, with their claims.
     pub sheet: Sheet,
 }
 
@@ -112,7 +114,7 @@ impl Experiment {
         table.to_string()
     }
 
-    /// A hash of the measurement. It does not depend on the folder of the experiment.
+    /// A hash of all settings that affect the measurement. The folder of the experiment does not affect the hash.
     pub fn config_hash(&self) -> String {
         let Trials { seed, mode, sampling, .. } = self.trials;
         let mut text = format!("{} {seed} {sampling} {}\n", mode.name(), self.trials.check_stride());
@@ -139,7 +141,7 @@ impl Experiment {
     }
 }
 
-/// The task with absolute paths of its replay files and of the files of its choices.
+/// The task with absolute paths for its replay files and for the files of its components.
 fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     let mut places: Vec<&mut Value> = Vec::new();
     for (key, value) in &mut task {
@@ -163,7 +165,7 @@ fn with_absolute_files(mut task: Table, base: &Path) -> Table {
     task
 }
 
-/// Settings as TOML, which can represent all of them.
+/// Converts settings to TOML, which can represent all settings.
 fn plain(settings: &impl Serialize) -> Value {
     Value::try_from(settings).expect("settings are plain values")
 }

@@ -1,4 +1,4 @@
-//! Sweeps: the swept paths with their values, and the combinations of these values.
+//! Sweeps: the swept paths with their values, and the combinations of the values.
 
 use std::borrow::Cow;
 
@@ -22,18 +22,18 @@ pub(super) enum Combine {
     Cartesian,
     /// The first values of all factors, then the second values, and so on.
     Zip,
-    /// The base, and every single change to it.
+    /// The base design, and each single change to the base design.
     Ablate,
 }
 
 /// A swept path with its values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Factor {
-    /// The path: `design.bloom.bits_per_key`.
+    /// The swept path, such as `design.bloom.bits_per_key`.
     pub(super) path: String,
     /// The values, at least one.
     pub(super) values: Vec<Value>,
-    /// Whether the values come from `"all"`, so that none of them was named.
+    /// Whether the values come from `"all"`, which names no value explicitly.
     pub(super) all: bool,
 }
 
@@ -80,7 +80,7 @@ impl Combine {
 }
 
 impl Sweep {
-    /// Parses a `[sweep]` table; an axis swept over `"all"` takes all variants of its catalog.
+    /// Parses a `[sweep]` table. An axis swept over `"all"` takes all variants of its catalog.
     pub(super) fn read(table: &Table) -> Result<Self, SweepError> {
         let mut sweep = Self::default();
         for (key, value) in table {
@@ -158,7 +158,8 @@ impl Sweep {
         }
     }
 
-    /// The combinations of values: for each factor its value, or `None` for the value of the base.
+    /// The combinations of values. For each factor, a combination has a value, or `None` for the value of the base
+    /// design.
     pub(super) fn combinations(&self) -> Vec<Vec<Option<&Value>>> {
         let base = vec![None; self.factors.len()];
         match self.combine {
@@ -193,7 +194,7 @@ impl Sweep {
     }
 }
 
-/// The path of an axis under the first of its names; any other path unchanged.
+/// The path of an axis with the first of the names of the axis. Any other path is returned unchanged.
 fn first_name(path: &str) -> Cow<'_, str> {
     let parsed = ConfigPath::new(path);
     match (parsed.root(), parsed.below()) {

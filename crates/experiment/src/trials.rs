@@ -1,4 +1,4 @@
-//! The number of trials, their seed, and the recorded data.
+//! The number of trials, their seeds, and the data that they record.
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
@@ -6,7 +6,7 @@ use results::RunMode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[trials]`: how often every cell runs and what is recorded.
+/// `[trials]`: the number of trials of every configuration, and the data that they record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Trials {
@@ -14,33 +14,38 @@ pub struct Trials {
     pub count: u64,
     /// Seed of all operation streams. Every configuration runs the same operations in a trial.
     pub seed: u64,
-    /// Number of seeds, 1 to 1000: `seed` and those that follow it. Trials take them in turn, all configurations the same one,
-    /// so that each seed is a replicate with its own operations. At least as many trials run, unless `--trials` or `--quick`
-    /// say otherwise. With one seed, all trials run the same operations.
+    /// Number of seeds, 1 to 1000: `seed` and the whole numbers after it. Trials use the seeds in turn, and one trial
+    /// uses the same seed for all configurations. Each seed is a replicate with its own operations. At least one trial
+    /// runs per seed, unless `--trials` or `--quick` sets another number. With one seed, all trials run the same
+    /// operations.
     #[serde(skip_serializing_if = "is_one")]
     pub seeds: u64,
     /// Whether the run measures time or only counters.
     pub mode: RunMode,
-    /// Interval between timed operations: 1 times every operation, 100 times one in 100.
+    /// Interval between timed operations: 1 times every operation, 100 times one operation in 100.
     pub sampling: u64,
-    /// Interval between operations whose answers are checked after the phase. 0 checks none; `counted` mode checks all.
+    /// Interval between operations whose answers are checked after the phase. 0 checks no answers. `counted` mode
+    /// checks all answers.
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
-    /// than 1. Without it, all trials run.
+    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. The value is more
+    /// than 0 and less than 1. Without `precision`, all trials run.
     pub precision: Option<f64>,
-    /// Last phase of the fixture: the store after this phase is built once, and every trial starts from a copy.
+    /// Last phase of the fixture. The store after this phase is built once, and every trial starts from a copy of the
+    /// store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
-    /// Memory limit of a trial process, with its page cache, at least `"16MiB"`. Without it, there is no limit.
+    /// Memory limit of a trial process including its page cache, at least `"16MiB"`. Without `memory_limit`, there is
+    /// no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
     /// Free memory that is touched and released before each phase, so that new pages are ready.
     /// Linux only, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
-    /// Length of an interval of `timeline.csv`: an even part of a second, from `"10ms"` to the default `"1s"`.
+    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second is a multiple of this
+    /// length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
 }
@@ -83,7 +88,7 @@ pub const DEFAULT_INTERVAL_NS: u64 = 1_000_000_000;
 /// over its histograms.
 const LEAST_INTERVAL_NS: u64 = 10_000_000;
 
-/// The smallest memory limit; with less, no trial process reaches its first operation.
+/// The smallest memory limit, because a trial process with less memory never reaches its first operation.
 const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
@@ -170,7 +175,7 @@ impl Trials {
         self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
     }
 
-    /// The sampling interval of answers: one in `n` answers is kept, and all of them where no time is measured.
+    /// The sampling interval of checked answers: one in `n` answers is kept. Without timing, all answers are kept.
     pub fn check_stride(&self) -> u64 {
         match self.mode {
             RunMode::Timed => self.check,

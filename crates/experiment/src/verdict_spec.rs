@@ -3,24 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[verdict]`: which number decides, and against what.
+/// `[verdict]`: the metric that decides, and the baseline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct VerdictSpec {
-    /// Column that decides. By default, the `y` column of the first chart if it has a better direction, else
+    /// Column that decides the verdict. Default: the `y` column of the first chart if it has a better direction, else
     /// `ops_per_second`.
     pub(crate) metric: Option<String>,
-    /// Further columns that are judged.
+    /// Further columns that get a verdict.
     pub(crate) also: Vec<String>,
-    /// Phase that is compared. By default, the last phase.
+    /// Phase that is compared. Default: the last phase.
     pub(crate) phase: Option<String>,
-    /// Kind of operation that is compared. By default, all together.
+    /// Kind of operation that is compared. Default: all kinds together.
     pub(crate) operation: Option<String>,
-    /// Configuration that the others are compared with: its label, or the swept values that set it apart. By default,
-    /// the first one.
+    /// Baseline of the comparison: the label of a configuration, or the swept values that identify it. Default: the
+    /// first configuration.
     pub(crate) baseline: Option<String>,
-    /// Swept paths whose values compared configurations share. By default, all configurations are compared; in a
-    /// component experiment, those that differ only in their kind.
+    /// Swept paths that are held fixed: only configurations with equal values on these paths are compared. Default: all
+    /// configurations are compared. In a component experiment, only configurations that differ in their kind are
+    /// compared.
     pub(crate) within: Option<Vec<String>>,
 }
 

@@ -1,19 +1,19 @@
-//! The wording of errors: `KEY: error; did you mean "x"? Valid: "a", "b"`.
+//! The wording of errors, in the form `KEY: error; did you mean "x"? Valid: "a", "b"`.
 
 use catalog::suggestion;
 
 /// The largest number of names in a list of valid names.
 const MOST_NAMES: usize = 20;
 
-/// A message with its key in front: `phase.load.insert: insert is 0`. A part of the key that the message begins with is
-/// not repeated.
+/// Puts the key in front of a message, as in `phase.load.insert: insert is 0`. A part of the key with which the message
+/// begins is not repeated.
 pub(crate) fn keyed(key: &str, message: &str) -> String {
     let rest = without_key(key, message);
     if key.is_empty() { rest.to_owned() } else { format!("{key}: {rest}") }
 }
 
-/// A message without the parts of the key that it begins with: `bloom: ` for the key `design.bloom`, `phase "load": `
-/// for the key `phase.load.insert`.
+/// Removes the parts of the key with which a message begins, such as `bloom: ` for the key `design.bloom`, or
+/// `phase "load": ` for the key `phase.load.insert`.
 pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     let Some((start, rest)) = message.split_once(": ") else { return message };
     let part = start.replace(" \"", ".").replace('"', "");
@@ -23,7 +23,7 @@ pub(crate) fn without_key<'a>(key: &str, message: &'a str) -> &'a str {
     }
 }
 
-/// An unknown name: `unknown key "optoin"; did you mean "option"? Valid: "option", "other"`.
+/// The message for an unknown name, such as `unknown key "optoin"; did you mean "option"? Valid: "option", "other"`.
 pub(crate) fn unknown<'a, I>(noun: &str, name: &str, names: I) -> String
 where
     I: IntoIterator<Item = &'a str, IntoIter: Clone>,
@@ -34,7 +34,7 @@ where
     format!("unknown {noun} \"{name}\"{end}{suggestion}{}", valid(names))
 }
 
-/// Valid names: `Valid: "a", "b"`.
+/// The list of valid names, such as `Valid: "a", "b"`.
 pub(crate) fn valid<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let shown =

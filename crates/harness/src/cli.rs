@@ -171,15 +171,15 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Baseline results: of one experiment, or a folder of several
+    /// Results to compare with: of one experiment, or a folder of several.
     ///
-    /// Several folders of one experiment are sessions. Times are compared by sessions.
+    /// Several folders of one experiment are sessions. Times are then compared session by session.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
     /// New results: of one experiment, or a folder of several
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
-    /// Compare this metric; repeatable
+    /// Compare this metric; repeatable.
     ///
     /// Default: all counters in counted mode, and the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN")]
@@ -196,15 +196,15 @@ pub(crate) struct EffectsArguments {
     /// Results of a sweep
     #[arg(value_name = "RESULTS")]
     pub(crate) results: PathBuf,
-    /// Rank by this metric; repeatable [default: those of the verdict]
+    /// Rank by this metric; repeatable [default: metrics of the verdict].
     ///
-    /// The Pareto front is that of all named metrics.
+    /// The Pareto front covers all named metrics together.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) metric: Vec<String>,
-    /// Phase [default: that of the verdict, or the last]
+    /// Phase to rank [default: the phase of the verdict, or the last]
     #[arg(long, value_name = "NAME")]
     pub(crate) phase: Option<String>,
-    /// Kind of operation [default: that of the verdict, or all]
+    /// Kind of operation [default: the kind of the verdict, or all]
     #[arg(long, value_name = "NAME")]
     pub(crate) operation: Option<String>,
     /// Write effects.csv and ranking.csv into this folder
@@ -217,12 +217,12 @@ pub(crate) struct EffectsArguments {
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct GateArguments {
-    /// Pass a number only if its CI excludes a larger regression
+    /// Pass a metric only if its CI excludes a larger regression.
     ///
-    /// As 5% or 0.05. The report counts the numbers that passed, failed, and were not decided.
+    /// Written as 5% or 0.05. The report counts the metrics that passed, failed, or stayed undecided.
     #[arg(long, value_name = "SHARE")]
     pub(crate) tolerance: Option<Tolerance>,
-    /// Set what fails [default: regressed; inconclusive with --tolerance]
+    /// Set the failing outcome [default: regressed, or inconclusive with --tolerance]
     #[arg(long, value_name = "OUTCOME")]
     pub(crate) fail_on: Option<FailOn>,
     /// Append the report as Markdown to this file
@@ -235,23 +235,25 @@ pub(crate) struct EnginesArguments {
     /// Results of experiments that sweep engines, or folders of them
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// Compare the other rows with this one
+    /// Compare all other rows with the row of this label
     #[arg(long, value_name = "LABEL", default_value = "lsmbench")]
     pub(crate) baseline: String,
-    /// Copy the needed results into this folder and render from the copy
+    /// Copy the needed results into this folder and render from the copy.
     ///
-    /// There is one folder per experiment inside. The copy is small enough for git and has no paths of this machine.
+    /// The folder has one folder per experiment inside. The copy is small enough for git and contains no paths of this
+    /// machine.
     #[arg(long, value_name = "DIR", conflicts_with = "check")]
     pub(crate) keep: Option<PathBuf>,
-    /// Write the tables into this Markdown file instead of printing them
+    /// Write the tables into this Markdown file instead of printing them.
     ///
-    /// Each table goes between `<!-- engines NAME -->` and `<!-- /engines -->` with the name of its experiment.
+    /// Each table goes between `<!-- engines NAME -->` and `<!-- /engines -->`, where NAME is the name of its
+    /// experiment.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
     /// Write nothing; check that the file of --into is up to date
     #[arg(long, requires = "into")]
     pub(crate) check: bool,
-    /// Set the target speedup over LSM-trees in phases without reads
+    /// Set the target speedup over LSM-trees in phases without reads.
     ///
     /// Missed targets are listed.
     #[arg(long, value_name = "TIMES", default_value_t = 2.0)]
@@ -259,7 +261,7 @@ pub(crate) struct EnginesArguments {
     /// Set the target speedup over LSM-trees in phases with reads
     #[arg(long, value_name = "TIMES", default_value_t = 1.5)]
     pub(crate) target_reads: f64,
-    /// Set the target speedup over B-trees
+    /// Set the target speedup over B-trees.
     ///
     /// B-trees are lmdb, redb, canopydb, sled and wiredtiger.
     #[arg(long, value_name = "TIMES", default_value_t = 1.0)]
@@ -268,7 +270,7 @@ pub(crate) struct EnginesArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Experiment files [default: those of the golden files]
+    /// Experiment files [default: all that have a golden file]
     #[arg(value_name = "CONFIG")]
     pub(crate) configs: Vec<PathBuf>,
     /// Folder of golden files, one per experiment
@@ -283,7 +285,7 @@ pub(crate) struct CheckArguments {
     /// Set the rounds of trials per batch, with --against
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) blocks: u64,
-    /// Compare this metric with --against; repeatable
+    /// Compare this metric with --against; repeatable.
     ///
     /// Default: the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN", requires = "against")]
@@ -308,7 +310,7 @@ pub(crate) struct FixturesArguments {
     /// Folder of results that holds the stores
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Remove one by name, all, or those of other program versions
+    /// Remove one store by name, all, or those of other program versions
     #[arg(long, value_name = "NAME|all|stale")]
     pub(crate) remove: Option<String>,
 }
@@ -318,13 +320,13 @@ pub(crate) struct HistoryArguments {
     /// File that holds the numbers of all runs
     #[arg(value_name = "STORE", default_value = "results/history.csv")]
     pub(crate) store: PathBuf,
-    /// Add these results first; repeatable
+    /// Add the numbers of these results first; repeatable.
     ///
-    /// Takes results of one experiment or a folder of several. Each number is the median over trials in the unit of its
-    /// column (`lsmbench list --columns`).
+    /// Takes the results of one experiment, or a folder of several. Each number is the median over trials, in the unit
+    /// of its column (`lsmbench list --columns`).
     #[arg(long, value_name = "RESULTS")]
     pub(crate) add: Vec<PathBuf>,
-    /// Add and show this metric; repeatable
+    /// Add and show this metric; repeatable.
     ///
     /// Default: all counters in counted mode, and the main metrics of timed runs.
     #[arg(long, value_name = "COLUMN")]
@@ -339,13 +341,13 @@ pub(crate) struct HistoryArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CalibrateArguments {
-    /// Set the comparisons of equal trees, and of each slowdown
+    /// Compare this many pairs of equal trees, and pairs per slowdown
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) comparisons: u64,
     /// Slow a tree down by these percentages of a get (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
-    /// Set the trials per comparison [default: of its experiment]
+    /// Set the trials per comparison [default: as in the experiment]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) trials: Option<u64>,
     /// Folder for the runs [default: the temporary folder]
@@ -405,13 +407,13 @@ pub(crate) struct OverrideArguments {
     /// Set a value, as `design.bloom.bits_per_key=12`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Run every configuration this often
+    /// Run this many trials of every configuration
     #[arg(long, value_name = "N")]
     pub(crate) trials: Option<u64>,
     /// Seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run with reduced sizes: table [quick], or a tenth of everything
+    /// Run with reduced sizes: table [quick], or a tenth of all sizes
     #[arg(long)]
     pub(crate) quick: bool,
     /// Start from this design file instead of the one in `extends`
@@ -468,7 +470,7 @@ pub(crate) struct PlotArguments {
     /// Folder for charts, one per experiment inside [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Experiment file with the charts [default: the one that ran]
+    /// Experiment file with the charts [default: the one of the run]
     #[arg(long, value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Set a value of the charts or the style; repeatable
@@ -483,7 +485,7 @@ pub(crate) struct PlotArguments {
     /// Typeface: an installed family or a font file
     #[arg(long, value_name = "FONT")]
     pub(crate) font: Option<String>,
-    /// Title of every chart; an empty one leaves it out
+    /// Title of every chart; an empty text leaves the title out
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
     /// Text below the chart: all, facts, verdict or none
@@ -509,7 +511,7 @@ pub(crate) struct ReportArguments {
     /// Experiment files with claims, or folders of them
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Folder of results; missing experiments run first
+    /// Folder of results; missing experiments run first.
     ///
     /// Default: results; with --check results/published.
     #[arg(long, value_name = "DIR")]
@@ -523,7 +525,7 @@ pub(crate) struct ReportArguments {
     /// Run with reduced sizes, as table [quick] of each experiment says
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Run every configuration this often; six and more give CIs
+    /// Run this many trials; six or more give confidence intervals
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) trials: Option<u64>,
     /// Run and write nothing; check that the files in --out are up to date
@@ -545,7 +547,7 @@ pub(crate) struct GalleryArguments {
     /// Folder for the charts
     #[arg(long, value_name = "DIR", default_value = "plots/gallery")]
     pub(crate) out: PathBuf,
-    /// Markdown file to update
+    /// Markdown file to update.
     ///
     /// The gallery goes between `<!-- gallery -->` and `<!-- end of the gallery -->`.
     #[arg(long, value_name = "FILE", default_value = "docs/gallery.md")]

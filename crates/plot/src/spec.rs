@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::kind::{ChartKind, Form, KINDS};
 
-/// Tables that a chart may use instead of `runs.csv`; a `timeline` has its own.
+/// Files of results that a chart may draw instead of `runs.csv`. A `timeline` always draws `timeline.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChartFile {
@@ -26,14 +26,13 @@ pub struct ChartSpec {
     #[serde(serialize_with = "write_kind", deserialize_with = "read_kind")]
     #[schemars(with = "String")]
     pub kind: catalog::Choice,
-    /// File of results that the chart draws. By default, `runs.csv`, and `timeline.csv` for a `timeline`.
+    /// File of results that the chart draws. Default: `timeline.csv` for a `timeline`, else `runs.csv`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<ChartFile>,
-    /// Name of the chart files, without the extension. By default, it consists of the column names:
-    /// `fpr-by-bits_per_key`.
+    /// Name of the chart files, without the extension. Default: the column names, such as `fpr-by-bits_per_key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The title; by default one made of the columns, such as `Throughput by compaction`.
+    /// Title of the chart. Default: the titles of the columns, such as `Throughput by compaction`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Column on the horizontal axis. A `timeline` uses `second`; a `cdf` takes `service` or `response` time.
@@ -45,15 +44,15 @@ pub struct ChartSpec {
     /// Column with one colour per value. Other swept columns that vary also separate the series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<String>,
-    /// Rows to draw: one value or a list of values per column. By default, `operation` is `all` and `phase` is the
-    /// last phase, unless they are `x` or `series`.
+    /// Rows to draw: one value or a list of values per column. Default: `operation` is `all` and `phase` is the last
+    /// phase, unless `x` or `series` names the column.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub filter: BTreeMap<String, Choice>,
     /// Whether the horizontal axis is logarithmic.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log_x: bool,
-    /// Whether equal distances upwards (shades in a heat map) are equal factors; in a `cdf`, whether each nine (90 %, 99 %,
-    /// 99.9 %) is equally far from the next, which is its default.
+    /// Whether the vertical axis (the colour of a `heatmap`) is logarithmic. In a `cdf`, each nine (90 %, 99 %, 99.9 %)
+    /// then has the same height, which is the default of a `cdf`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_y: Option<bool>,
     /// Whether to draw the theoretical values of `y`.
@@ -61,13 +60,13 @@ pub struct ChartSpec {
     pub theory: bool,
 }
 
-/// The values of a column that count.
+/// The selected values of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Choice {
-    /// This value.
+    /// The rows with this value.
     One(Scalar),
-    /// Any of these.
+    /// The rows with any of these values.
     Any(Vec<Scalar>),
 }
 
@@ -108,7 +107,7 @@ impl Choice {
 }
 
 impl ChartSpec {
-    /// A chart of the built-in kind of this form, with all other keys absent.
+    /// Returns a chart of this form with only its built-in kind set.
     pub fn new(form: Form) -> Self {
         Self {
             kind: form.choice(),
@@ -149,8 +148,8 @@ impl ChartSpec {
         }
     }
 
-    /// The name of the chart's files without extension: `name`, or one made of the column names, such as
-    /// `fpr-by-bits_per_key`. It contains only letters, digits, `-` and `_`, so that it stays in its folder.
+    /// Returns the name of the chart's files without extension: `name`, or else the column names, such as
+    /// `fpr-by-bits_per_key`. The name contains only letters, digits, `-` and `_`, so that it stays in its folder.
     pub fn file_stem(&self) -> String {
         let last = |column: &Option<String>| {
             column.as_deref().map(|name| name.rsplit('.').next().unwrap_or(name).to_owned())

@@ -1,4 +1,4 @@
-//! The look of figures, as the `[style]` table of an experiment and the options of `lsmbench plot` give it.
+//! The look of figures: the `[style]` table of an experiment, and the options of `lsmbench plot`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,30 +10,30 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::PlotError;
 use crate::font::Typeface;
 
-/// The look of the figures of an experiment: its `[style]` table. A key that is absent has its default.
+/// The look of the figures of an experiment: its `[style]` table. Absent keys have their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureStyle {
-    /// The file formats, as `"svg,png"` or a list. Default: SVG and PNG.
+    /// File formats, as `"svg,png"` or a list. Default: `"svg,png"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub format: Option<Formats>,
-    /// The width in print: a length such as `"3.3in"`, `"84mm"` or `"240pt"`, or `"column"` (3.33 in) or `"page"` (7 in).
-    /// Text is 8 pt high then. Default: 800 pixels for a screen.
+    /// Width in print: a length such as `"3.3in"`, `"84mm"` or `"240pt"`, or `"column"` (3.33 in) or `"page"` (7 in).
+    /// Text is then 8 pt high. Default: 800 pixels, for a screen.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub width: Option<Length>,
-    /// The typeface: the name of an installed family, or a font file. Default: the embedded DejaVu Sans Condensed.
+    /// Typeface: the name of an installed family, or a font file. Default: the embedded DejaVu Sans Condensed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font: Option<String>,
-    /// The title of every chart; an empty one leaves the title out. Default: the title of each `[[chart]]`.
+    /// Title of every chart. An empty title leaves the title out. Default: the title of each `[[chart]]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The text below the chart. Default: `all`.
+    /// Text below the chart. Default: `all`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub caption: Option<Caption>,
-    /// The interval that whiskers and bands show. Default: `ci`.
+    /// Interval that whiskers and bands show. Default: `ci`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub whiskers: Option<Whiskers>,
@@ -43,7 +43,7 @@ impl FigureStyle {
     /// The keys of a `[style]` table.
     pub const KEYS: [&'static str; 6] = ["format", "width", "font", "title", "caption", "whiskers"];
 
-    /// This style, with absent keys taken from `below`.
+    /// Returns this style, with absent keys taken from `below`.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
@@ -236,7 +236,7 @@ pub struct Length {
 impl Length {
     /// The shortest and the longest width of a figure, in inches.
     const BOUNDS: [f64; 2] = [2.5, 20.0];
-    /// The width of a column of a two-column paper (ACM, USENIX), and of its page.
+    /// The width of a column of a two-column paper (ACM, USENIX), and the width of the page.
     const NAMED: [(&'static str, f64); 2] = [("column", 3.33), ("page", 7.0)];
     const UNITS: [(&'static str, f64); 4] =
         [("in", 1.0), ("mm", 1.0 / 25.4), ("cm", 1.0 / 2.54), ("pt", 1.0 / 72.27)];

@@ -13,10 +13,10 @@ pub enum Argument {
     Number(f64),
     /// A flag, true or false.
     Flag(bool),
-    /// The name of a claim, a path of the experiment, or a word.
+    /// The name of a claim, a path of the experiment, or another text.
     Text(String),
     /// A list: one element per claim, or several numbers.
     List(Vec<Argument>),
-    /// Arguments by the claim's subject, or by one of its parameters.
+    /// One argument per subject of the claims, or per value of a parameter.
     Table(BTreeMap<String, Argument>),
 }

@@ -1,4 +1,4 @@
-//! The claims of a document: `claims.csv`, one number per row.
+//! The claims of a document. The file `claims.csv` has one claimed number per row.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Claim {
     pub params: BTreeMap<String, String>,
     /// The number, in `unit`.
     pub value: f64,
-    /// The unit of `value`; one metric has one unit everywhere.
+    /// The unit of `value`. All claims about a metric use the same unit.
     pub unit: String,
     /// Whether the number is exact, approximate, a bound or one end of a range.
     #[serde(rename = "bound")]
@@ -40,7 +40,7 @@ pub enum Standing {
     /// Exact: from a table.
     #[serde(rename = "exact")]
     Exact,
-    /// Approximate: from prose.
+    /// Approximate: stated in prose.
     #[serde(rename = "about")]
     About,
     /// "More than".
@@ -61,7 +61,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// The standing of the other end of a range; `None` if the claim is no end of one.
+    /// The standing of the other end of a range; `None` if the claim is not an end of a range.
     fn other_end(self) -> Option<Self> {
         match self {
             Self::From => Some(Self::To),
@@ -72,7 +72,7 @@ impl Standing {
 }
 
 impl Claim {
-    /// A number in place of a claim, where the document has none of its own.
+    /// A number that stands for a claim if the document has no claim of its own.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),
@@ -104,7 +104,7 @@ impl Claims {
     /// Reads `claims.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read; a row that is not a valid claim, or whose name or metric contradicts another row.
+    /// A file that cannot be read; a row that is not a valid claim; a name or a metric that contradicts another row.
     pub fn read(path: &Path) -> Result<Self, ClaimsError> {
         let whole = |message: String| ClaimsError::File { path: path.to_owned(), message };
         let mut reader = csv::Reader::from_path(path).map_err(|error| whole(error.to_string()))?;
@@ -153,7 +153,7 @@ impl Claims {
         self.places.get(id).map(|at| &self.claims[*at])
     }
 
-    /// The claim at the other end of the range that `claim` is one end of.
+    /// The claim at the other end of the range, if `claim` is one end of a range.
     pub fn other_end(&self, claim: &Claim) -> Option<&Claim> {
         let standing = claim.standing.other_end()?;
         let said = |claim: &Claim| {

@@ -9,23 +9,23 @@ use crate::compute::{Nothing, known};
 use crate::judge::compute;
 use crate::{Argument, Bound, Claim, Claims, Evidence, Finding, Ids, Rule};
 
-/// A statement of a document that contradicts the document, arithmetic or theory.
+/// A statement of a document that contradicts arithmetic, theory, or another part of the document.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contradiction {
-    /// Name of the contradiction: `S1`.
+    /// Name of the contradiction, such as `S1`.
     pub id: String,
     /// Kind of the error.
     pub kind: ContradictionKind,
-    /// The document's statement, paraphrased.
+    /// The statement of the document, paraphrased.
     pub says: String,
     /// Derivation of the correct value.
     #[serde(default)]
     pub why: String,
-    /// Computations that check it; none if `open` gives a reason.
+    /// Computations that check the statement. Absent if `open` gives a reason.
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
-    /// Reason why no computation settles it.
+    /// Reason why no computation can decide the contradiction.
     #[serde(default)]
     pub open: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct Contradiction {
 pub enum ContradictionKind {
     /// The statement is impossible by arithmetic or theory.
     Impossible,
-    /// The statement contradicts another one in the document.
+    /// The statement contradicts another statement of the document.
     Contradiction,
     /// A term has different meanings in the document.
     Definition,
@@ -59,15 +59,15 @@ impl ContradictionKind {
     }
 }
 
-/// One side of a contradiction, checked by a computation.
+/// One side of a contradiction, with the computation that checks it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
     /// The claimed quantity and its subject.
     pub side: String,
-    /// The claimed number, or the claim that states it.
+    /// The claimed number, or the name of the claim that states it.
     pub claimed: Claimed,
-    /// Unit, if no claim has it.
+    /// Unit of the number, if no claim gives it.
     #[serde(default)]
     pub unit: String,
     /// Name of the computation.
@@ -83,17 +83,17 @@ pub struct Check {
     pub tolerance: f64,
 }
 
-/// The number of a side.
+/// The number that one side of a contradiction states.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, or the name of a claim")]
 pub enum Claimed {
-    /// The number itself.
+    /// A number given in the file.
     Number(f64),
-    /// The number of a claim.
+    /// The number that a claim states.
     Claim(String),
 }
 
-/// A side of a contradiction with the result of its computation.
+/// One side of a contradiction, with the result of its computation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The statement that is checked, and its subject.
@@ -108,16 +108,16 @@ pub struct Checked {
     pub holds: bool,
 }
 
-/// The result of checking a contradiction.
+/// The ruling on a contradiction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ruling {
     /// No side agrees with the computation.
     Refuted,
-    /// Some sides agree with the computation, and the others do not.
+    /// Some sides agree with the computation, and the other sides do not.
     Decided,
     /// Every side agrees with the computation.
     Stands,
-    /// No computation settles it.
+    /// No computation decides the contradiction.
     Open,
 }
 
@@ -153,8 +153,8 @@ impl Contradiction {
     /// Checks the sides against their computations.
     ///
     /// # Errors
-    /// A message for a contradiction that neither has sides nor says why not, or has both; for a side whose claim or
-    /// computation does not exist, or whose arguments the computation rejects.
+    /// A message. Cases: a contradiction with neither sides nor a reason in `open`, or with both; a side whose claim or
+    /// computation does not exist; arguments that the computation rejects.
     pub fn settle(self, document: &str, claims: &Claims) -> Result<Settled, String> {
         if self.checks.is_empty() != self.open.is_some() {
             return Err(format!("{}: give either checks, or say in open why there is none", self.id));
@@ -189,13 +189,13 @@ impl Check {
         let judged = compute(&rule, &claim, claims, &evidence);
         let computed = judged.theory.and_then(|theory| theory.value);
         let computed = computed.ok_or_else(|| format!("{}: {}", self.side, judged.reason))?;
-        // A side holds even where it stays away from its bound.
+        // A side also holds if the claim is far from its bound, on the right side.
         let is_kept = self.bound.is_some() && judged.finding == Finding::DirectionOnly;
         let holds = judged.finding == Finding::Reproduced || is_kept;
         Ok(Checked { side: self.side.clone(), claim, computed, bound: self.bound, holds })
     }
 
-    /// The claimed number, as a claim.
+    /// The claimed number, in the form of a claim.
     fn claim(&self, claims: &Claims) -> Result<Claim, String> {
         match &self.claimed {
             Claimed::Claim(id) => claims.get(id).cloned().ok_or_else(|| format!("claims.csv has no {id}")),

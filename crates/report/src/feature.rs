@@ -1,4 +1,4 @@
-//! The features of the documented systems, and where this repository has each: `features.csv`.
+//! The features of the documented systems, and the place of each feature in this repository: `features.csv`.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct Feature {
     pub section: String,
     /// Whether the feature can be used here.
     pub reachable: Reach,
-    /// The place of the feature; several places are separated by `; `.
+    /// The file or folder of the feature. Several are separated by `; `.
     pub path: String,
     /// The difference from the document, or the work that is missing.
     pub note: String,
@@ -32,7 +32,7 @@ pub enum Reach {
     Yes,
     /// Available in part, or in another way.
     Partly,
-    /// Not available.
+    /// The feature is not available.
     No,
 }
 

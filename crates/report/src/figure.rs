@@ -64,7 +64,7 @@ pub struct EngineNote {
     pub unequal: Vec<String>,
 }
 
-/// The answer of one file to one figure.
+/// The answer of one experiment file to one figure.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The figure.
@@ -79,7 +79,7 @@ pub struct Answer {
     pub outcome: Option<String>,
     /// The charts of the experiment.
     pub charts: Vec<Picture>,
-    /// The claims that the file answers, with their judgements.
+    /// The claims that the file tests, with their judgements.
     pub judged: Vec<Judged>,
 }
 
@@ -88,7 +88,7 @@ pub struct Answer {
 pub struct Figure {
     /// The name of the figure.
     pub name: String,
-    /// The answers, one per file.
+    /// The answers, one per experiment file.
     pub answers: Vec<Answer>,
 }
 
@@ -170,7 +170,7 @@ impl System {
         FindingCounts::of(self.figures.iter().flat_map(Figure::judged))
     }
 
-    /// All claims of the system with their figures, sorted by the claims' identifiers.
+    /// All claims of the system with their figures, sorted by the names of the claims.
     pub fn judged(&self) -> Vec<(&Figure, &Judged)> {
         let figures = self.figures.iter();
         let mut all: Vec<(&Figure, &Judged)> =

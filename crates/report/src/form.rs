@@ -1,11 +1,11 @@
-//! The forms of a comparison: how a measurement and its other side combine to one number.
+//! The forms of a comparison: how a measurement and its other side are combined into one number.
 
 use measure::{Criteria, Interval, Sample, compare};
 use results::Better;
 
 use crate::Compare;
 
-/// A measurement in the form of its claim.
+/// A measurement in the form in which the claim is stated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Measured {
     /// The median over trials.
@@ -22,7 +22,7 @@ impl Measured {
 }
 
 impl Compare {
-    /// The number in this form for measurement `m` and other side `r`; `None` if a form needs more than two numbers.
+    /// The number in this form for measurement `m` and other side `r`; `None` if the form needs more than two numbers.
     pub(crate) fn apply(self, better: Better, m: f64, r: f64) -> Option<f64> {
         let factor = if better == Better::Higher { m / r } else { r / m };
         match self {
@@ -38,7 +38,7 @@ impl Compare {
         }
     }
 
-    /// The number in this form for equal sides; `None` if none exists.
+    /// The number in this form if both sides are equal; `None` if no such number exists.
     pub(crate) fn neutral(self) -> Option<f64> {
         match self {
             Self::Amplification | Self::Ratio | Self::Factor => Some(1.0),
@@ -70,8 +70,8 @@ impl Compare {
     }
 }
 
-/// The `x` at which a curve reaches `value`, interpolated linearly between the first two neighbours on different sides
-/// of it. Values above 0 are interpolated by their logarithms.
+/// The `x` at which a curve reaches `value`. It is interpolated linearly between the first two neighbours on different
+/// sides of `value`. Values above 0 are interpolated by their logarithms.
 pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     if let Some((x, _)) = points.iter().find(|(_, y)| y.total_cmp(&value).is_eq()) {
         return Some(*x);
@@ -87,7 +87,8 @@ pub(crate) fn crossing(points: &[(f64, f64)], value: f64) -> Option<f64> {
     Some(x0 + share * (x1 - x0))
 }
 
-/// The smallest `x` from which on one curve leads another by the share `by`, at all `x` that both curves have.
+/// The smallest `x` from which on one curve is better than another by the fraction `by`, at all `x` that both curves
+/// have.
 pub(crate) fn lead(own: &[(f64, f64)], other: &[(f64, f64)], better: Better, by: f64) -> Option<f64> {
     let both = own.iter().filter_map(|(x, m)| {
         let (_, r) = other.iter().find(|(theirs, _)| theirs.total_cmp(x).is_eq())?;

@@ -6,15 +6,15 @@ use serde::Deserialize;
 use crate::compute::{About, Nothing};
 use crate::{Claim, Claims, Expected, Ids, Judged, System, Theory};
 
-/// A question with the claims that answer it, from `highlights.toml`.
+/// A question with the names of the claims that answer it, from `highlights.toml`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Highlight {
-    /// The disputed question.
+    /// The disputed question that the report answers first.
     pub question: String,
     /// Names of the claims.
     pub ids: Ids,
-    /// Theory for another design than the document's, under the same name.
+    /// Theoretical values for another design of the same name, such as Dostoevsky's lazy leveling.
     #[serde(default)]
     pub beside: Vec<Theory>,
 }
@@ -26,12 +26,12 @@ pub struct Highlighted {
     pub question: String,
     /// The claims, each with its document, its figure and its judgement.
     pub judged: Vec<(String, String, Judged)>,
-    /// Results of theory for another design under the same name.
+    /// Theoretical values for other designs of the same name.
     pub beside: Vec<Expected>,
 }
 
 impl Highlight {
-    /// Finds the claims, and computes the accompanying theory.
+    /// Finds the claims of the question, and computes the theoretical values.
     ///
     /// # Errors
     /// A claim that does not exist; theory that cannot be computed, or that has no unit.
@@ -54,7 +54,7 @@ impl Highlight {
     }
 }
 
-/// The result of an accompanying theory, which belongs to no claim.
+/// The result of a theory that belongs to no claim.
 fn beside(theory: &Theory) -> Result<Expected, String> {
     theory.check()?;
     let unit = theory.unit.as_deref().filter(|_| theory.computed.is_some());

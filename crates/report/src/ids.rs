@@ -1,9 +1,9 @@
-//! The claims that one table answers, by their names.
+//! The names of the claims that one `[[claim]]` table tests.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// The names of claims, in the order given: `cs265-020..cs265-021, cs265-204`.
+/// The names of claims, in the order of the file. Ranges are allowed: `cs265-020..cs265-021, cs265-204`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Ids(Vec<String>);
@@ -35,7 +35,7 @@ impl TryFrom<String> for Ids {
     }
 }
 
-/// A name split into its parts: `cs265` and 20, with three digits.
+/// A name split into its parts: `cs265`, the number 20, and its three digits.
 struct Id<'a> {
     document: &'a str,
     number: u32,

@@ -1,4 +1,4 @@
-//! The judging of a claim: one of five verdicts from the claim, the measurement and the theory.
+//! Judges a claim: reaches one of five verdicts from the claim, the measurement and the theory.
 
 use results::{Better, Table};
 
@@ -25,7 +25,7 @@ pub struct Evidence<'a> {
 /// Judges the claim at index `place` among the names of a rule.
 ///
 /// # Panics
-/// If the rule was not checked against the claims: [`Sheet::check_against`](crate::Sheet::check_against).
+/// If the rule was not checked against the claims with [`Sheet::check_against`](crate::Sheet::check_against).
 pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     let claim = claims.get(&rule.ids.all()[place]).expect("rules are held to their claims");
     let case = Case { rule, place, claim, claims, evidence };
@@ -40,7 +40,7 @@ pub fn judge(rule: &Rule, place: usize, claims: &Claims, evidence: &Evidence<'_>
     }
 }
 
-/// Judges a claim by the computation of a rule, even if the claim is not one of the rule's own.
+/// Judges a claim by the computation of a rule. The claim need not belong to the rule.
 pub(crate) fn compute(rule: &Rule, claim: &Claim, claims: &Claims, evidence: &Evidence<'_>) -> Judgement {
     Case { rule, place: 0, claim, claims, evidence }.computed()
 }
@@ -126,7 +126,7 @@ impl Case<'_> {
         }
     }
 
-    /// The expectation of theory for the claim; where it cannot be computed for this claim, the reason.
+    /// The theoretical value for the claim, or the reason why it cannot be computed.
     fn expected(&self, theory: &Theory) -> Expected {
         let nothing = |says| Expected { value: None, bound: None, unit: None, says };
         theory.expected(self.about()).unwrap_or_else(nothing)
@@ -137,8 +137,8 @@ impl Case<'_> {
         About { claim: self.claim, place: self.place, claims: self.claims, facts: self.evidence.facts }
     }
 
-    /// The finding of a computation, and the reason: whether the claim has to be, or can be, as the document says. A
-    /// bound that the claim keeps by a wide margin supports the direction only.
+    /// The finding of a computation, and the reason: whether the claim must be true or can be true. If the claim keeps
+    /// a bound by a wide margin, only its direction is supported.
     fn held_to(&self, theory: f64, force: Force) -> (Finding, &'static str) {
         let value = self.claim.value;
         let slack = slack(Compare::Value, self.rule.tolerance, value);
@@ -172,14 +172,14 @@ impl Case<'_> {
     /// The claim with the tolerances for its measurement.
     fn weighed(&self, claimed: f64) -> Weighed {
         let compare = self.rule.compare.unwrap_or(Compare::Value);
-        // The other end is converted to the form of the claim, which may be a ratio.
+        // The other end of the range is converted to the form of the claim, which may be a ratio.
         let form = self.other_claim().map_or(1.0, |other| 1.0 / other.value);
         let other_end = self.claims.other_end(self.claim).map(|other| other.value * form);
         let (standing, tolerance) = (self.claim.standing, self.rule.tolerance);
         Weighed { compare, standing, claimed, other_end, tolerance }
     }
 
-    /// The claim and its measurement in one form, or the reason why no measurement exists.
+    /// The claim and its measurement in one form, or the reason why there is no measurement.
     fn measure(&self) -> Result<Beside, String> {
         let (Some(quantity), compare) = (&self.rule.column, self.rule.compare.unwrap_or(Compare::Value))
         else {
@@ -208,7 +208,7 @@ impl Case<'_> {
         Ok(Beside { claimed, measured })
     }
 
-    /// The sizes of the measurement and of the other side, where they differ from the document's.
+    /// The sizes of the measurement and of the other side, if they differ from the sizes in the document.
     fn measured_at(&self) -> Option<String> {
         let runs = self.evidence.runs.ok()?;
         let of = |lookup: &Lookup| sizes(runs, lookup).map(|all| all.join(", "));
@@ -270,7 +270,7 @@ impl Case<'_> {
             .ok_or_else(|| "not run: the sweep has no place".to_owned())
     }
 
-    /// The point where a curve crosses a value, or where a subject leads; for two crossings, their factor.
+    /// The point at which a curve reaches a value, or from which a subject leads. For two crossings, their ratio.
     fn crossed(
         &self,
         runs: &Table,
@@ -310,7 +310,8 @@ impl Case<'_> {
         Ok(Measured::plain(self.place_among(own, &all)))
     }
 
-    /// The rank of a number in ascending order, from 1. Among ties, it is the rank of the claim if that is one of them.
+    /// The rank of a number in ascending order, from 1. Among ties, the result is the tied rank that is nearest to the
+    /// claimed rank.
     fn place_among(&self, own: f64, all: &[f64]) -> f64 {
         let before = all.iter().filter(|one| **one < own).count();
         let alike = all.iter().filter(|one| one.total_cmp(&own).is_eq()).count();
@@ -338,13 +339,14 @@ impl Case<'_> {
         self.rule.ids.all().iter().filter_map(|id| self.claims.get(id))
     }
 
-    /// Whether the claim and the other side are looked up in the same rows.
+    /// Whether the claim and its other side select the same rows.
     fn is_own_other(&self) -> bool {
         Lookup::of_other(self.rule, self.claim) == Some(Lookup::of(self.rule, self.claim))
             && self.rule.at.is_none()
     }
 
-    /// The claim for the other side of a ratio: the claim named by the rule, or the claim that is looked up there.
+    /// The claim for the other side of a ratio: the claim that the rule names, or the claim with the values of the
+    /// other side.
     fn other_claim(&self) -> Option<&Claim> {
         if self.rule.compare != Some(Compare::Ratio) {
             return None;

@@ -17,7 +17,7 @@ pub enum Finding {
     NotReproduced,
     /// Beyond a bound whose derivation is shown, or at odds with the arithmetic of the document's own quantities.
     Impossible,
-    /// Not tested, with the reason.
+    /// The claim was not tested, and the reason is given.
     NotTestable,
 }
 
@@ -49,15 +49,15 @@ impl fmt::Display for Finding {
 pub struct Judgement {
     /// The identifier of the claim.
     pub id: String,
-    /// The form of the comparison; `None` for a claim that was only computed, or not tested.
+    /// The form of the comparison; `None` for a claim that was only computed or not tested.
     pub compare: Option<Compare>,
-    /// The claim in the form of the comparison: a ratio of two claims, or its own value.
+    /// The claim in the form of the comparison: its own value, or the ratio of two claims.
     pub claimed: f64,
-    /// The measurement in the same form, as the median over trials.
+    /// The measurement in the form of the comparison, as the median over trials.
     pub measured: Option<f64>,
     /// The 95 % confidence interval of the measurement; `None` with too few trials.
     pub interval: Option<Interval>,
-    /// The size of the measurement, where it differs from the document's: `1,250,000 against 125,000`.
+    /// The size of the measurement, if it differs from the size in the document, such as `1,250,000 against 125,000`.
     pub measured_at: Option<String>,
     /// The computed result, or the expectation of theory that accompanies the measurement.
     pub theory: Option<Expected>,
@@ -74,7 +74,7 @@ impl Judgement {
         self.finding == Finding::Reproduced && self.measured.is_none()
     }
 
-    /// The finding as a claim's row prints it: `reproduced by arithmetic`.
+    /// The finding as the row of a claim prints it, such as `reproduced by arithmetic`.
     pub(crate) fn said(&self) -> String {
         let how = if self.is_by_arithmetic() { " by arithmetic" } else { "" };
         format!("{}{how}", self.finding)

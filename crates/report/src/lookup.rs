@@ -1,4 +1,4 @@
-//! The lookup of a claim: the columns and values that select its rows, and those of the other side.
+//! The lookup of a claim: the columns and values that select the rows of the claim and of its other side.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// The lookup of a claim by its rule.
+    /// The lookup of a claim, as its rule defines it.
     pub(crate) fn of(rule: &Rule, claim: &Claim) -> Self {
         Self::with(rule, &claim.subject, &claim.params)
     }
@@ -62,7 +62,7 @@ impl Lookup {
         self.columns.iter().map(|(column, texts)| (column.as_str(), texts))
     }
 
-    /// This lookup at one point of a sweep, given as columns with their values.
+    /// Restricts this lookup to one point of a sweep, given as columns with their values.
     pub(crate) fn at(mut self, place: &[(&str, &str)]) -> Self {
         for (column, text) in place {
             self.columns.insert((*column).to_owned(), Texts::from([*text]));
@@ -70,7 +70,7 @@ impl Lookup {
         self
     }
 
-    /// This lookup without a column.
+    /// This lookup without the condition on a column.
     pub(crate) fn without(&self, column: &str) -> Self {
         let mut lookup = self.clone();
         lookup.columns.remove(column);
@@ -78,7 +78,7 @@ impl Lookup {
     }
 }
 
-/// The parameters of a claim, with the values of the other side where those differ.
+/// The parameters of a claim, with the values of the other side for those that differ.
 fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     let mut params = claim.params.clone();
     for (name, texts) in rule.differing() {
@@ -89,8 +89,8 @@ fn params_of_other(rule: &Rule, claim: &Claim) -> BTreeMap<String, String> {
     params
 }
 
-/// The factors for the measurement of a claim and for the other side. A number applies to the claim only; a parameter
-/// has a value on both sides.
+/// The factors for the measurement of a claim and for the other side. A fixed number applies only to the claim. A
+/// parameter has a value on both sides.
 pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     match &rule.scale {
         None => (1.0, 1.0),
@@ -104,7 +104,7 @@ pub(crate) fn scales(rule: &Rule, claim: &Claim) -> (f64, f64) {
     }
 }
 
-/// The number of cores that a claim needs; `None` if the rule does not state it.
+/// The number of cores that a claim needs; `None` if the rule states no number.
 pub(crate) fn cores(rule: &Rule, claim: &Claim) -> Option<u64> {
     match rule.cores.as_ref()? {
         Cores::Number(number) => Some(*number),

@@ -6,7 +6,7 @@ use results::{Metric, Row, verdicts as v};
 
 use crate::text::number;
 
-/// The largest number of comparisons that are reported one by one.
+/// The largest number of comparisons that are listed one by one.
 const TOLD_EACH: usize = 3;
 
 /// A summary of the comparisons of a run by the first metric compared; `None` for a run without comparisons.

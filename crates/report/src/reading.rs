@@ -1,4 +1,4 @@
-//! Reads the measurement of a claim from the results: one number per trial, or the reason why none exists.
+//! Reads the measurement of a claim from the results: one number per trial, or the reason why there is none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,11 @@ use crate::{Quantity, Texts};
 /// The engine of results without a column `engine`.
 const OWN_ENGINE: &str = "lsmbench";
 
-/// The number of each trial in the one configuration that a lookup selects, times `scale`; several phases are summed.
+/// Reads one number per trial from the one configuration that a lookup selects, and multiplies it by `scale`. Several
+/// phases are summed.
 ///
 /// # Errors
-/// No row, several configurations, a wrong answer, or a column that was not measured: as a message.
+/// No row, several configurations, a wrong answer, or a column that was not measured. The error is a message.
 pub(crate) fn read(
     table: &Table,
     lookup: &Lookup,
@@ -61,7 +62,7 @@ pub(crate) fn points(table: &Table, lookup: &Lookup, x: &str, y: &str) -> Result
 /// The distinct combinations of values of some columns, among the rows that a lookup selects.
 ///
 /// # Errors
-/// Those of [`read`], and a column that the results do not have.
+/// The errors of [`read`], and a column that the results do not have.
 pub(crate) fn values(
     table: &Table,
     lookup: &Lookup,
@@ -75,8 +76,8 @@ pub(crate) fn values(
     Ok(rows(table, lookup)?.iter().map(of).collect())
 }
 
-/// The sizes of the rows that a lookup selects, in the columns whose values differ between a full and a smaller run;
-/// `None` if all are those of the full run.
+/// The sizes of the selected rows, in the columns whose values differ between a full run and a quick run. `None` if all
+/// sizes are those of the full run.
 pub(crate) fn sizes(table: &Table, lookup: &Lookup) -> Option<Vec<String>> {
     let rows = rows(table, lookup).ok()?;
     let smaller = lookup.columns().filter_map(|(column, texts)| {
@@ -115,7 +116,8 @@ fn rows<'a>(table: &'a Table, lookup: &Lookup) -> Result<Vec<&'a Row>, String> {
     }
 }
 
-/// The reason why the run marks one of these rows as impossible. A doubt about a phase also applies to its operations.
+/// The reason why the run marks one of these rows as implausible. A doubt about a phase also applies to the operations
+/// of the phase.
 fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     let same = |one: &Row, other: &Row| {
         [&CELL, &TRIAL, &PHASE]
@@ -127,7 +129,7 @@ fn doubted(table: &Table, rows: &[&Row]) -> Option<String> {
     Some(row.get(&IMPLAUSIBLE).to_string())
 }
 
-/// The requested values that no row has; all of them where each one has a row.
+/// The requested values that no row has. Empty if each value has a row.
 fn missing(table: &Table, places: &[(usize, &Texts)]) -> String {
     let absent = |(at, texts): &&(usize, &Texts)| {
         !table.rows().iter().any(|row| texts.hold(&row.cells()[*at].to_string()))
@@ -158,7 +160,7 @@ fn sums(rows: &[&Row], column: &str) -> Result<BTreeMap<u64, f64>, String> {
     Ok(sums)
 }
 
-/// The reason why a column has no number: the one given, or missing hardware counters for columns that need them.
+/// The reason why a column has no number: the given reason, or missing hardware counters for columns that need them.
 fn uncounted(column: &str, told: String) -> String {
     match HARDWARE.iter().any(|metric| metric.name == column) {
         true => format!(

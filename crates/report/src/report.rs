@@ -11,6 +11,6 @@ pub struct Report {
     pub highlights: Vec<Highlighted>,
     /// The places where a document contradicts itself, arithmetic or theory.
     pub contradictions: Vec<Settled>,
-    /// The features of the documented systems, and where this repository has them.
+    /// The features of the documented systems, and their places in this repository.
     pub features: Vec<Feature>,
 }

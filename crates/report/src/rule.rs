@@ -1,4 +1,4 @@
-//! The rule that answers some claims: one `[[claim]]` of an experiment.
+//! The rule that tests some claims: one `[[claim]]` table of an experiment.
 
 use std::collections::BTreeMap;
 
@@ -9,97 +9,100 @@ use crate::bound::Bound;
 use crate::compute::known;
 use crate::{Argument, Cores, Ids, Other, ParamColumn, Quantity, Scale, Texts, Theory};
 
-/// How some claims are measured and compared, or computed, or why they cannot be tested.
+/// How some claims are measured, compared or computed, or why they cannot be tested.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
     /// Names of the claims.
     pub ids: Ids,
-    /// Metric of the claims, by the document's name for it.
+    /// Metric of the claims, as the document names it.
     pub metric: Texts,
-    /// Source of the claims, if a file has several.
+    /// Figure of the claims, if the file has several `[[source]]` tables.
     pub figure: Option<String>,
-    /// Measured column.
+    /// Measured column that the claims are compared with.
     pub column: Option<Quantity>,
-    /// Phases whose values are summed. Any phase if none is given.
+    /// Phases whose values are summed. Default: the rows of any phase.
     pub phase: Texts,
-    /// Kind of operation; `all` by default.
+    /// Kind of operation. Default: `all`.
     pub operation: Option<String>,
-    /// Further columns that select rows by value.
+    /// Further columns, with the values that select rows.
     #[serde(rename = "where")]
     pub filter: BTreeMap<String, Texts>,
-    /// Columns and their values by the claim's subject. Without an entry, a subject selects nothing.
+    /// Columns and values that select the rows of each subject of the claims. A subject without an entry selects
+    /// nothing.
     pub subjects: BTreeMap<String, BTreeMap<String, Texts>>,
-    /// Swept columns over which a claim of "up to" is the maximum.
+    /// Swept columns whose maximum is compared with a claim of "up to".
     pub sweep: Texts,
-    /// Columns by parameter of the claim.
+    /// Column for each parameter of the claims.
     pub params: BTreeMap<String, ParamColumn>,
     /// Number of CPU cores that the measurement needs.
     pub cores: Option<Cores>,
     /// How the claim and the measurement are compared.
     pub compare: Option<Compare>,
-    /// The other side of the comparison.
+    /// Other side of the comparison: the subject or the values that the claim compares with.
     pub to: Option<Other>,
-    /// The claim for the other side, if it is none of `ids`.
+    /// Claim about the other side, if that claim is not in `ids`.
     pub against: Option<String>,
     /// Factor by which the measurement is multiplied.
     pub scale: Option<Scale>,
-    /// Position of a crossing.
+    /// Position of the crossing, for the comparison `crossing`.
     pub at: Option<At>,
     /// Allowed deviation of the measurement from the claim: relative, or absolute if the claim is 0.
     pub tolerance: f64,
-    /// The computation that decides.
+    /// Computation that decides the claims, instead of a measurement.
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
     /// Side on which the result of the computation bounds the claim.
     pub bound: Option<Bound>,
-    /// The derivation, in short.
+    /// Short derivation of the result.
     pub reason: Option<String>,
-    /// Theory that is shown with a measurement and does not decide.
+    /// Theoretical value that is shown next to the measurement and does not decide.
     pub theory: Option<Theory>,
     /// Reason why the claims cannot be tested.
     pub untestable: Option<String>,
 }
 
-/// How a claim and a measurement are compared. `m` is the measurement, `r` that of the other side.
+/// How a claim is compared with a measurement. `m` is the measurement, and `r` is the measurement of the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compare {
-    /// The claim is compared with `m`.
+    /// Compares the claim with `m`.
     Value,
-    /// The claim is compared with `m`, a ratio that is 1 without amplification. The comparison uses the parts above 1.
+    /// Compares the claim with `m`, a ratio that is 1 without amplification. The tolerance applies to the parts above
+    /// 1.
     Amplification,
-    /// The claim divided by that of the other side is compared with `m / r`.
+    /// Compares the ratio of the two claims with `m / r`.
     Ratio,
-    /// The claim is a factor: how many times better than the other side.
+    /// Treats the claim as a factor: how many times better the subject is than the other side.
     Factor,
-    /// The claim is compared with `100 (1 - m / r)`.
+    /// Compares the claim with `100 (1 - m / r)`.
     PercentLess,
-    /// The claim is compared with `100 (factor - 1)`.
+    /// Compares the claim with `100 (factor - 1)`.
     PercentMore,
-    /// The claim is compared with `100 (m / r - 1)`.
+    /// Compares the claim with `100 (m / r - 1)`.
     PercentSlower,
-    /// The claim is compared with `100 m / r`.
+    /// Compares the claim with `100 m / r`.
     PercentOf,
-    /// The claim is an absolute difference: how much better than the other side.
+    /// Treats the claim as an absolute difference: how much better the subject is than the other side.
     Difference,
-    /// The order of the claims is compared with the order of the measurements.
+    /// Compares the order of the claims with the order of the measurements.
     Rank,
-    /// The claim is the value of a column at which another column reaches a value, or at which a subject leads.
+    /// Compares the claim with the value of one column at which another column reaches a value, or at which a subject
+    /// leads.
     Crossing,
 }
 
-/// Position of a crossing: a value of the column, or the lead of a subject.
+/// Position of a crossing: the value that a column reaches, or the lead of a subject.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct At {
-    /// The column.
+    /// Column that the crossing is about.
     pub column: String,
-    /// The value that the column reaches.
+    /// Value that the column reaches.
     #[serde(default)]
     pub value: Option<f64>,
-    /// The lead of the subject over the other side, as a share.
+    /// Lead of the subject over the other side, as a fraction.
     #[serde(default)]
     pub by: Option<f64>,
 }
@@ -155,7 +158,7 @@ impl Rule {
         }
     }
 
-    /// The columns of `runs.csv` that the rule names, each with the key that names it.
+    /// The columns of `runs.csv` that the rule names, each with the key of the rule that names it.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let measured = self.column.iter().flat_map(Quantity::columns).map(|name| ("column", name));
         let filter = self.filter.keys().map(|name| ("where", name.as_str()));
@@ -171,7 +174,7 @@ impl Rule {
         measured.chain(sweep).chain(filter).chain(subjects).chain(params).chain(to).chain(at)
     }
 
-    /// The values that the rule selects in a column, each with the key that names them.
+    /// The values that the rule selects in a column, each with the key of the rule that names it.
     pub fn values<'a>(&'a self, column: &'a str) -> impl Iterator<Item = (&'static str, &'a str)> {
         let own = (column == "phase").then_some(&self.phase).into_iter().map(|texts| ("phase", texts));
         let filter = self.filter.get(column).into_iter().map(|texts| ("where", texts));
@@ -193,7 +196,7 @@ impl Rule {
         )
     }
 
-    /// The differences of the other side, if it is given as a table.
+    /// The columns in which the other side differs, if `to` is a table.
     pub fn differing(&self) -> impl Iterator<Item = (&str, &Texts)> {
         let table = match &self.to {
             Some(Other::Differing(table)) => Some(table),
@@ -279,7 +282,7 @@ impl Rule {
         }
     }
 
-    /// Checks the keys of a comparison against those that it reads.
+    /// Rejects keys that a comparison needs and lacks, or does not read.
     fn check_compared(&self, compare: Compare) -> Result<(), Fault> {
         let crosses = compare == Compare::Crossing || self.at.is_some();
         let alone =
@@ -314,7 +317,7 @@ impl Rule {
         }
     }
 
-    /// Checks the subject of the other side against the rule's subjects.
+    /// Checks the subject of the other side against the subjects of the rule.
     fn check_other(&self) -> Result<(), Fault> {
         match &self.to {
             Some(Other::Subject(subject)) if !self.subjects.contains_key(subject) => {
@@ -326,7 +329,7 @@ impl Rule {
     }
 }
 
-/// The values of a column by those of a parameter, where the two differ.
+/// The values of a column for the values of a parameter, if the two have different names.
 fn translations(param: &ParamColumn) -> impl Iterator<Item = &Texts> {
     match param {
         ParamColumn::Same(_) => None,

@@ -1,4 +1,4 @@
-//! The selection of rows in a run: those of a claim, and those of the other side.
+//! The selection of rows in a run, for a claim and for its other side.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::Texts;
 
 pub use results::columns::ENGINE;
 
-/// A column of `runs.csv`, or the quotient of two: `user_bytes_written / seconds`.
+/// A measured quantity: a column of `runs.csv`, or the quotient of two columns such as `user_bytes_written / seconds`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
 pub struct Quantity {
@@ -41,7 +41,7 @@ impl TryFrom<String> for Quantity {
     }
 }
 
-/// The column in which a parameter of a claim selects rows.
+/// The column that stands for a parameter of a claim when rows are selected.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -49,13 +49,13 @@ impl TryFrom<String> for Quantity {
     expecting = "expected a column, or { column = \"…\", values = { theirs = \"ours\" } }"
 )]
 pub enum ParamColumn {
-    /// A column with the parameter's values.
+    /// A column whose values are those of the parameter.
     Same(String),
-    /// A column with other values.
+    /// A column whose values differ from those of the parameter.
     Translated {
         /// The column.
         column: String,
-        /// The column's values by those of the parameter; any of several values matches.
+        /// The values of the column for each value of the parameter. If several are listed, any of them matches.
         values: BTreeMap<String, Texts>,
     },
 }
@@ -73,9 +73,9 @@ impl ParamColumn {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a subject, or a table of parameters and columns that differ")]
 pub enum Other {
-    /// Another subject.
+    /// A subject of the claims.
     Subject(String),
-    /// Differences from the claim's side: parameters of the claim, and columns.
+    /// The parameters and columns in which the other side differs from the side of the claim.
     Differing(BTreeMap<String, Texts>),
 }
 
@@ -85,7 +85,7 @@ pub enum Other {
 pub enum Scale {
     /// A number.
     Number(f64),
-    /// A parameter of the claim; on the other side, the parameter of the other side.
+    /// A parameter of the claim. The other side uses its own value of the parameter.
     Param(String),
 }
 
@@ -93,9 +93,9 @@ pub enum Scale {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a whole number, or the name of a parameter")]
 pub enum Cores {
-    /// This number.
+    /// A fixed number of cores.
     Number(u64),
-    /// The number in a parameter of the claim.
+    /// A parameter of the claim that gives the number of cores.
     Param(String),
 }
 

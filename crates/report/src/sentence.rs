@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::text::{about_measured, formed};
 use crate::{Figure, Finding, FindingCounts, Judged};
 
-/// The findings of the runs of a figure, the verdicts on its claims, and the claim farthest from its measurement.
+/// Sentences about a figure: the verdicts of its runs, the findings on its claims, and the claim farthest from its
+/// measurement.
 pub(crate) fn sentence(figure: &Figure) -> String {
     let measured = figure.answers.iter().filter_map(|answer| answer.outcome.clone());
     measured.chain([sentence_on(&figure.judged().collect::<Vec<_>>())]).collect::<Vec<String>>().join(" ")
@@ -63,7 +64,7 @@ fn untested(all: &[&Judged]) -> String {
     format!("None of its claims can be tested here: {most}.")
 }
 
-/// The claim that lies farthest from its measurement by factor, among those that were not reproduced.
+/// Of the claims that were not reproduced, the claim that differs from its measurement by the largest factor.
 fn farthest<'a>(all: &[&'a Judged]) -> Option<&'a Judged> {
     let distance = |judged: &&Judged| {
         let judgement = &judged.judgement;

@@ -1,8 +1,8 @@
-//! The sheet of an experiment: the figures that it answers, and the rules for their claims.
+//! The sheet of an experiment: the figures that the experiment reproduces, and the rules for their claims.
 
 use crate::{Claim, Claims, FigureSource, ParamColumn, Rule, Scale, Standing, Way};
 
-/// The figures that a file answers, and the rule for each claim about them.
+/// The figures that a file reproduces, and the rules for their claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet {
     /// The figures.
@@ -22,7 +22,7 @@ impl Sheet {
         self.rules.iter().filter(|rule| rule.way() == way).map(|rule| rule.ids.all().len()).sum()
     }
 
-    /// The figure that the claims of a rule belong to; the first figure where the rule names none.
+    /// The figure of the claims of a rule: the figure that the rule names, or else the first figure.
     pub fn source_of(&self, rule: &Rule) -> Option<&FigureSource> {
         match &rule.figure {
             None => self.sources.first(),
@@ -33,7 +33,7 @@ impl Sheet {
     /// Checks the sources and rules for consistency and for missing keys.
     ///
     /// # Errors
-    /// The first fault: the table by its name and its number from 0, the key, and a message.
+    /// The first fault: the name and index (from 0) of the table, the key, and a message.
     pub fn check(&self) -> Result<(), SheetFault> {
         for (number, source) in self.sources.iter().enumerate() {
             source.check().map_err(|(key, message)| SheetFault { table: "source", number, key, message })?;
@@ -57,7 +57,7 @@ impl Sheet {
     /// Checks the rules against their claims.
     ///
     /// # Errors
-    /// Those of [`check`](Self::check): a claim that does not exist, or that a rule does not fit.
+    /// The errors of [`check`](Self::check). A claim that does not exist, or that does not fit its rule.
     pub fn check_against(&self, claims: &Claims) -> Result<(), SheetFault> {
         for (number, rule) in self.rules.iter().enumerate() {
             let fault = |(key, message)| SheetFault { table: "claim", number, key, message };
@@ -74,7 +74,7 @@ impl Sheet {
     }
 }
 
-/// A fault of a sheet, with its place.
+/// A fault of a sheet, with the table and the key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SheetFault {
     /// `source` or `claim`.

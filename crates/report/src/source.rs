@@ -7,15 +7,15 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureSource {
-    /// Folder name of the document: `cs265`.
+    /// Folder name of the document, such as `cs265`.
     pub document: String,
-    /// Name of the figure in this repository: `E07`.
+    /// Name of the figure in this repository, such as `E07`.
     pub figure: String,
     /// Title of the figure.
     pub title: String,
     /// Sections of the document that describe the figure.
     pub sections: Vec<String>,
-    /// Parameters that the document does not specify, each with the value used here and the effect of other values.
+    /// Parameters that the document leaves open, each with the value used here and the effect of other values.
     pub unspecified: Vec<String>,
 }
 
@@ -23,10 +23,10 @@ impl FigureSource {
     /// The keys of the table.
     pub const KEYS: [&str; 5] = ["document", "figure", "title", "sections", "unspecified"];
 
-    /// Rejects a source with a missing key: the key at fault and a message.
+    /// Rejects a source with a missing key.
     ///
     /// # Errors
-    /// A document, figure or title that is missing or empty.
+    /// A document, figure or title that is missing or empty: the key and a message.
     pub fn check(&self) -> Result<(), (&'static str, String)> {
         let needed = [
             ("document", &self.document, "the folder that its claims are in: document = \"cs265\""),

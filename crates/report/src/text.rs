@@ -1,4 +1,4 @@
-//! Numbers and claims as text, in the one format of all pages.
+//! Numbers and claims as text, in the format of all pages.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::{Claim, Compare, Judgement, RunNote, Standing};
 /// Significant digits of a number.
 const DIGITS: i32 = 4;
 
-/// A number with its significant digits: `1,234`, `43.21`, `1.254 M`, `3.94e-13`.
+/// A number with its significant digits, such as `1,234`, `43.21`, `1.254 M` or `3.94e-13`.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     if !(-4..15).contains(&magnitude) {
@@ -43,15 +43,15 @@ pub(crate) fn grouped(whole: &str) -> String {
     text
 }
 
-/// The subject of a claim with its parameters: `Eytzinger, entries = 10000`.
+/// The subject of a claim with its parameters, such as `Eytzinger, entries = 10000`.
 pub(crate) fn about(claim: &Claim) -> String {
     let params = claim.params.iter().map(|(name, value)| format!("{name} = {value}"));
     let subject = (!claim.subject.is_empty()).then(|| claim.subject.clone());
     subject.into_iter().chain(params).collect::<Vec<_>>().join(", ")
 }
 
-/// The subject of a claim, and the size of its measurement if it differs: `SkipList, inserts = 10000000 (measured at
-/// 1,250,000)`.
+/// The subject of a claim, and the size of its measurement if that differs, such as
+/// `SkipList, inserts = 10000000 (measured at 1,250,000)`.
 pub(crate) fn about_measured(claim: &Claim, judgement: &Judgement) -> String {
     match &judgement.measured_at {
         Some(size) => format!("{} (measured at {size})", about(claim)),
@@ -73,7 +73,7 @@ pub(crate) fn stated(claim: &Claim) -> String {
     format!("{standing}{} {}", number(claim.value), claim.unit)
 }
 
-/// A number in the form of its comparison: `1.24 ×`, `43.2 %`, `place 2`.
+/// A number in the form of its comparison, such as `1.24 ×`, `43.2 %` or `place 2`.
 pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> String {
     match compare {
         Some(Compare::Ratio | Compare::Factor) => format!("{} ×", number(value)),
@@ -87,7 +87,7 @@ pub(crate) fn formed(value: f64, compare: Option<Compare>, claim: &Claim) -> Str
     }
 }
 
-/// The claimed number, and its value in the form of the comparison if that is another one.
+/// The claimed number, and its value in the form of the comparison if that form differs.
 pub(crate) fn claimed(claim: &Claim, judgement: &Judgement) -> String {
     let stated = stated(claim);
     match judgement.compare {
@@ -107,8 +107,9 @@ pub(crate) fn measured(claim: &Claim, judgement: &Judgement) -> Option<String> {
     Some(text)
 }
 
-/// The measurement, the claim and the band that would have reproduced it, in one form, and the conclusion: `measured
-/// 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at all`.
+/// The measurement, the claim, the range that would have reproduced the claim, and the conclusion. For example:
+/// `measured 1.02 × (0.98 to 1.07), claimed 1.5 ×, and 1.225 to 1.875 × would do: the interval holds no difference at
+/// all`.
 pub(crate) fn beside(claim: &Claim, judgement: &Judgement, (low, high): (f64, f64), why: &str) -> String {
     let said = |value| formed(value, judgement.compare, claim).trim_end().to_owned();
     let Some(measured) = judgement.measured else { return why.to_owned() };
@@ -142,8 +143,7 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// The expectation of theory for a claim: a number with its derivation, in the form of the claim unless it has its own
-/// unit.
+/// The theoretical value for a claim with its derivation. It has the form of the claim unless it has its own unit.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

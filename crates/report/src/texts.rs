@@ -4,7 +4,7 @@ use plot::Choice;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// One value or several, as a CSV writes them; `""` is an empty cell.
+/// One value or several, in the notation of a CSV field; `""` is an empty field.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(from = "Choice")]
 pub struct Texts(Vec<String>);
@@ -20,7 +20,7 @@ impl Texts {
         self.0.is_empty()
     }
 
-    /// Whether one of the values is `text`, as a text or as a number.
+    /// Whether one of the values equals `text`, as text or as a number.
     pub fn hold(&self, text: &str) -> bool {
         self.0.iter().any(|one| same(one, text))
     }
@@ -38,7 +38,7 @@ impl<const N: usize> From<[&str; N]> for Texts {
     }
 }
 
-/// Whether two cells have equal values: `0.10` equals `0.1`, and `1000000` equals `1e6`.
+/// Whether two CSV fields have equal values: `0.10` equals `0.1`, and `1000000` equals `1e6`.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
     one == other || matches!((number(one), number(other)), (Some(a), Some(b)) if a.total_cmp(&b).is_eq())

@@ -1,4 +1,4 @@
-//! The expectation of theory for some claims, shown with the measurement; it decides no verdict.
+//! The theoretical expectation for some claims. Pages show it next to the measurement, and it decides no verdict.
 
 use std::collections::BTreeMap;
 
@@ -9,32 +9,32 @@ use crate::Argument;
 use crate::bound::{Bound, bounding};
 use crate::compute::{About, known, run};
 
-/// Theory for some claims, or the reason why there is none.
+/// Theoretical value for some claims, or the reason why theory makes no prediction.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Theory {
-    /// The computation; none if theory makes no prediction.
+    /// Name of the computation. Absent if theory makes no prediction.
     pub computed: Option<String>,
     /// Arguments of the computation.
     pub with: BTreeMap<String, Argument>,
     /// Side on which the result bounds the claim.
     pub bound: Option<Bound>,
-    /// Unit of the result, if it is not in the form of a claim.
+    /// Unit of the result, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// The derivation in short, or the reason why theory makes no prediction.
+    /// Short derivation, or the reason why theory makes no prediction.
     pub says: String,
 }
 
-/// The result of theory for one claim.
+/// The theoretical value for one claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expected {
     /// The computed number; `None` if theory makes no prediction.
     pub value: Option<f64>,
     /// The side on which the number bounds the claim.
     pub bound: Option<Bound>,
-    /// Unit, if the number is not in the form of the claim.
+    /// Unit, if it differs from the unit of the claim.
     pub unit: Option<String>,
-    /// The derivation in short, if the reason of the verdict does not contain it; or the reason why theory makes no
+    /// Short derivation, if the reason of the verdict does not contain it; else the reason why theory makes no
     /// prediction.
     pub says: String,
 }
@@ -71,7 +71,8 @@ impl Theory {
 }
 
 impl Expected {
-    /// The text on pages, `at most 2 ×: a derivation`. `formed` writes the number, with its own unit if it has one.
+    /// The text on pages, such as `at most 2 ×: a derivation`. `formed` formats the value, with its own unit if it has
+    /// one.
     pub(crate) fn said(&self, formed: impl Fn(f64, Option<&str>) -> String) -> String {
         let number = match self.value {
             None => "none".to_owned(),

@@ -1,13 +1,13 @@
-//! The comparison of a claim with its measurement: the band in which a measurement reproduces the claim, and the
-//! verdict outside of it.
+//! The comparison of a claim with its measurement. A measurement inside a band reproduces the claim. Outside of the
+//! band, the comparison reaches another verdict.
 
 use crate::form::Measured;
 use crate::{Compare, Finding, Standing};
 
-/// A claimed difference of less than this share of the value for equal sides counts as no difference.
+/// The fraction of the value for equal sides below which a claimed difference counts as none.
 const EVEN: f64 = 0.05;
 
-/// Largest distance of a measurement from such a claim that reproduces it, for any tolerance.
+/// The largest distance of a measurement from a claim of equality that still reproduces the claim, for any tolerance.
 const EVEN_TOLERANCE: f64 = 0.1;
 
 /// Smallest share of a claimed difference that reproduces the claim, for any tolerance.
@@ -22,7 +22,7 @@ pub(crate) struct Weighed {
     pub(crate) compare: Compare,
     pub(crate) standing: Standing,
     pub(crate) claimed: f64,
-    /// The other end, where the claim is one end of a range.
+    /// The other end of the range, if the claim is one end of a range.
     pub(crate) other_end: Option<f64>,
     pub(crate) tolerance: f64,
 }
@@ -77,8 +77,8 @@ impl Weighed {
         }
     }
 
-    /// Whether the band meets the confidence interval. The interval must be no wider than the band, because a wide one
-    /// would meet any band, and a band without an end would meet a wide interval.
+    /// Whether the band overlaps the confidence interval. The interval must not be wider than the band, because a wide
+    /// interval would overlap any band. For the same reason, the band must have two ends.
     fn meets(&self, measured: Measured) -> bool {
         let (low, high) = self.band();
         measured.interval.is_some_and(|found| {
@@ -97,7 +97,7 @@ impl Weighed {
         let (low, high) = self.tolerated();
         let Some(neutral) = self.neutral() else { return (low, high) };
         let (least, most) = self.ends();
-        // At least half of the claimed difference, in the logarithm where the form is a factor.
+        // At least half of the claimed difference, measured in logarithms if the form is a factor.
         let half = |claimed: f64| match self.compare == Compare::Amplification || neutral == 0.0 {
             true => neutral + (claimed - neutral) * SHARE_REPRODUCED,
             false => neutral * (claimed / neutral).powf(SHARE_REPRODUCED),
@@ -125,7 +125,7 @@ impl Weighed {
         (low..=high).contains(&value)
     }
 
-    /// The ends of the claim: both for a range, else the claim itself twice.
+    /// The two ends of the claimed range. For a single number, both ends are this number.
     fn ends(&self) -> (f64, f64) {
         let other = self.other_end.unwrap_or(self.claimed);
         (self.claimed.min(other), self.claimed.max(other))
@@ -136,14 +136,14 @@ impl Weighed {
         slack(self.compare, self.tolerance(), end)
     }
 
-    /// The tolerance of the rule, or that of a claim that both sides are equal.
+    /// The tolerance of the rule, or the tolerance of a claim of equality.
     fn tolerance(&self) -> f64 {
         if self.claims_alike() { self.tolerance.min(EVEN_TOLERANCE) } else { self.tolerance }
     }
 
-    /// Whether the claim is that both sides are equal, so that all of it lies near that value. A range that merely
-    /// extends over it claims more, and has its own tolerance. A difference in percent or in units is claimed as one,
-    /// however small.
+    /// Whether the claim states that both sides are equal: the whole claimed range is near the value for equal sides. A
+    /// range that merely includes this value claims more, and has its own tolerance. A difference in percent or in
+    /// units never counts as equality.
     fn claims_alike(&self) -> bool {
         let Some(neutral) = self.neutral().filter(|neutral| *neutral != 0.0) else { return false };
         let (least, most) = self.ends();
@@ -167,7 +167,7 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// The share of the claimed difference that a measurement has; below 0 in the opposite direction.
+    /// The fraction of the claimed difference that a measurement reaches. It is below 0 in the opposite direction.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };
@@ -198,13 +198,13 @@ impl Weighed {
     }
 }
 
-/// The allowed distance from a claimed number: a share of it. For an amplification it is a share of the part above 1;
-/// for the number 0, the share itself; for a rank, half a place.
+/// The allowed distance from a claimed number: a fraction of the number. For an amplification, it is a fraction of the
+/// part above 1. For the number 0, it is the tolerance itself. For a rank, it is half a rank.
 pub(crate) fn slack(compare: Compare, tolerance: f64, end: f64) -> f64 {
     let relative = tolerance + 1e-9;
     match (compare, end == 0.0) {
         (Compare::Rank, _) => 0.5,
-        // A claim within 5 % of 1 says that nothing is amplified; its own value is near 1.
+        // A claim within 5 % of 1 states that there is no amplification. Its own value is near 1.
         (Compare::Amplification, _) if (end - 1.0).abs() >= EVEN => relative * (end - 1.0).abs(),
         (_, true) => relative,
         (_, false) => relative * end.abs(),

@@ -1,5 +1,5 @@
-//! The counters that depend on random draws: on the keys that are asked for, and on the hashes of keys. They are exact for
-//! a seed, and another seed gives other values. Bytes, flushes and compactions are the work that a workload makes due.
+//! The counters that depend on random draws: on the requested keys, and on the hashes of keys. They are exact for a
+//! seed, and another seed gives other values. Bytes, flushes and compactions do not depend on random draws.
 
 use crate::{Metric, columns as c};
 

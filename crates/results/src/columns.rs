@@ -1,5 +1,5 @@
-//! List of all columns: name, title, unit, type, direction, and definition. The docstring of each constant is the
-//! definition.
+//! The list of all columns with name, title, unit, type, better direction and definition. The docstring of each
+//! constant is the definition of its column.
 //!
 //! Counters cover the phase of their row. Counters of the whole store are only in the rows of operation `all`. A value
 //! that was not measured is empty, never 0.
@@ -20,23 +20,24 @@ columns! {
     IDENTITY
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
-    /// Number of the cell, from 0 in the order of the sweep. A cell is one combination of swept values.
+    /// Number of the configuration, from 0 in the order of the sweep. Results call a configuration a cell: one
+    /// combination of swept values.
     CELL = "cell", "cell", Plain, Integer, Neither, true;
-    /// Short name of the cell: the values in which it differs from the other cells.
+    /// Short name of the configuration, made of the values in which it differs from the other configurations.
     LABEL = "label", "design", Plain, Text, Neither, true;
-    /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time, on the same operations,
-    /// so they form pairs across cells.
+    /// Number of the trial, from 0. Trials with equal numbers ran next to each other in time and on the same
+    /// operations. Verdicts therefore pair them across configurations.
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
     /// The kind of operation, or `all`. A step on the store has its name, such as `compact`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
-    /// `timed`: real threads and real time. `counted`: one thread, and every counter is the same on every machine.
+    /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
     /// The seed of the operation stream.
     SEED = "seed", "seed", Plain, Integer, Neither, true;
-    /// `closed`: the next operation is issued when the last one ends. `open`: operations are due at a fixed
-    /// rate, whether or not the store keeps up.
+    /// `closed`: a thread issues its next operation when its last one ends. `open`: operations are due at a fixed rate,
+    /// whether or not the store keeps up.
     LOOP = "loop", "loop", Plain, Text, Neither, true;
 }
 
@@ -45,15 +46,16 @@ columns! {
     METRICS
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, true;
-    /// Wall time of the phase, from the start of its first operation to the end of its last. It does not include
-    /// settling. Rows of single operations repeat it. For a step, the time until it was done.
+    /// Wall time of the phase, from the start of its first operation to the end of its last one. The wait for pending
+    /// flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`. The row of
+    /// a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
-    /// Mean service time: from the call of an operation to its return. In a closed loop this is the only latency, and
-    /// its tail is too optimistic: the operations after a stalled operation start late, and the delay is not counted
-    /// (coordinated omission). In an open loop see `response_mean_ns`. In component runs it is the time of all slices
-    /// / `ops`, including that of the loop (`loop_ns`).
+    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. Its
+    /// tail is then too optimistic, because operations after a stalled operation start late and this delay is not
+    /// counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of all
+    /// slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -79,14 +81,15 @@ columns! {
     COMPACTION_BYTES_READ = "compaction_bytes_read", "bytes read by compaction", Bytes, Integer, Lower, true;
     /// SSTable bytes written by compactions.
     COMPACTION_BYTES_WRITTEN = "compaction_bytes_written", "bytes written by compaction", Bytes, Integer, Lower, true;
-    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation.
-    /// It does not include pending compactions (burst value).
+    /// (`flush_bytes` + `compaction_bytes_written`) / `user_bytes_written` at the end of the phase's last operation
+    /// (burst value). Pending compactions are not included.
     WRITE_AMP = "write_amp", "write amplification", Ratio, Number, Lower, true;
     /// Blocks read from storage, both data blocks and index pages.
     BLOCKS_READ = "blocks_read", "blocks fetched from storage", Count, Integer, Lower, true;
     /// Blocks found in the block cache.
     BLOCKS_FROM_CACHE = "blocks_from_cache", "blocks found in the cache", Count, Integer, Neither, true;
-    /// Data blocks searched per get, cached or not. Other engines report it only in phases without other operations.
+    /// Data blocks searched per get, cached or not. Engines other than lsmbench report this column only for phases of
+    /// gets.
     BLOCKS_PER_GET = "blocks_per_get", "data blocks read per get", Ratio, Number, Lower, true;
     /// `blocks_from_cache` / (`blocks_from_cache` + `blocks_read`).
     CACHE_HIT_RATE = "cache_hit_rate", "cache hit rate", Share, Number, Higher, true;
@@ -164,57 +167,60 @@ columns! {
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
-    /// Only for modelled devices (`storage = "simulated"`): device time of the phase's requests, each in isolation,
-    /// and the sum of the next two columns. In `timed` mode callers waited for it.
+    /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
+    /// isolation. The sum of the next two columns. In `timed` mode the callers waited for this time. Empty for real
+    /// devices.
     DEVICE_SECONDS = "device_seconds", "time of the device", Seconds, Number, Lower, true;
     /// Reads in `device_seconds`.
     DEVICE_READ_SECONDS = "device_read_seconds", "time the device read", Seconds, Number, Lower, true;
     /// Writes and syncs in `device_seconds`.
     DEVICE_WRITE_SECONDS = "device_write_seconds", "time the device wrote", Seconds, Number, Lower, true;
-    /// `device_seconds` / `ops`, in nanoseconds: the device's share of the latency if every operation waits for its
-    /// requests.
+    /// `device_seconds` / `ops`, in nanoseconds: the part of the latency that the device causes if every operation
+    /// waits for its requests.
     DEVICE_NS_PER_OP = "device_ns_per_op", "time of the device per operation", Nanoseconds, Number, Lower, true;
-    /// Theoretical false-positive rate of the filters as they were built, weighted by probes, or by keys if the engine
-    /// does not report probes per filter.
+    /// Theoretical false-positive rate of the filters as they were built. The mean over filters is weighted by probes,
+    /// or by keys if the engine does not report probes per filter.
     EXPECTED_FPR = "expected_fpr", "expected false-positive rate", Share, Number, Lower, true;
-    /// `fpr` / `expected_fpr` − 1. Empty if theory expects fewer than 100 false positives of distinct keys, because
-    /// the result would be chance.
+    /// `fpr` / `expected_fpr` − 1. Empty if theory predicts fewer than 100 false positives of distinct keys, because
+    /// chance would then dominate the value.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor is the policy's closed form, or the result of the simulator, for as many flushes of distinct keys,
-    /// settled. Only for phases that add new keys to an empty tree whose compactions keep the number of bytes.
+    /// factor comes from the closed form of the policy or from the simulator. It holds for the same number of flushes
+    /// of distinct keys, after all compactions have finished. Only for phases that add new keys to an empty tree, and
+    /// for compactions that drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
-    /// Theoretical number of sorted runs after as many flushes, by the policy's closed form or the simulator, settled.
-    /// Only for phases with `expected_write_amp`.
+    /// Theoretical number of sorted runs after the same number of flushes, when all compactions have finished. It comes
+    /// from the closed form of the policy or from the simulator. Only for phases with `expected_write_amp`.
     EXPECTED_RUNS = "expected_runs", "expected sorted runs", Count, Integer, Neither, false;
-    /// Theoretical number of levels with these runs, for the same phases.
+    /// Theoretical number of levels that contain `expected_runs`. Only for phases with `expected_write_amp`.
     EXPECTED_LEVELS = "expected_levels", "expected levels", Count, Integer, Neither, false;
-    /// Expected data blocks per get, from the current runs and `expected_fpr`. For an absent key these are the false
-    /// positives of all runs, for a present key its own block and the false positives of newer runs. Only for phases
-    /// of gets, with runs that overlap, and with fence pointers that find a block without a read.
+    /// Expected data blocks per get, computed from the current runs and `expected_fpr`. A get of an absent key reads
+    /// one block per false positive, over all runs. A get of a present key reads the block of the key and one block per
+    /// false positive in newer runs. Only for phases of gets, with overlapping runs and with fence pointers in memory.
     EXPECTED_BLOCKS_PER_GET = "expected_blocks_per_get", "expected data blocks per get", Ratio, Number, Lower, false;
     /// `blocks_per_get` / `expected_blocks_per_get` − 1.
     BLOCKS_PER_GET_RESIDUAL = "blocks_per_get_residual", "data blocks per get above theory", Ratio, Number, Neither, false;
-    /// Lower bound of `space_amp_settled`: SSTables with exactly one copy of every live key that is in no memtable, at
-    /// their bytes per byte of keys and values. Only for trees without tombstones.
+    /// Lower bound of `space_amp_settled`: exactly one copy of every live key that is in no memtable, with the measured
+    /// SSTable bytes per byte of keys and values. Only for trees without tombstones.
     LEAST_SPACE_AMP = "least_space_amp", "least space amplification", Ratio, Number, Lower, false;
-    /// Textbook upper bound of `space_amp_settled` with overwritten keys and full levels, at the same bytes per byte.
-    /// It is T/(T − 1) for leveled and lazy leveled, T for tiered, and Z·T/(T − 1) for a tree with Z runs in its
-    /// largest level. Level 0 is added if it waits for several runs (Dayan & Idreos, "Dostoevsky", 2018). A tree with
-    /// a new largest level may exceed it. Only for the same trees, and these policies.
+    /// Textbook upper bound of `space_amp_settled` for overwritten keys and full levels, with the measured SSTable
+    /// bytes per byte of keys and values. The bound is T/(T − 1) for leveled and lazy leveled, T for tiered, and Z·T/(T
+    /// − 1) for Z runs in the largest level. Level 0 is added if it collects several runs (Dayan & Idreos,
+    /// "Dostoevsky", 2018). A tree whose largest level is new may exceed the bound. Only for these policies, and for
+    /// trees without tombstones.
     MOST_SPACE_AMP = "most_space_amp", "most space amplification", Ratio, Number, Lower, false;
-    /// `space_amp_settled` / `most_space_amp` − 1: negative below the ceiling.
+    /// `space_amp_settled` / `most_space_amp` − 1. A negative value is below the upper bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
-    /// Theoretical hit rate of the cache for the phase's key distribution: Che's approximation for LRU, Martina's for
-    /// FIFO, for blocks as they are filled, including the filling of an empty cache. Sequential keys hit all but one
-    /// per block. Only for phases of gets for present keys.
+    /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
+    /// for FIFO. It uses the measured number of entries per block and includes the filling of an empty cache.
+    /// Sequential keys hit all but once per block. Only for phases of gets for present keys.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
     HIT_RATE_RESIDUAL = "hit_rate_residual", "hit rate above theory", Ratio, Number, Neither, false;
-    /// Hit rate of a cache that always contains the most popular blocks of the phase's distribution: the long-run
-    /// upper bound of every cache without knowledge of the future. Only for phases of gets for present keys.
+    /// Hit rate of a cache that always contains the most popular blocks of the key distribution. In the long run, no
+    /// cache without knowledge of the future exceeds this rate. Only for phases of gets for present keys.
     BEST_STATIC_HIT_RATE = "best_static_hit_rate", "hit rate of the best static set", Share, Number, Neither, false;
     /// Number of filter lookups for a range between two keys.
     RANGE_FILTER_PROBES = "range_filter_probes", "range filter probes", Count, Integer, Neither, true;
@@ -223,8 +229,8 @@ columns! {
     /// False positives / (false positives + negatives) of range probes. A false positive answered "maybe" although the
     /// run had no key in the range.
     RANGE_FPR = "range_fpr", "false-positive rate of ranges", Share, Number, Lower, true;
-    /// Open loop only: mean response time, from the scheduled start of an operation to its return, including the wait.
-    /// Empty in a closed loop.
+    /// Mean response time, from the scheduled start of an operation to its return, including the wait in between. Empty
+    /// in a closed loop.
     RESPONSE_MEAN_NS = "response_mean_ns", "mean response time", Nanoseconds, Number, Lower, false;
     /// Open loop only: median response time.
     RESPONSE_P50_NS = "response_p50_ns", "median response time", Nanoseconds, Integer, Lower, false;
@@ -236,26 +242,27 @@ columns! {
     CHECKED_ANSWERS = "checked_answers", "answers checked", Count, Integer, Neither, true;
     /// Checked answers that were wrong. A row with any has no other measurements.
     WRONG_ANSWERS = "wrong_answers", "wrong answers", Count, Integer, Lower, true;
-    /// Checked gets that found no value although one was written, for a design that drops data by rule. They are not
-    /// wrong. Scans and multi-gets with missing entries are not checked there. Empty for all other designs.
+    /// Checked gets that found no value although the key was written, for designs that drop old data. Such gets are not
+    /// wrong answers. For these designs, scans and multi-gets with missing entries are not checked. Empty for all other
+    /// designs.
     DROPPED_ANSWERS = "dropped_answers", "gets of dropped data", Count, Integer, Neither, true;
-    /// Why the numbers of the row are impossible: the theoretical or physical bounds that they exceed. Verdicts ignore
-    /// such a row. Empty if all numbers are within their bounds.
+    /// Theoretical or physical bounds that values of the row exceed. Verdicts ignore such a row. Empty if all values
+    /// are within their bounds.
     IMPLAUSIBLE = "implausible", "beyond a bound", Plain, Text, Neither, false;
     /// Threads that issued operations. Empty of a step on the store, which has none.
     THREADS = "threads", "threads", Count, Integer, Neither, true;
     /// Open loop only: scheduled operations per second, over all threads.
     TARGET_OPS_PER_SECOND = "target_ops_per_second", "target rate", OperationsPerSecond, Number, Neither, true;
-    /// Only for a phase with a rate search: the largest rate that meets the objective, over all threads. The row is
-    /// that of the probe at this rate. Empty if the smallest rate already misses the objective; the row is then that
-    /// of the smallest rate. Empty also if the largest rate meets it, because the limit is then unknown.
+    /// Highest rate over all threads that meets the objective of a rate search. The row shows the probe at this rate.
+    /// Empty if even the lowest rate misses the objective; the row then shows the lowest rate. Empty also if the
+    /// highest rate meets the objective, because the limit is then unknown. Only for phases with a rate search.
     SUSTAINED_OPS_PER_SECOND = "sustained_ops_per_second", "sustained rate", OperationsPerSecond, Number, Higher, false;
-    /// The objective that the smallest failing rate misses: `p99`, `stalls` or `level0_runs`. It is `to` if the
-    /// largest rate meets the objective, in which case raise `to`.
+    /// Objective that the lowest failing rate misses: `p99`, `stalls` or `level0_runs`. The value `to` means that the
+    /// highest rate meets the objective: raise `to`.
     RATE_LIMIT = "rate_limit", "objective that limits the rate", Plain, Text, Neither, false;
     /// Number of times the rate search ran the phase.
     RATE_PROBES = "rate_probes", "probes", Count, Integer, Neither, false;
-    /// Share of the phase's operations with this row's kind; 1 for `all`.
+    /// Fraction of the phase's operations that have the kind of this row; 1 for `all`.
     REALISED_SHARE = "realised_share", "share of operations", Share, Number, Neither, true;
     /// Share of key accesses that went to the most accessed key.
     REALISED_HOT_KEY = "realised_hot_key", "share of the hottest key", Share, Number, Neither, true;
@@ -263,7 +270,7 @@ columns! {
     REALISED_HOT_1_PERCENT = "realised_hot_1_percent", "share of the hottest 1 % of keys", Share, Number, Neither, true;
     /// Share of key accesses that went to the most accessed tenth of the keys.
     REALISED_HOT_10_PERCENT = "realised_hot_10_percent", "share of the hottest 10 % of keys", Share, Number, Neither, true;
-    /// Share of gets for keys that are not in the store.
+    /// Fraction of the gets whose keys are not in the store.
     REALISED_ABSENT = "realised_absent", "share of gets for absent keys", Share, Number, Neither, true;
     /// Mean bytes of the keys in the phase's operations.
     REALISED_KEY_BYTES = "realised_key_bytes", "mean key size", Bytes, Number, Neither, true;
@@ -273,11 +280,12 @@ columns! {
     /// data was read once, in key order. `cold`: the store was flushed, closed and opened again, and its files were
     /// evicted from the page cache. `, direct` is appended if SSTables bypass the page cache.
     CACHE_STATE = "cache_state", "state of caches", Plain, Text, Neither, true;
-    /// Share of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
+    /// Fraction of the pages of the store's files that were in the page cache when the phase began, before any warm-up.
     PAGE_CACHE_SHARE = "page_cache_share", "share in the page cache", Share, Number, Neither, false;
     /// Memory limit of the trial process, page cache included (`trials.memory_limit`); empty without a limit.
     MEMORY_LIMIT_BYTES = "memory_limit_bytes", "limit on memory", Bytes, Integer, Neither, true;
-    /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without this.
+    /// Free memory that was written and released right before the phase (`trials.warm_memory`); empty without
+    /// `trials.warm_memory`.
     WARM_MEMORY_BYTES = "warm_memory_bytes", "free memory touched before", Bytes, Integer, Neither, true;
     /// Operations of the phase's warm-up. Only `checked_answers` and the `realised_…` columns also count them. Empty
     /// without a warm-up.
@@ -286,63 +294,65 @@ columns! {
     WARM_UP_SECONDS = "warm_up_seconds", "time to warm up", Seconds, Number, Neither, false;
     /// Whether the store reached a steady state in a warm-up with that goal.
     WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, false;
-    /// Whether the measurement was steady. It is split into five equal rounds. Throughput, write amplification and the
-    /// sorted runs of each level must be within 20 % of their mean, and their trend within 10 % of it (SNIA's rule;
-    /// runs may differ by one). Empty for phases shorter than five seconds.
+    /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
+    /// amplification and the sorted runs of each level must stay within 20 % of their mean. Their trend must stay
+    /// within 10 % of the mean. Numbers of runs may differ by one. Empty for phases shorter than five seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, false;
     /// Quantities that were not steady.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
     /// Component runs only: median time per operation over slices. A slice has some dozens to thousands of operations
     /// and one pair of clock readings. Occasional CPU use by other processes changes `mean_ns`, but not this column.
     P50_SLICE_NS = "p50_slice_ns", "time per operation", Nanoseconds, Number, Lower, false;
-    /// Component runs only: time of the loop around the component per operation, measured with the same loop without
-    /// the component. It is part of `mean_ns` and `p50_slice_ns`; nothing is subtracted.
+    /// Time per operation of the loop around the component, measured with the same loop without the component.
+    /// `mean_ns` and `p50_slice_ns` include this time. Component runs only.
     LOOP_NS = "loop_ns", "time of the empty loop", Nanoseconds, Number, Neither, false;
-    /// Component runs only: build time of the component per entry, as the median of several builds. For a filter it
-    /// depends on `component.insertion`. `whole`: everything from the hashes of the keys to a usable filter, by one
-    /// thread, including its allocation, serialization and opening. `single` and `batch`: only insertion, into bits
-    /// that other threads may write as well, until the last thread is done; allocation and serialization are excluded.
-    /// Do not compare `whole` with the other two.
+    /// Build time of the component per entry, as the median of several builds. For a filter, `component.insertion`
+    /// selects the measured work. `whole`: one thread builds a usable filter from the hashes of the keys, including
+    /// allocation, serialization and opening. `single` and `batch`: only insertion into shared bits, until the last
+    /// thread is done, without allocation and serialization. Do not compare `whole` with the other two. Component runs
+    /// only.
     BUILD_NS_PER_ENTRY = "build_ns_per_entry", "time to build, per entry", Nanoseconds, Number, Lower, false;
     /// Component runs only: memory of the component in bytes per entry (key, or block of a fence).
     BYTES_PER_ENTRY = "bytes_per_entry", "memory per entry", Bytes, Number, Lower, false;
-    /// Component runs only: memory of a filter in bits per key, as it was built.
+    /// Memory of a filter in bits per key. Component runs only.
     BITS_PER_KEY = "bits_per_key", "bits per key", Ratio, Number, Lower, true;
     /// Component runs only: original bytes / stored bytes.
     RATIO = "ratio", "compression ratio", Ratio, Number, Higher, true;
-    /// Component runs only: megabytes (10⁶ bytes) of data per second in the median slice: original bytes for a codec,
-    /// key bytes for a hash function, file bytes for a back end.
+    /// Megabytes (10⁶ bytes) per second in the median slice: original bytes for a codec, key bytes for a hash function,
+    /// file bytes for a storage back end. Component runs only.
     MEGABYTES_PER_SECOND = "megabytes_per_second", "speed", MegabytesPerSecond, Number, Higher, false;
-    /// Component runs only: hit rate of Belady's rule on the same requests at the same capacity. It knows the future and
-    /// begins with the best contents out of the blocks of the warm-up, so no cache can have a higher one.
+    /// Hit rate of Belady's optimal algorithm for the same requests and the same capacity. Belady's algorithm knows the
+    /// future and begins with the best contents out of the blocks of the warm-up. No cache can therefore exceed this
+    /// rate. Component runs only.
     BEST_HIT_RATE = "best_hit_rate", "best possible hit rate", Share, Number, Neither, true;
-    /// Component runs only: sorted runs that a get may have to search, as the mean over the flushes of a simulated
-    /// tree.
+    /// Sorted runs that a get may have to search, as the mean over the flushes of a simulated tree. Component runs
+    /// only.
     RUNS_PER_GET = "runs_per_get", "sorted runs per get", Ratio, Number, Lower, true;
     /// Component runs only: maximum number of sorted runs of a simulated tree.
     WORST_RUNS = "worst_runs", "most sorted runs at once", Count, Integer, Lower, true;
-    /// Bytes of the store's files on the file system after pending flushes and compactions finished, including WALs
-    /// and their reserved space (at most 1 MiB per WAL for lsmbench). It is the only measure of space that all engines
-    /// report; `timed` mode only.
+    /// Bytes of the store's files on the file system after pending flushes and compactions finished. WALs and their
+    /// reserved space are included (for lsmbench at most 1 MiB per WAL). This column is the only measure of space that
+    /// all engines report. `timed` mode only.
     DISK_BYTES = "disk_bytes", "bytes on disk", Bytes, Integer, Lower, false;
     /// Memory of filters and fence pointers together, for engines that do not report them separately.
     TABLE_MEMORY_BYTES = "table_memory_bytes", "memory of filters and fences", Bytes, Integer, Lower, false;
-    /// Blocks that gets and scans used in place in mapped SSTables: neither read nor from the cache.
+    /// Blocks that gets and scans used in place in memory-mapped SSTables. These blocks count neither as read nor as
+    /// cached.
     BLOCKS_IN_PLACE = "blocks_in_place", "blocks used in place", Count, Integer, Neither, true;
     /// Memtables and sorted runs with keys in the range, per scan.
     SOURCES_PER_RANGE = "sources_per_range", "sorted sources per range", Ratio, Number, Lower, true;
-    /// Memory allocations per operation by the thread that runs it; a batch or a scan counts as one operation. Flushes
-    /// and compactions on other threads are not included. Only for lsmbench's own tree, whose allocations the program
-    /// counts; `timed` mode only.
+    /// Memory allocations per operation, by the thread that runs the operation. A batch or a scan counts as one
+    /// operation. Flushes and compactions on other threads are not included. Only for lsmbench's own tree in `timed`
+    /// mode, because the program cannot count the allocations of other engines.
     ALLOCATIONS_PER_OP = "allocations_per_op", "allocations per operation", Ratio, Number, Lower, false;
-    /// Lookups in data blocks that the hash index of the block answered (`block.index`) without a search: the key is
-    /// absent, or at a known entry or restart point. Empty for blocks without an index.
+    /// Lookups that the hash index of a data block (`block.index`) answered without a search: the key is absent, or at
+    /// a known entry or restart point. Empty for blocks without an index.
     BLOCK_INDEX_ANSWERS = "block_index_answers", "lookups that the index of a block answered", Count, Integer, Higher, true;
     /// `block_index_answers` / lookups in blocks with an index.
     BLOCK_INDEX_HIT_RATE = "block_index_hit_rate", "share that the index of a block answered", Share, Number, Higher, true;
-    /// Duration of compactions, from the start of each until its SSTables were in the tree. A compaction in several
-    /// concurrent parts counts once. A compaction that is running at the end of the phase counts in the next one. Only
-    /// for lsmbench's own tree; `timed` mode only.
+    /// Duration of all compactions, each from its start until its SSTables are in the tree. A compaction in several
+    /// concurrent parts counts once. A compaction that still runs at the end of a phase counts in the next phase. Only
+    /// for lsmbench's own tree in `timed` mode.
     COMPACTION_SECONDS = "compaction_seconds", "time of compactions", Seconds, Number, Lower, false;
     /// `compaction_seconds` / `compactions`: mean duration of a compaction. Empty without compactions.
     SECONDS_PER_COMPACTION = "seconds_per_compaction", "time of one compaction", Seconds, Number, Lower, false;
@@ -351,21 +361,21 @@ columns! {
     SHARD_ENTRIES_MIN = "shard_entries_min", "entries in the emptiest shard", Count, Integer, Neither, true;
     /// Component runs only: entries in the largest shard of a memtable.
     SHARD_ENTRIES_MAX = "shard_entries_max", "entries in the fullest shard", Count, Integer, Lower, true;
-    /// Component runs only: the standard deviation of entries per shard / their mean. A perfect hash has √((shards −
-    /// 1) / entries) by chance.
+    /// Standard deviation of the entries per shard / their mean. A perfect hash has √((shards − 1) / entries) by
+    /// chance. Component runs only.
     SHARD_CV = "shard_cv", "variation of entries per shard", Ratio, Number, Lower, true;
-    /// Component runs only: Pearson's χ² of entries per shard against equal shards. It has (shards − 1) degrees of
-    /// freedom, which is also its expected value by chance.
+    /// Pearson's χ² of the entries per shard against equal shards. By chance, its expected value is (shards − 1), the
+    /// number of degrees of freedom. Component runs only.
     SHARD_CHI_SQUARE = "shard_chi_square", "chi-square of entries per shard", Ratio, Number, Lower, true;
-    /// Component runs only: memory that a codec needs to compress blocks one after the other, in addition to the
-    /// blocks and the compressed output. It includes retained contexts and temporary allocations, also of libraries in
-    /// other languages. For a codec per level it is the codec of `component.level`. If the content of blocks selects
-    /// the codec, it is that of all possible codecs.
+    /// Memory that a codec needs to compress blocks one after the other, without the blocks and the compressed output.
+    /// Retained contexts and temporary allocations are included, also those of libraries in other languages. A codec
+    /// per level reports the codec of `component.level`. A codec that depends on the content of blocks reports all its
+    /// codecs together. Component runs only.
     WORKING_BYTES = "working_bytes", "working memory of the codec", Bytes, Integer, Lower, false;
     /// CPU cycles of the process in the phase, over all threads, in user space and in the kernel, as counted by
-    /// `perf stat`. Only user space if the kernel does not permit more, which `lsmbench doctor` and the findings of
-    /// the manifest report. Empty in `counted` mode, for components, because their phases include untimed work, and
-    /// without hardware counters, as in most virtual machines. The same holds for the next seven columns.
+    /// `perf stat`. If the kernel permits only user space, `lsmbench doctor` and the findings of the manifest report
+    /// this. Empty in `counted` mode and without hardware counters, as in most virtual machines. Empty for components,
+    /// because their phases include untimed work. These rules also apply to the next seven columns.
     CPU_CYCLES = "cpu_cycles", "CPU cycles", Count, Integer, Lower, false;
     /// Instructions that the CPU retired, for the same threads.
     INSTRUCTIONS = "instructions", "instructions", Count, Integer, Lower, false;
@@ -377,14 +387,14 @@ columns! {
     BRANCH_MISSES = "branch_misses", "mispredicted branches", Count, Integer, Lower, false;
     /// `instructions` / `cpu_cycles`.
     INSTRUCTIONS_PER_CYCLE = "instructions_per_cycle", "instructions per cycle", Ratio, Number, Higher, false;
-    /// `cpu_cache_misses` / `cpu_cache_references`. If the CPU has fewer counters than events, the two are counted
-    /// alternately and are estimates.
+    /// `cpu_cache_misses` / `cpu_cache_references`. A CPU with fewer counters than events counts the two alternately,
+    /// so the rate is then an estimate.
     CPU_CACHE_MISS_RATE = "cpu_cache_miss_rate", "CPU cache miss rate", Ratio, Number, Lower, false;
-    /// `instructions` / `ops`, including those of concurrent flushes and compactions.
+    /// `instructions` / `ops`. Instructions of concurrent flushes and compactions are included.
     INSTRUCTIONS_PER_OP = "instructions_per_op", "instructions per operation", Ratio, Number, Lower, false;
-    /// The state in which the phase met the store, by the phases before it. `empty`: nothing was written. `written`: the
-    /// last phase that wrote may have left entries in memtables. Steps after it follow one another: `flushed`, `compacted`,
-    /// `reopened`, as in `compacted, reopened`. `, unsettled` ends it where background work may still have run.
+    /// State of the store at the start of the phase. `empty`: nothing was written. `written`: memtables may contain
+    /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
+    /// appended if background work may still have run.
     STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
     /// `memtable_bytes` when the clock of the phase started.
     MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
@@ -394,7 +404,7 @@ columns! {
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
 }
 
-/// The columns that take hardware counters, in order: no machine without them fills one.
+/// The columns of hardware counters, in order. They are empty on machines without hardware counters.
 pub static HARDWARE: &[Metric] = &[
     CPU_CYCLES,
     INSTRUCTIONS,
@@ -417,8 +427,9 @@ pub const SECOND: Metric = Metric {
     definition: "Start of the interval that the row covers, in seconds since its phase began.",
 };
 
-/// Measured columns of `timeline.csv`, in order. Each has its meaning in `runs.csv`, for one interval instead of one
-/// phase; `seconds` is the length of the interval. State (levels, runs, memory) is sampled at the end of the interval.
+/// Measured columns of `timeline.csv`, in order. Each column has its meaning in `runs.csv`, but for one interval
+/// instead of one phase. `seconds` is the length of the interval. Levels, runs and memory are sampled at the end of the
+/// interval.
 pub static TIMELINE_METRICS: &[Metric] = &[
     SECOND,
     OPS,

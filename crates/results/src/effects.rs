@@ -9,45 +9,46 @@ use crate::{ResultsError, Row, Schema};
 columns! {
     /// The columns of `effects.csv`, in order.
     EFFECTS
-    /// The metric of `runs.csv`.
+    /// The column of `runs.csv` that is analysed.
     METRIC = "metric", "metric", Plain, Text, Neither, true;
-    /// The phase.
+    /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
-    /// The swept path; of an interaction both, with ` × ` between them.
+    /// The swept path. An interaction has both paths, with ` × ` in between.
     FACTOR = "factor", "factor", Plain, Text, Neither, true;
-    /// The value of the factor; of an interaction both, with ` × ` between them.
+    /// The value of the factor. An interaction has both values, with ` × ` in between.
     LEVEL = "level", "level", Plain, Text, Neither, true;
-    /// The metric at this level / the geometric mean over all configurations; of an interaction / that and the main effects
-    /// of both factors.
+    /// For a factor: the metric at this level / its geometric mean over all configurations. For an interaction: the
+    /// ratio that is left after the main effects of both factors.
     RATIO = "ratio", "ratio to the mean", Ratio, Number, Neither, false;
-    /// The lower end of the 95 % confidence interval of the ratio over rounds.
+    /// Lower end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_LOW = "ratio_low", "lower end of the interval", Ratio, Number, Neither, false;
-    /// The upper end of the interval.
+    /// Upper end of the 95 % confidence interval of `ratio` over rounds.
     RATIO_HIGH = "ratio_high", "upper end of the interval", Ratio, Number, Neither, false;
-    /// The share of the variation between configurations, of the logarithm of the metric, that the factor or interaction explains.
+    /// Fraction of the variation between configurations that the factor or interaction explains. The variation is that
+    /// of the logarithm of the metric.
     SHARE = "share", "share of the variation", Share, Number, Neither, false;
-    /// How often chance alone would cause an effect of this size, corrected for all effects.
+    /// Probability that chance causes an effect of this size, corrected for all effects.
     P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
 }
 
 columns! {
     /// The columns of `ranking.csv`, in order.
     RANKING
-    /// The metric of `runs.csv`.
+    /// The column of `runs.csv` by which configurations are ranked.
     RANKED_METRIC = "metric", "metric", Plain, Text, Neither, true;
-    /// The phase.
+    /// Name of the phase.
     RANKED_PHASE = "phase", "phase", Plain, Text, Neither, true;
     /// The label of the configuration.
     CONFIGURATION = "configuration", "configuration", Plain, Text, Neither, true;
-    /// Median over trials, in the unit of the metric.
+    /// Median of the metric over trials, in the unit of the metric.
     MEDIAN = "median", "median", Plain, Number, Neither, false;
-    /// The number of configurations that beat it, plus 1.
+    /// Number of configurations that are better than this configuration, plus 1. Ties do not count as better.
     RANK = "rank", "rank", Plain, Integer, Neither, false;
-    /// The configurations that are distinguished from it and better, the best first, with `; ` between them.
+    /// The configurations that are better and distinguished from this configuration, best first, with `; ` in between.
     BEATEN_BY = "beaten_by", "beaten by", Plain, Text, Neither, false;
-    /// The configurations that are not distinguished from it.
+    /// The configurations that are not distinguished from this configuration.
     TIED_WITH = "tied_with", "not distinguished from", Plain, Text, Neither, false;
-    /// A configuration that is better in some metric and not worse in any; empty on the Pareto front over all metrics.
+    /// A configuration that is better in some metric and worse in none. Empty on the Pareto front over all metrics.
     DOMINATED_BY = "dominated_by", "dominated by", Plain, Text, Neither, false;
 }
 

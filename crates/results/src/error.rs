@@ -31,7 +31,7 @@ pub enum ResultsError {
         /// The file.
         path: PathBuf,
     },
-    /// The columns of the file differ from those of the rows to append.
+    /// The columns of the file differ from the columns of the appended rows.
     #[error(
         "{}: these are results of another experiment: {difference}; write elsewhere with --out DIR, or remove the file",
         path.display()

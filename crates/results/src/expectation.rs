@@ -1,9 +1,9 @@
-//! Expectations of columns: for a measured column, the column with its theoretical value or its bound.
+//! Expectations of columns. An expectation links a measured column to the column with its theoretical value or bound.
 
 use crate::columns as c;
 use crate::{Metric, Row};
 
-/// A column, and another column with its expected value or its bound.
+/// A measured column, and the column with its theoretical value or bound.
 #[derive(Debug)]
 pub struct Expectation {
     /// The column that is measured.
@@ -18,8 +18,8 @@ pub struct Expectation {
     pub name: &'static str,
 }
 
-/// All expectations. Charts show the first bound of a column that has values. A residual shared by several columns
-/// comes from the first of them that has a value.
+/// All expectations. Charts show the first bound of a column that has values. If several columns share a residual, the
+/// first column with a value determines it.
 pub static EXPECTATIONS: &[Expectation] = &[
     theory(&c::FPR, &c::EXPECTED_FPR, Some(&c::FPR_RESIDUAL)),
     theory(&c::WRITE_AMP_SETTLED, &c::EXPECTED_WRITE_AMP, Some(&c::WRITE_AMP_RESIDUAL)),

@@ -42,7 +42,7 @@ impl Folder {
         self.root.join("noise.csv")
     }
 
-    /// The path of `verdicts.csv`: every candidate compared with its baseline.
+    /// The path of `verdicts.csv`: one row per candidate and metric, compared with the baseline.
     pub fn verdicts(&self) -> PathBuf {
         self.root.join("verdicts.csv")
     }
@@ -57,8 +57,9 @@ impl Folder {
         self.root.join("histograms")
     }
 
-    /// The path of the latency log of one phase of one group: `histograms/cell-3-trial-0-lookup.hlog`. Characters of
-    /// the phase's name that are not letters, digits, `-` or `_` are written as `%` and their bytes in hexadecimal.
+    /// The path of the latency log of one phase of one group, such as `histograms/cell-3-trial-0-lookup.hlog`. Letters,
+    /// digits, `-` and `_` in the phase's name are kept. Other characters are written as `%` and their bytes in
+    /// hexadecimal.
     pub fn histogram(&self, group: Group, phase: &str) -> PathBuf {
         let mut name = format!("cell-{}-trial-{}-", group.cell, group.trial);
         for byte in phase.bytes() {

@@ -3,7 +3,7 @@
 //! The formulas apply to the rows of `runs.csv`, `timeline.csv` and `levels.csv` of every engine. A column is derived
 //! in a row that has all terms of its formula. The terms may be columns of the file, or [`counters`] that no file has.
 //!
-//! Two rules apply to all of them. A term that was not measured leaves the column empty, because an unknown number is
+//! Two rules apply to all formulas. A term that was not measured leaves the column empty, because an unknown number is
 //! not 0. A denominator of 0 leaves the column empty as well, because the quotient is undefined.
 //!
 //! [`counters`]: crate::counters
@@ -18,7 +18,7 @@ use crate::{Kind, Measurements, Metric, Value};
 pub struct Formula {
     /// The derived column.
     pub column: &'static Metric,
-    /// The numerator: the sum of these.
+    /// The numerator: the sum of these metrics.
     numerator: &'static [&'static Metric],
     /// The denominator.
     denominator: Denominator,
@@ -33,7 +33,7 @@ enum Denominator {
     Sum(&'static [&'static Metric]),
     /// A conversion factor, such as nanoseconds per second.
     Units(f64),
-    /// No division: the column is the numerator, in rows where this counter is not 0.
+    /// No division. The column has the value of the numerator, in rows in which this counter is not 0.
     OneWhere(&'static Metric),
 }
 
@@ -61,8 +61,8 @@ const fn seconds(column: &'static Metric, nanoseconds: &'static [&'static Metric
     Formula { column, numerator: nanoseconds, denominator: Denominator::Units(SECOND), zero: Zero::IsZero }
 }
 
-/// All formulas. If a column has several formulas, the first one with a value applies. A formula may use a column that
-/// an earlier formula derives.
+/// All formulas. If a column has several formulas, the first formula with a value applies. A formula may use a column
+/// that an earlier formula derives.
 pub static FORMULAS: &[Formula] = &[
     ratio(&c::OPS_PER_SECOND, &[&c::OPS], &[&c::SECONDS]),
     // Bytes written per byte of user data.
@@ -91,7 +91,7 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::SPACE_AMP_SETTLED, &[&c::TABLE_BYTES_SETTLED], &[&c::LIVE_BYTES]),
     // Reads.
     ratio(&c::BLOCKS_PER_GET, &[&n::BLOCKS_SEARCHED], &[&n::GETS]),
-    // An engine that does not report the purpose of a block gives a number for gets only in phases of gets.
+    // Some engines do not report the purpose of a block. Their blocks per get are known only in phases of gets.
     Formula {
         column: &c::BLOCKS_PER_GET,
         numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
@@ -128,7 +128,7 @@ pub static FORMULAS: &[Formula] = &[
     ratio(&c::INSTRUCTIONS_PER_OP, &[&c::INSTRUCTIONS], &[&c::OPS]),
 ];
 
-/// Settled columns, each with the metric whose value after compaction has finished is in it.
+/// Settled columns, each with the metric whose value it has after compaction has finished.
 pub static SETTLED: &[(&Metric, &Metric)] = &[
     (&n::WAL_BYTES_SETTLED, &c::WAL_BYTES),
     (&c::FLUSH_BYTES_SETTLED, &c::FLUSH_BYTES),
@@ -303,7 +303,7 @@ mod tests {
                 Denominator::Units(_) => {}
             }
             let expected = (formula.zero == Zero::IsZero).then_some(0.0);
-            // A term in both sums cannot be 0 in only one of them, and a derived term is not in the row.
+            // A term in both sums is 0 in both or in neither, and a derived term is not in the row.
             let is_alone = |term: &&Metric| match &formula.denominator {
                 Denominator::Sum(denominator) => denominator.iter().all(|other| other.name != term.name),
                 _ => true,

@@ -1,4 +1,4 @@
-//! The exact numbers of one experiment as a text file for review and for git: one number per line.
+//! The exact counters of one experiment in a text file for review and for git, one counter per line.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::writer::encode;
 pub struct Golden {
     /// The name of the experiment.
     pub experiment: String,
-    /// The arguments of `lsmbench check` that measure the numbers again: the file of the experiment and its options.
+    /// The arguments of `lsmbench check` that measure the counters again: the experiment file and its options.
     pub command: Vec<String>,
     /// The hash of the resolved experiment.
     pub config_hash: String,
@@ -21,7 +21,7 @@ pub struct Golden {
     pub numbers: Vec<GoldenNumber>,
 }
 
-/// One exact number.
+/// The exact value of one counter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldenNumber {
     /// The label of the configuration.

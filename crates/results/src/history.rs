@@ -1,4 +1,4 @@
-//! The store of a history: the medians of every added run, one number per line, oldest run first.
+//! The history file: the medians of every added run, one value per line, oldest run first.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ columns! {
     HISTORY
     /// Start of the run, RFC 3339.
     STARTED = "started", "started", Plain, Text, Neither, false;
-    /// Commit from which the program was built; empty if it is unknown.
+    /// Commit from which the program was built; empty if the commit is unknown.
     GIT_COMMIT = "git_commit", "commit", Plain, Text, Neither, false;
-    /// CPU model, cores and kernel of the machine; empty in `counted` mode, whose numbers do not depend on the
+    /// CPU model, cores and kernel of the machine. Empty in `counted` mode, because its values do not depend on the
     /// machine.
     MACHINE = "machine", "machine", Plain, Text, Neither, false;
     /// Hash of the measured configuration.
@@ -43,7 +43,8 @@ pub fn row() -> Row {
 /// Reads `history.csv`; a missing file has no rows.
 ///
 /// # Errors
-/// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
+/// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and
+/// line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {
         return Ok(Vec::new());
@@ -56,7 +57,7 @@ pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// Writes `history.csv` atomically: a reader sees the old file or the new one.
+/// Writes `history.csv` atomically: a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
 /// Text with a line break or another control character; an error of the file system.

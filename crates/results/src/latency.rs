@@ -1,8 +1,8 @@
-//! The latencies of one phase of one group: HDR histograms in the V2 interval log format of the `HdrHistogram` tools,
-//! followed by a checksum.
+//! The latencies of one phase of one group. The file has HDR histograms in the V2 interval log format of the
+//! `HdrHistogram` tools, followed by a checksum.
 //!
-//! A log contains one interval per tag: the kind of operation (`get`, `all`) for service times, and `get:response` for
-//! response times of an open loop. Values are nanoseconds.
+//! A log contains one interval per tag. The tag is the kind of operation (`get`, `all`) for service times, and, for
+//! example, `get:response` for response times of an open loop. Values are nanoseconds.
 
 use std::path::Path;
 use std::time::Duration;
@@ -115,8 +115,8 @@ impl LatencyLog {
     }
 }
 
-/// The bytes above the checksum, after a check of it. The checksum proves that this module wrote them, so no length in
-/// them can allocate more memory than a histogram takes.
+/// Checks the checksum and returns the bytes above it. The checksum proves that this module wrote the bytes. No length
+/// in them can therefore allocate more memory than a histogram takes.
 fn unseal<'a>(path: &Path, bytes: &'a [u8]) -> Result<&'a [u8], &'static str> {
     let of = |seal: &'static str, sum: &dyn Fn(&[u8]) -> u64| {
         let (body, end) = bytes.split_at_checked(bytes.len().checked_sub(seal.len() + 16 + "]\n".len())?)?;

@@ -9,14 +9,14 @@ use crate::metric::{Better, Kind, Metric, Unit, columns};
 columns! {
     /// Columns that only `levels.csv` has, in order.
     LEVEL_OWN
-    /// Number of the level; flushes write to level 0.
+    /// Number of the level. Flushes write to level 0.
     LEVEL = "level", "level", Plain, Integer, Neither, true;
-    /// SSTables of the level at the end of the phase's last operation.
+    /// Number of SSTables in the level at the end of the phase's last operation.
     TABLES = "tables", "tables", Count, Integer, Neither, true;
-    /// SSTable bytes read by compactions into the level. Sum over all levels: `compaction_bytes_read`.
+    /// SSTable bytes that compactions into the level read. The sum over all levels is `compaction_bytes_read`.
     BYTES_READ = "bytes_read", "bytes read into the level", Bytes, Integer, Lower, true;
-    /// SSTable bytes written to the level by flushes and compactions; a trivial move writes nothing. Sum over all
-    /// levels: `flush_bytes` + `compaction_bytes_written`.
+    /// SSTable bytes that flushes and compactions wrote to the level. A trivial move writes nothing. The sum over all
+    /// levels is `flush_bytes` + `compaction_bytes_written`.
     BYTES_WRITTEN = "bytes_written", "bytes written to the level", Bytes, Integer, Lower, true;
     /// `tables` after pending flushes and compactions finished.
     TABLES_SETTLED = "tables_settled", "settled tables", Count, Integer, Neither, true;
@@ -24,11 +24,11 @@ columns! {
     BYTES_READ_SETTLED = "bytes_read_settled", "settled bytes read into the level", Bytes, Integer, Lower, true;
     /// `bytes_written`, including bytes written until pending flushes and compactions finished.
     BYTES_WRITTEN_SETTLED = "bytes_written_settled", "settled bytes written to the level", Bytes, Integer, Lower, true;
-    /// Data blocks of the level that gets searched, cached or not. Sum over all levels: `blocks_per_get` × looked-up
-    /// keys.
+    /// Data blocks of the level that gets searched, cached or not. The sum over all levels is `blocks_per_get` × the
+    /// number of looked-up keys.
     GET_BLOCKS_SEARCHED = "get_blocks_searched", "data blocks searched by gets", Count, Integer, Lower, true;
-    /// Blocks of the level that gets read from storage, both data blocks and index pages. Sum over all levels:
-    /// `blocks_read`, if the phase only gets.
+    /// Blocks of the level that gets read from storage: data blocks and index pages. In a phase of gets, the sum over
+    /// all levels is `blocks_read`.
     GET_BLOCKS_READ = "get_blocks_read", "blocks read from storage by gets", Count, Integer, Lower, true;
 }
 

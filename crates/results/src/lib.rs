@@ -1,8 +1,8 @@
 //! Defines the schema of results: the meaning of every column, and how rows, timelines, latency logs and manifests are
 //! written and read.
 //!
-//! All code that writes, reads, checks, compares or draws results uses the one list in [`columns`]: the CSV header, the
-//! axes of charts with their units and arrows, the better direction of a verdict, and `docs/reference/columns.md`.
+//! All code that writes, reads, checks, compares or draws results uses the list in [`columns`]. The list defines the
+//! CSV header, the titles and units of chart axes, the better direction of a verdict, and `docs/reference/columns.md`.
 
 mod chance;
 pub mod columns;

@@ -1,4 +1,4 @@
-//! The manifest of a run: all information beyond its numbers that is needed to judge and repeat them.
+//! The manifest of a run: all information that is needed to judge and to repeat the run, except its measured values.
 //!
 //! The manifest is plain data, filled in by the code that runs the experiment. Unknown values are `null`.
 
@@ -22,88 +22,89 @@ pub const MANIFEST_VERSION: u64 = 1;
 pub struct Manifest {
     /// The version of this layout: [`MANIFEST_VERSION`].
     pub version: u64,
-    /// The name of the experiment: the stem of its file.
+    /// The name of the experiment: the name of its file without `.toml`.
     pub experiment: String,
     /// The experiment's question.
     pub question: String,
-    /// A hash of all settings that affect the measurements; charts print its first digits.
+    /// A hash of all settings that affect the measurements. Charts print its first digits.
     pub run_id: String,
     /// The experiment with every default and override resolved, as TOML.
     pub resolved: String,
-    /// Hash of the settings that a resumed run must share: the cells, the mode, the seed, and the timed and checked
-    /// operations. It does not cover charts and the number of trials.
+    /// Hash of the settings that a resumed run must share: the configurations, the mode, the seed, and the timed and
+    /// checked operations. Charts and the number of trials are not included.
     pub config_hash: String,
     /// The command line.
     pub command: Vec<String>,
     /// The seed of the operation streams and of the trial plan.
     pub seed: u64,
-    /// Trials per cell.
+    /// Number of trials of each configuration.
     pub trials: u64,
     /// `timed` or `counted`.
     pub mode: String,
-    /// Whether it is the experiment's quick form, whose reduced size allows no conclusions.
+    /// Whether the run used reduced sizes (`--quick`), which allow no conclusions.
     #[serde(default)]
     pub quick: bool,
-    /// The swept paths, in the order of their columns.
+    /// The swept paths, in the order of their columns in `runs.csv`.
     pub swept: Vec<String>,
-    /// The phases, in order.
+    /// The phases, in the order in which they ran.
     pub phases: Vec<String>,
-    /// The cells, in order.
+    /// The configurations, in the order of the sweep. Results call a configuration a cell.
     pub cells: Vec<CellInfo>,
-    /// The variants in the designs of the cells, each once, with its crate.
+    /// The variants in the designs of all configurations, each once, with its crate.
     #[serde(default)]
     pub components: Vec<ComponentInfo>,
-    /// Combinations that the sweep skipped, with reasons.
+    /// Combinations of swept values that were skipped, with reasons.
     pub left_out: Vec<LeftOut>,
     /// The program that measured.
     pub build: BuildInfo,
-    /// The machine on which it ran.
+    /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// Overhead of the measurement.
+    /// Overhead of the measurement itself.
     pub harness: HarnessCost,
     /// Overhead of calls to components in other languages and processes; empty for built-in components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<SeamCost>,
     /// Start of the run, RFC 3339.
     pub started: String,
-    /// End of the run, RFC 3339; `null` while it runs or if it was killed.
+    /// End of the run, RFC 3339; `null` if the run still goes on or was killed.
     pub ended: Option<String>,
-    /// Assumptions of the replays of traces, because traces do not record them.
+    /// Assumptions about replayed traces, because traces do not record everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<String>,
-    /// Warnings about the numbers: noise, overrides, skipped parts.
+    /// Warnings about the measurements, such as noise, overrides and skipped parts.
     pub warnings: Vec<String>,
-    /// The verdicts in words, a paragraph for each comparison; none while it runs, and none of earlier versions.
+    /// The verdicts in words, one paragraph per comparison. Empty until the run ends, and in manifests of earlier
+    /// versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conclusions: Vec<String>,
-    /// The seal of `runs.csv`; `null` for files of earlier versions.
+    /// The seal of `runs.csv`: its size and hash. `null` for files of earlier versions.
     #[serde(default)]
     pub runs: Option<Seal>,
-    /// The seal of `timeline.csv`.
+    /// The seal of `timeline.csv`: its size and hash.
     #[serde(default)]
     pub timeline: Option<Seal>,
-    /// The seal of `noise.csv`.
+    /// The seal of `noise.csv`: its size and hash.
     #[serde(default)]
     pub noise: Option<Seal>,
-    /// The seal of `levels.csv`.
+    /// The seal of `levels.csv`: its size and hash.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The fixtures from which trials started, for phases without rows.
+    /// The fixtures: prebuilt stores from which trials started, instead of running the phases of the load.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A prebuilt store, clones of which trials start from.
+/// A prebuilt store. Trials start from copies of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
     /// Name of the fixture: a hash of its build instructions and of the program.
     pub hash: String,
-    /// Time at which it was built, RFC 3339.
+    /// Time at which the fixture was built, RFC 3339.
     pub built: String,
     /// Duration of the build in seconds.
     pub seconds: f64,
-    /// The cells whose trials start from it.
+    /// Numbers of the configurations whose trials start from the fixture.
     pub cells: Vec<u64>,
     /// Files of the fixture.
     pub files: Vec<FixtureFile>,
@@ -125,29 +126,29 @@ pub struct FixtureFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComponentInfo {
-    /// Axis of the variant: `bloom`.
+    /// Axis of the variant, such as `bloom`.
     pub axis: String,
-    /// Name of the variant in TOML: `blocked`.
+    /// Name of the variant in TOML, such as `blocked`.
     pub kind: String,
-    /// The package: `lsmbench-bloom`.
+    /// The package with the variant, such as `lsmbench-bloom`.
     pub package: String,
     /// The version of the package.
     pub version: String,
 }
 
-/// One cell of the sweep.
+/// One configuration of the sweep. Results call a configuration a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellInfo {
-    /// Number of the cell.
+    /// Number of the configuration.
     pub cell: u64,
-    /// Label of the cell.
+    /// Label of the configuration.
     pub label: String,
     /// The swept values, in the order of the swept paths.
     pub swept: Vec<String>,
-    /// Hash of its resolved design.
+    /// Hash of the resolved design.
     pub design_hash: String,
-    /// The engine; missing for lsmbench's own tree.
+    /// The storage engine. Missing for lsmbench's own tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub engine: Option<EngineInfo>,
     /// The operation stream of each phase.
@@ -157,7 +158,7 @@ pub struct CellInfo {
 /// Start of the lines of [`EngineInfo::mapping`] that name a mismatch.
 pub const UNEQUAL: &str = "not equal: ";
 
-/// Another engine that ran.
+/// A storage engine other than lsmbench's own tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EngineInfo {
@@ -167,57 +168,58 @@ pub struct EngineInfo {
     pub version: Option<String>,
     /// The loaded shared library; `null` for engines that are compiled in.
     pub library: Option<String>,
-    /// Reasons to doubt its times, such as a build with assertions.
+    /// Reasons to doubt the times of the engine, such as a build with assertions.
     pub doubts: Vec<String>,
-    /// The engine options for the settings of the design, and the mismatches.
+    /// The engine options that stand for the settings of the design, and the settings that the engine cannot match.
     pub mapping: Vec<String>,
 }
 
-/// The operations of one phase: intended and realised.
+/// The operations of one phase, as requested and as executed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
     /// The name of the phase.
     pub phase: String,
-    /// Hash of the operations; cells with equal hashes ran the same operations. `null` if a text file is replayed.
+    /// Hash of the operations. Configurations with equal hashes ran the same operations. `null` if a text file is
+    /// replayed.
     pub hash: Option<String>,
-    /// Intended operations of the phase.
+    /// Requested operations of the phase.
     pub intended: Profile,
-    /// Operations in the first trial of the cell; the rows of `runs.csv` have those of every trial.
+    /// Executed operations in the first trial of the configuration. `runs.csv` has those of every trial.
     pub realised: Profile,
 }
 
-/// Statistics of the operations of a phase. A value that does not occur, or has no closed form, is `null`.
+/// Statistics of the operations of a phase. A value without meaning for the phase, or without a closed form, is `null`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Number of operations; a batch or multi-get counts as one.
+    /// Number of operations. A batch or a multi-get counts as one operation.
     pub operations: Option<u64>,
-    /// The share of each kind of operation that occurs.
+    /// The fraction of each kind of operation.
     pub mix: BTreeMap<String, f64>,
-    /// The share of gets for keys that were never written.
+    /// The fraction of gets for keys that were never written.
     pub absent: Option<f64>,
-    /// The share of the most popular key in all accesses.
+    /// The fraction of all accesses that go to the most popular key.
     pub hottest_key: Option<f64>,
-    /// The share of the most popular hundredth of the keys.
+    /// The fraction of all accesses that go to the most popular 1 % of the keys.
     pub hottest_1_percent: Option<f64>,
-    /// The share of the most popular tenth of the keys.
+    /// The fraction of all accesses that go to the most popular 10 % of the keys.
     pub hottest_10_percent: Option<f64>,
-    /// The mean length of the keys.
+    /// The mean length of the keys, in bytes.
     pub key_bytes: Option<f64>,
-    /// The mean size of the values that are written.
+    /// The mean size of the written values, in bytes.
     pub value_bytes: Option<f64>,
     /// The mean number of entries that a scan requests.
     pub range_entries: Option<f64>,
 }
 
-/// A combination that was not run.
+/// A combination of swept values that was not run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeftOut {
     /// The label of the combination.
     pub label: String,
-    /// Reason why it cannot run.
+    /// Reason why the combination cannot run.
     pub reason: String,
 }
 
@@ -227,11 +229,11 @@ pub struct LeftOut {
 pub struct BuildInfo {
     /// The version of lsmbench.
     pub version: String,
-    /// The git commit it was built from.
+    /// The git commit from which the program was built.
     pub git_commit: Option<String>,
     /// Whether the working tree differed from that commit.
     pub git_dirty: Option<bool>,
-    /// The compiler.
+    /// The version of the Rust compiler.
     pub rustc: Option<String>,
     /// Flags given to the compiler.
     pub flags: Option<String>,
@@ -239,11 +241,11 @@ pub struct BuildInfo {
     pub target: Option<String>,
     /// The build profile.
     pub profile: Option<String>,
-    /// Whether assertions were compiled in; times are then meaningless.
+    /// Whether assertions were compiled in. If so, times are meaningless.
     pub debug_assertions: bool,
 }
 
-/// The machine that it ran on.
+/// The machine on which the program ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineInfo {
@@ -255,7 +257,7 @@ pub struct MachineInfo {
     pub memory_bytes: Option<u64>,
     /// Kernel with its version.
     pub kernel: Option<String>,
-    /// The file system of the data folder.
+    /// The file system of the folder with the data.
     pub file_system: Option<String>,
     /// The device of that file system.
     pub device: Option<String>,
@@ -265,20 +267,20 @@ pub struct MachineInfo {
     pub load_average: Option<[f64; 3]>,
     /// Load averages at the end of the run.
     pub load_average_end: Option<[f64; 3]>,
-    /// Checks before the run, with sources of timing noise.
+    /// Results of the checks for sources of timing noise, made before the run.
     #[serde(default)]
     pub findings: Vec<MachineFinding>,
 }
 
-/// One possible source of timing noise.
+/// One check for a source of timing noise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFinding {
     /// Name of the check.
     pub check: String,
-    /// Result of the check; `null` if the system does not report it.
+    /// Result of the check; `null` if the operating system does not report it.
     pub value: Option<String>,
-    /// Advice to fix it, if it is a problem.
+    /// Advice to fix the problem; `null` if there is no problem.
     pub advice: Option<String>,
 }
 
@@ -292,8 +294,8 @@ pub struct HarnessCost {
     pub clock_ns: Option<f64>,
     /// Nanoseconds to record one latency.
     pub record_ns: Option<f64>,
-    /// Overhead per operation if every operation is timed, if one in a hundred is timed, and with the sampling of this
-    /// run.
+    /// Overhead per operation for three sampling rates: every operation timed, one in a hundred timed, and the rate of
+    /// this run.
     pub operations: Vec<OperationCost>,
 }
 
@@ -301,9 +303,9 @@ pub struct HarnessCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OperationCost {
-    /// One of this many operations is timed; 1 times all.
+    /// Sampling interval: one operation in this number is timed. 1 times all.
     pub sampling: u64,
-    /// Total nanoseconds per operation: generation, timing, recording.
+    /// Total overhead per operation in nanoseconds, for generation, timing and recording.
     pub operation_ns: f64,
 }
 
@@ -312,13 +314,13 @@ pub struct OperationCost {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
-    /// The axis.
+    /// The axis of the component.
     pub axis: String,
-    /// The variant.
+    /// The variant of the component.
     pub kind: String,
-    /// Description of one call.
+    /// Description of the measured call.
     pub call: String,
-    /// Overhead per call in nanoseconds; about 0, and possibly negative by chance, if it is not measurable.
+    /// Overhead per call in nanoseconds. An unmeasurable overhead is about 0 and may be negative by chance.
     pub call_ns: f64,
 }
 
@@ -329,7 +331,7 @@ struct Version {
 }
 
 impl Manifest {
-    /// Writes the manifest atomically: a reader sees the old file or the new one.
+    /// Writes the manifest atomically: a reader sees the complete old file or the complete new file.
     ///
     /// # Errors
     /// An error of the file system.
@@ -343,7 +345,7 @@ impl Manifest {
     ///
     /// # Errors
     /// A file that cannot be read, that is not a manifest, that has a newer version, or that does not match its
-    /// checksum if it has one.
+    /// checksum.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         Self::decode(path, &std::fs::read(path).map_err(ResultsError::io(path, "read"))?)
     }
@@ -368,7 +370,7 @@ impl Manifest {
     /// Checks the rows of a folder against their seals.
     ///
     /// # Errors
-    /// Rows that are missing or changed.
+    /// Rows that are missing or that changed.
     pub fn check_rows(&self, folder: &Folder) -> Result<(), ResultsError> {
         for (seal, path) in [
             (&self.runs, folder.runs()),

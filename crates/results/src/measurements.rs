@@ -1,4 +1,5 @@
-//! The values of one row before it has an experiment, a configuration and a trial: the report of a trial process.
+//! The measured values of one row, as a trial process reports them, without the experiment, the configuration and the
+//! trial.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use crate::{Metric, Value};
 
 /// The measured values of one row, keyed by metric. Values that were not measured are absent.
 ///
-/// It serialises as a map from the names of columns to values. Reading rejects a name that is not a column of any file.
+/// Serialises as a map from column names to values. Reading rejects a name that is not a column of any file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements(Vec<(&'static Metric, Value)>);
 
@@ -18,7 +19,7 @@ impl Measurements {
     /// Sets the value of a metric and replaces an earlier one. An empty value changes nothing.
     ///
     /// # Panics
-    /// If the metric has another kind of value. That is a mistake in the measuring code.
+    /// If the value has the wrong type for the metric, which is a mistake in the measuring code.
     pub fn set(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
         let value = metric.hold(&value.into());
         if value.is_empty() {
@@ -39,7 +40,7 @@ impl Measurements {
         }
     }
 
-    /// The value of a metric; empty if it was not measured.
+    /// The value of a metric; empty if the metric was not measured.
     pub fn get(&self, metric: &Metric) -> &Value {
         self.0.iter().find(|(other, _)| other.name == metric.name).map_or(&Value::Empty, |(_, value)| value)
     }
@@ -54,14 +55,14 @@ impl Measurements {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`, which replace those of the same metric.
+    /// Adds all values of `other`. They replace existing values of the same metrics.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);
         }
     }
 
-    /// Removes all values except those of `columns`.
+    /// Removes all values except the values of `columns`.
     pub fn retain(&mut self, columns: &[&[Metric]]) {
         self.0.retain(|(metric, _)| {
             columns.iter().any(|list| list.iter().any(|column| column.name == metric.name))

@@ -11,12 +11,12 @@ pub enum Better {
     Higher,
     /// Less is better.
     Lower,
-    /// Neither: the metric describes the run.
+    /// Neither direction is better, because the metric describes the run.
     Neither,
 }
 
 impl Better {
-    /// The note next to an axis: `higher is better`; `None` without a better direction.
+    /// The note next to an axis, such as `higher is better`; `None` without a better direction.
     pub fn phrase(self) -> Option<&'static str> {
         match self {
             Self::Higher => Some("higher is better"),
@@ -39,7 +39,7 @@ impl fmt::Display for Better {
 /// The unit of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// No unit: a name, or a number whose title names the counted objects.
+    /// No unit: a name, or a count whose title names the counted objects.
     Plain,
     /// A count.
     Count,
@@ -98,8 +98,8 @@ impl Kind {
     }
 }
 
-/// A column: the definition from which the CSV header, the axis of a chart, the direction of a verdict and the
-/// documentation are generated.
+/// A column of results. The CSV header, chart axes, the better direction of verdicts and the documentation are
+/// generated from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Metric {
     /// The name of the column.
@@ -112,7 +112,7 @@ pub struct Metric {
     pub kind: Kind,
     /// The better direction.
     pub better: Better,
-    /// Whether two runs in `counted` mode must agree in it to the last digit, on any machine.
+    /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
     pub exact: bool,
     /// The definition, in full sentences.
     pub(crate) definition: &'static str,
@@ -124,7 +124,7 @@ impl Metric {
         self.definition.trim_ascii_start()
     }
 
-    /// Converts a value to the type of this column: an integer becomes a number in a column of numbers. `None` for a
+    /// Converts a value to the type of this column. An integer becomes a number in a column of numbers. `None` for a
     /// value of another type.
     pub(crate) fn accept(&self, value: Value) -> Option<Value> {
         match (self.kind, value) {

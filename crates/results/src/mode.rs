@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether time is measured.
+/// Whether a run measures time or only counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunMode {
-    /// Real threads and real time.
+    /// Runs real threads in real time.
     #[default]
     Timed,
-    /// One thread and no times: every counter is the same on every machine and in every run.
+    /// Runs one thread and measures no times. Every counter is equal on every machine and in every run.
     Counted,
 }
 

@@ -13,7 +13,7 @@ pub fn metric(name: &str) -> Option<&'static Metric> {
     METRICS.iter().chain(TIMELINE_METRICS).chain(LEVEL_METRICS).find(|metric| metric.name == name)
 }
 
-/// The column with this name in any result file: an identifying column, or a measured one.
+/// The column with this name in any result file, identifying or measured.
 pub(crate) fn known(name: &str) -> Option<&'static Metric> {
     IDENTITY.iter().find(|metric| metric.name == name).or_else(|| metric(name))
 }

@@ -3,7 +3,7 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// The group of rows that are measured together and appended in one write: one configuration in one trial.
+/// A group: the rows of one configuration in one trial. They are measured together and appended in one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.
@@ -32,8 +32,8 @@ impl Row {
     /// Sets a column of the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// If the row's file has no such column, or the column has another type. Both are mistakes in the measuring code,
-    /// not in its results.
+    /// If the file of the row has no such column, or the column has another type. Both are mistakes in the measuring
+    /// code, not in its results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));
@@ -44,7 +44,7 @@ impl Row {
     /// Sets the measured columns.
     ///
     /// # Panics
-    /// Those of [`set`](Self::set).
+    /// In the cases of [`set`](Self::set).
     pub fn fill(&mut self, measurements: &Measurements) -> &mut Self {
         measurements.iter().for_each(|(metric, value)| _ = self.set(metric, value.clone()));
         self
@@ -75,7 +75,7 @@ impl Row {
         &self.schema
     }
 
-    /// The configuration and trial of the row; `None` if either is empty.
+    /// The configuration and trial of the row; `None` if one of them is empty.
     pub fn group(&self) -> Option<Group> {
         Some(Group { cell: self.get(&CELL).integer()?, trial: self.get(&TRIAL).integer()? })
     }

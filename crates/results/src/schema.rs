@@ -1,4 +1,4 @@
-//! The columns of one file: identifying columns, swept paths, metrics.
+//! The columns of one file: identifying columns, swept paths and metrics.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Column {
         }
     }
 
-    /// The unit; swept values include theirs in their text.
+    /// The unit of the column. Swept values have their unit in their text.
     pub fn unit(&self) -> Unit {
         match self {
             Self::Fixed(metric) => metric.unit,
@@ -51,7 +51,7 @@ impl Column {
         }
     }
 
-    /// Whether two runs in `counted` mode must agree in it to the last digit, on any machine.
+    /// Whether two runs in `counted` mode must have equal values to the last digit, on any machine.
     pub fn exact(&self) -> bool {
         match self {
             Self::Fixed(metric) => metric.exact,
@@ -59,7 +59,7 @@ impl Column {
         }
     }
 
-    /// Parses one cell.
+    /// Parses one field of this column.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, String> {
         match self {
             Self::Swept(_) => Ok(Value::infer(text)),
@@ -89,7 +89,7 @@ impl Schema {
     /// The columns of `timeline.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// Those of [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn timeline<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, TIMELINE_METRICS)
     }
@@ -97,12 +97,12 @@ impl Schema {
     /// The columns of `levels.csv` for an experiment that sweeps these paths.
     ///
     /// # Errors
-    /// Those of [`runs`](Self::runs).
+    /// The errors of [`runs`](Self::runs).
     pub fn levels<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
+    /// The columns of a file that has the same columns for every experiment, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }

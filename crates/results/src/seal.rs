@@ -1,5 +1,5 @@
-//! Seals of files: the number of bytes of a file's rows, and their checksum, kept in the manifest. Only a seal detects
-//! a changed digit, a missing line or a duplicate line, because such rows are valid otherwise.
+//! Seals of files. A seal is the size of a file's rows and their checksum, and it is kept in the manifest. Only a seal
+//! detects a changed digit, a missing line or a duplicate line, because such rows are otherwise valid.
 
 use std::fs;
 use std::path::Path;
@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::ResultsError;
 
-/// The rows of a file at the end of the last complete measurement. Later rows come from a run that was killed before
-/// it updated the seal.
+/// The size and the hash of a file of rows at the end of the last complete measurement. Later rows come from a run that
+/// was killed before it updated the seal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
@@ -58,7 +58,7 @@ impl Sealing {
         self.lines += bytes.split(|byte| *byte == b'\n').skip(1).count() as u64;
     }
 
-    /// The seal of all bytes so far.
+    /// The seal of all bytes appended until now.
     pub(crate) fn seal(&self) -> Seal {
         Seal { lines: self.lines, bytes: self.bytes, xxh3: format!("{:016x}", self.hash.digest()) }
     }

@@ -17,7 +17,7 @@ pub struct Table {
     torn: Option<Torn>,
 }
 
-/// An incomplete last line, because the run was killed while it wrote. It is not among the rows.
+/// An incomplete last line, left by a run that was killed while it wrote the line. The line is not among the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn {
     /// The line, from 1.
@@ -39,7 +39,7 @@ impl Table {
     /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
     ///
     /// # Errors
-    /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a cell of
+    /// A file that cannot be read or has no complete header. A row with too many or too few fields, or with a field of
     /// the wrong type. Errors name file, line, column and the expected content.
     pub fn read(path: &Path) -> Result<Self, ResultsError> {
         let (schema, numbered, torn) = read_rows(path, |header| Schema::read(path, header))?;
@@ -94,7 +94,7 @@ impl Table {
         Self { path: self.path.clone(), schema: self.schema.clone(), rows, torn: self.torn }
     }
 
-    /// The rows whose column has this value, as the CSV writes it.
+    /// The rows that have this value in a column. The value is in the notation of the CSV.
     ///
     /// # Errors
     /// If there is no such column.
@@ -132,8 +132,8 @@ impl Table {
         Ok(groups)
     }
 
-    /// The groups that are complete: those with a row of the experiment's last phase and operation `all`,
-    /// which is the last row of every group. A resumed run measures the others again.
+    /// The complete groups. A group is complete if it has the row for operation `all` of the experiment's last phase,
+    /// which is the last row of every group. A resumed run measures all other groups again.
     pub fn finished(&self, last_phase: &str) -> BTreeSet<Group> {
         self.rows
             .iter()
@@ -144,10 +144,11 @@ impl Table {
     }
 }
 
-/// The contents of a file: its columns, its rows with their line numbers, its torn end.
+/// The contents of a file: its columns, its rows with their line numbers, and its incomplete last line, if any.
 pub(crate) type RowsOfFile = (Schema, Vec<(u64, Row)>, Option<Torn>);
 
-/// Reads the rows of a file with their line numbers, in the columns of its header, and its torn end.
+/// Reads the rows of a file with their line numbers, in the columns of its header, and its incomplete last line, if
+/// any.
 pub(crate) fn read_rows(
     path: &Path,
     read_header: impl FnOnce(&[&str]) -> Result<Schema, ResultsError>,

@@ -11,7 +11,7 @@ use crate::metric::Kind;
 /// The value of a cell. Empty means not measured.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub enum Value {
-    /// Not measured.
+    /// The value was not measured.
     #[default]
     Empty,
     /// Text on one line.
@@ -23,13 +23,13 @@ pub enum Value {
 }
 
 impl Value {
-    /// Infers the value of a swept column from its text: `8` is an integer, `0.5` a number, `4MiB` and
+    /// Infers the value of a swept column from its text. `8` is an integer, `0.5` is a number, and `4MiB` and
     /// `blocked(bits_per_key=12)` are text.
     pub fn infer(text: &str) -> Self {
         if text.is_empty() {
             return Self::Empty;
         }
-        // Rust reads "inf" and "nan" as numbers; in a sweep they are names.
+        // Rust parses "inf" and "nan" as numbers, but in a sweep they are names.
         if text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.')) {
             if let Ok(number) = text.parse::<i128>() {
                 return Self::Integer(number);
@@ -41,7 +41,7 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// Parses a cell of a column of this kind; `None` for text of another kind.
+    /// Parses a field of a column of this type; `None` for text of another type.
     pub(crate) fn parse(text: &str, kind: Kind) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Empty);
@@ -104,7 +104,7 @@ impl Value {
     }
 }
 
-/// The CSV text: reading it gives the same value, to the last bit of a number.
+/// The CSV text of a value. Parsing the text gives exactly the same value.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

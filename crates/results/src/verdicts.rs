@@ -1,4 +1,4 @@
-//! Columns of `verdicts.csv`, and its writer: the conclusions from the rows of a run, for programs.
+//! The columns of `verdicts.csv`, and its writer. The file has the conclusions of a run, for other programs to read.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ columns! {
     VERDICTS
     /// Name of the experiment.
     EXPERIMENT = "experiment", "experiment", Plain, Text, Neither, true;
-    /// Common values of the compared cells, if an experiment has several comparisons: `entries = 1000`.
+    /// Swept values that the compared configurations share, such as `entries = 1000`, if an experiment has several
+    /// comparisons.
     WITHIN = "within", "within", Plain, Text, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
@@ -20,59 +21,59 @@ columns! {
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// The column of `runs.csv` that is compared.
     METRIC = "metric", "metric", Plain, Text, Neither, true;
-    /// Label of the cell that is the reference of the comparison.
+    /// Label of the configuration that is the reference of the comparison.
     BASELINE = "baseline", "baseline", Plain, Text, Neither, true;
-    /// Label of the cell that is compared with the baseline.
+    /// Label of the configuration that is compared with the baseline.
     CANDIDATE = "candidate", "candidate", Plain, Text, Neither, true;
     /// `improved`, `regressed`, `equivalent` or `inconclusive`.
     VERDICT = "verdict", "verdict", Plain, Text, Neither, false;
-    /// Why the verdict is inconclusive; empty for the others.
+    /// Reason why the verdict is inconclusive. Empty for other verdicts.
     DOUBT = "doubt", "doubt", Plain, Text, Neither, false;
     /// Median of the baseline's metric over trials, in the metric's unit.
     BASELINE_MEDIAN = "baseline_median", "baseline's median", Plain, Number, Neither, false;
     /// Median of the candidate's metric over trials, in the metric's unit.
     CANDIDATE_MEDIAN = "candidate_median", "candidate's median", Plain, Number, Neither, false;
-    /// Median over trials of candidate / baseline, paired by trial; empty if it is undefined or infinite.
+    /// Median over trials of candidate / baseline, paired by trial. Empty if the ratio is undefined or infinite.
     RATIO = "ratio", "ratio", Ratio, Number, Neither, false;
     /// Lower end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_LOW = "ratio_low", "ratio, lower end", Ratio, Number, Neither, false;
     /// Upper end of the 95 % confidence interval (CI) of `ratio`.
     RATIO_HIGH = "ratio_high", "ratio, upper end", Ratio, Number, Neither, false;
-    /// Probability of at least this difference by chance, corrected for all comparisons of the run (Holm).
+    /// Probability that chance causes at least this difference, corrected for all comparisons of the run (Holm).
     P_VALUE = "p_value", "p-value", Share, Number, Neither, false;
-    /// Mean logarithm of the ratio in units of its standard deviation over trials; empty if all trials have the same
-    /// ratio.
+    /// Mean logarithm of the ratio / its standard deviation over trials. Empty if all trials have the same ratio.
     EFFECT_SIZE = "effect_size", "effect size", Ratio, Number, Neither, false;
-    /// Trials that have the metric on both sides.
+    /// Number of trials that have the metric for both the baseline and the candidate.
     TRIALS = "trials", "trials", Count, Integer, Neither, true;
-    /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if that is larger, or the precision
-    /// of a rate search.
+    /// Smallest relative difference that a verdict accepts: 2 %, or `noise_floor` if larger, or the precision of a rate
+    /// search.
     DELTA = "delta", "δ", Share, Number, Neither, false;
-    /// Largest relative difference within the CI of the baseline against itself in the same rounds; empty if the
+    /// Largest relative difference inside the CI of the baseline against itself, in the same rounds (A/A). Empty if the
     /// baseline did not run twice.
     NOISE_FLOOR = "noise_floor", "noise floor", Share, Number, Neither, false;
     /// Smallest true relative difference that this number of trials detects with 80 % power on this machine.
     DETECTABLE = "detectable", "detectable difference", Share, Number, Neither, false;
-    /// Number of settings in which the two designs differ; 1 is a clean comparison.
+    /// Number of settings in which the two designs differ. A clean comparison has 1.
     FACTORS = "factors", "factors", Count, Integer, Neither, true;
-    /// Paths of these settings, separated by commas.
+    /// Paths of the settings in which the two designs differ, separated by commas.
     DIFFERS_IN = "differs_in", "differs in", Plain, Text, Neither, true;
-    /// Median over trials of the memory of the baseline's memtables, filters, fence pointers and cache, in bytes;
-    /// empty for components.
+    /// Memory of the baseline's memtables, filters, fence pointers and cache in bytes, as the median over trials. Empty
+    /// for components.
     BASELINE_MEMORY_BYTES = "baseline_memory_bytes", "baseline's memory", Bytes, Number, Neither, false;
-    /// The candidate's memory, defined like `baseline_memory_bytes`.
+    /// Memory of the candidate, defined like `baseline_memory_bytes`.
     CANDIDATE_MEMORY_BYTES = "candidate_memory_bytes", "candidate's memory", Bytes, Number, Neither, false;
-    /// Only with `memory = "equal"` in the sweep: `equal`, or `unequal` if the memory of the two differs by more than
-    /// 5 %.
+    /// `equal`, or `unequal` if the memory of the two configurations differs by more than 5 %. Only for sweeps with
+    /// `memory = "equal"`.
     MEMORY = "memory", "memory", Plain, Text, Neither, false;
-    /// Trials in which the baseline was not steady (`steady` in `runs.csv`); empty if no trial has this information.
+    /// Number of trials in which the baseline was not steady (`steady` in `runs.csv`). Empty if no trial reports
+    /// `steady`.
     BASELINE_UNSTEADY_TRIALS = "baseline_unsteady_trials", "baseline's unsteady trials", Count, Integer, Neither, false;
-    /// Trials in which the candidate was not steady, defined like `baseline_unsteady_trials`.
+    /// Number of trials in which the candidate was not steady, defined like `baseline_unsteady_trials`.
     CANDIDATE_UNSTEADY_TRIALS = "candidate_unsteady_trials", "candidate's unsteady trials", Count, Integer, Neither, false;
 }
 
-/// The start of a doubt about a candidate that cannot be compared with its baseline, such as a filter of twice the
-/// bits.
+/// The first words of a doubt about a candidate that is not comparable with its baseline, such as a filter with twice
+/// the bits.
 pub const NO_RIVAL: &str = "no rival";
 
 /// An empty row of `verdicts.csv`.
@@ -80,7 +81,7 @@ pub fn row() -> Row {
     Row::new(&Schema::fixed(VERDICTS))
 }
 
-/// Writes `verdicts.csv` atomically: a reader sees the old file or the new one.
+/// Writes `verdicts.csv` atomically: a reader sees the complete old file or the complete new file.
 ///
 /// # Errors
 /// Text with a line break or another control character; an error of the file system.
@@ -88,10 +89,11 @@ pub fn write(path: &Path, rows: &[Row]) -> Result<(), ResultsError> {
     replace(path, &Schema::fixed(VERDICTS), rows)
 }
 
-/// Reads `verdicts.csv`; a missing file has no rows.
+/// Reads `verdicts.csv`. A missing file has no rows.
 ///
 /// # Errors
-/// A file that cannot be read, with other columns, or with a cell of the wrong type; with file and line.
+/// A file that cannot be read, that has other columns, or that has a field of the wrong type. The error names file and
+/// line.
 pub fn read(path: &Path) -> Result<Vec<Row>, ResultsError> {
     if !path.exists() {
         return Ok(Vec::new());

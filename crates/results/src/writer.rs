@@ -9,7 +9,7 @@ use crate::seal::Sealing;
 use crate::whole::write_whole;
 use crate::{Group, ResultsError, Row, Schema, Seal, Table, Torn, Value};
 
-/// The writer of one CSV file, which it locks against other processes.
+/// The writer of one CSV file. It locks the file against other processes.
 #[derive(Debug)]
 pub struct RowWriter {
     path: PathBuf,
@@ -71,11 +71,11 @@ impl RowWriter {
         let table = before.filter(|row| row.group().is_some_and(|group| finished.contains(&group)));
         let dropped_rows = before.rows().len() - table.rows().len();
         if before.rows().starts_with(table.rows()) {
-            // Remains of a kill are at the end; the lines before it are not touched.
+            // A killed run leaves remains only at the end. The lines before the end are not touched.
             let length = length_of_lines(path, table.rows().len() + 1)?;
             writer.file.set_len(length).map_err(ResultsError::io(path, "cut"))?;
         } else {
-            // The lock is on the old file and is held until the new one has replaced it.
+            // The lock is on the old file and is held until the new file has replaced it.
             replace(path, schema, table.rows())?;
             writer = Self::open(path, schema)?;
         }
@@ -100,11 +100,11 @@ impl RowWriter {
         }
     }
 
-    /// Appends the rows of one finished group in one write.
+    /// Appends all rows of one finished group in one write.
     ///
     /// # Errors
-    /// A row of another file; text with a line break or another control character; an error of the file system, after
-    /// which the file is truncated to its previous length.
+    /// A row for another file; text with a line break or another control character; an error of the file system. After
+    /// an error, the file is truncated to its previous length.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), ResultsError> {
         let mut bytes = Vec::new();
         for row in rows {
@@ -113,8 +113,8 @@ impl RowWriter {
         self.write(&bytes)
     }
 
-    /// The seal of the file. Its rows are synced first, so that a later loss of rows is a corruption and not a power
-    /// failure.
+    /// The seal of the file. The rows are synced first, so a later loss of rows is a corruption and not caused by a
+    /// power failure.
     ///
     /// # Errors
     /// An error of the file system.
@@ -136,8 +136,8 @@ impl RowWriter {
     }
 }
 
-/// Whether the file has to be started from the beginning: it is missing, or has a part of the header. Such a part is
-/// removed.
+/// Whether the file must be written from the beginning, because it is missing or has an incomplete header. An
+/// incomplete header is removed.
 fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     match std::fs::read(path) {
         Ok(bytes) if bytes.len() < header.len() && header.starts_with(&bytes) => {
@@ -150,7 +150,7 @@ fn starts_anew(path: &Path, header: &[u8]) -> Result<bool, ResultsError> {
     }
 }
 
-/// The length in bytes of the first `lines` lines; of all lines if there are fewer.
+/// The length in bytes of the first `lines` lines. If the file has fewer lines, the length of all lines.
 fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     let bytes = std::fs::read(path).map_err(ResultsError::io(path, "read"))?;
     let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at as u64 + 1);

@@ -25,8 +25,8 @@ pub(crate) fn table_context(
     directory: &Path,
     seals: Seals,
 ) -> Result<TableContext> {
-    /// Trees that share a cache have different numbers. A tree with its own cache has number 0, so that its blocks fall
-    /// into the same slots of the cache in every run.
+    /// Numbers of trees that share a cache, so that their blocks have different names. A tree with its own cache always
+    /// has number 0. Its blocks are therefore in the same slots of the cache in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
     Ok(TableContext {

@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The largest buffer of the batches that this thread has dropped. The next batch starts with it, so it needs no
-    /// new pages and no growing.
+    /// The largest buffer of the batches that this thread has dropped. The next batch reuses this buffer and needs no
+    /// new memory pages.
     static KEPT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// A sequence of puts and deletes that are applied atomically. Of two writes to one key, the later one wins.
+/// A sequence of puts and deletes that are applied atomically. If two writes change the same key, the later write wins.
 #[derive(Clone, Debug)]
 pub struct WriteBatch {
     operations: Vec<u8>,
@@ -44,15 +44,15 @@ impl BatchCounts {
         self.puts + self.deletes
     }
 
-    /// Returns the bytes that the operations count towards the capacity of a memtable: user bytes, and a fixed charge
-    /// per entry.
+    /// Returns the bytes that the operations add to the size of a memtable: key and value bytes, and a fixed charge per
+    /// entry.
     pub(crate) fn charged_bytes(&self) -> u64 {
         self.user_bytes + self.operations() * ENTRY_CHARGE_BYTES
     }
 }
 
 impl WriteBatch {
-    /// Creates an empty batch, in the buffer of an earlier batch of the same thread if there is one.
+    /// Creates an empty batch. It reuses the buffer of an earlier batch of this thread, if there is one.
     pub fn new() -> Self {
         Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }
@@ -120,8 +120,8 @@ impl Default for WriteBatch {
 }
 
 impl Drop for WriteBatch {
-    /// Gives the buffer to the next batch of this thread, unless it is above `KEPT_BYTES` or the thread keeps a
-    /// larger one.
+    /// Keeps the buffer for the next batch of this thread. A buffer above `KEPT_BYTES`, or smaller than the kept
+    /// buffer, is freed.
     fn drop(&mut self) {
         let mut operations = std::mem::take(&mut self.operations);
         if operations.capacity() == 0 || operations.capacity() > KEPT_BYTES {
@@ -147,7 +147,7 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     }
 }
 
-/// Appends one operation to `out`: key length, value length and kind, key, value.
+/// Appends one operation to `out`, in this order: key length, value length and kind, key, value.
 #[inline]
 pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     let value = entry.value.unwrap_or_default();

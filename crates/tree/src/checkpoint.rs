@@ -1,4 +1,4 @@
-//! Checkpoints: copies of the tree that share its SSTables.
+//! Checkpoints: copies of a tree that share its SSTables.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ impl Inner {
             )));
         }
         self.flush()?;
-        // The view pins the tables: their files stay until all are linked.
+        // The view holds references to the tables, so their files stay until all of them are linked.
         let view = self.view.load_full();
         for table in view.version.tables() {
             self.storage

@@ -1,4 +1,4 @@
-//! Checksums of blocks and records, seeded with their place.
+//! Checksums of blocks and records. The seed of a checksum is the place of its bytes (file and offset).
 //!
 //! The place (a file number and an offset) is part of the checksum. An intact block in the wrong file or at the wrong
 //! offset is therefore detected.
@@ -23,7 +23,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// All kinds, in the order of their codes in tables.
+    /// All kinds of checksum, in the order of their codes in tables.
     pub const ALL: [Self; 4] = [Self::None, Self::Crc32c, Self::Crc32, Self::Xxh3];
 }
 
@@ -38,8 +38,8 @@ pub fn block_checksum(kind: Checksum, file: u64, offset: u64, bytes: &[u8]) -> u
         Checksum::None => 0,
         Checksum::Crc32c => checksum(file, offset, bytes),
         Checksum::Crc32 => crc(CrcAlgorithm::Crc32IsoHdlc, file, offset, bytes),
-        // This crate detects CPU features at run time. The XXH3 of the hash functions would have to be compiled for
-        // them.
+        // This crate detects CPU features at run time. The XXH3 of the hash functions would need compile-time CPU
+        // features.
         Checksum::Xxh3 => XxHash3_64::oneshot_with_seed(seed(file, offset), bytes) as u32,
     }
 }

@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         Some(taken)
     }
 
-    /// Reads a byte string with its length before it.
+    /// Reads a byte string that is preceded by its length.
     pub(crate) fn bytes(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.varint()?).ok()?;
         self.take(len)

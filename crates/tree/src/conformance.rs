@@ -1,4 +1,4 @@
-//! The whole-tree model test: a tree of any design gives the answers of a `BTreeMap`.
+//! The model test of a whole tree: a tree of any design gives the answers of a `BTreeMap`.
 //!
 //! A crate that adds a variant to an axis calls [`check`] with a design that has the variant. The tests of this crate
 //! do so for every variant of every axis.
@@ -39,23 +39,22 @@ static SMALL: LazyLock<Table> = LazyLock::new(|| {
     small.parse().expect("the small design is TOML")
 });
 
-/// A design from TOML over one whose memtables, tables and blocks are so small that some hundred operations flush,
-/// compact and split.
+/// Returns the design of a TOML table with small memtables, tables and blocks. A few hundred operations are then enough
+/// to flush, compact and split.
 ///
 /// # Errors
-/// As [`Design::with`].
+/// The errors of [`Design::with`].
 pub fn small(toml: &Table) -> Result<Design, DesignError> {
     Design::default().with(&SMALL)?.with(toml)
 }
 
 /// Checks that a tree of this design gives the answers of a `BTreeMap`.
 ///
-/// Seeded operations of all kinds are replayed in counted and in timed mode, on files in memory that are mapped and on
-/// files that are not. Some of them close the tree and open it again. A design whose variants drop data by rule does
-/// not pass.
+/// Seeded operations of all kinds run in counted mode and in timed mode, on memory-mapped files and on other files, all
+/// in memory. Some operations close the tree and open it again. A design that drops old data does not pass.
 ///
 /// # Errors
-/// Names the mode, the seed, and the first operation whose answer differs, with both answers.
+/// The mode, the seed, and the first operation with a wrong answer, together with both answers.
 pub fn check(design: &Design) -> Result<(), String> {
     for mode in [Mode::Counted, Mode::Timed] {
         for seed in 0..SEEDS {
@@ -68,7 +67,8 @@ pub fn check(design: &Design) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a tree answers like a `BTreeMap` whose design has the variant `kind` on `axis`, which its catalog has.
+/// Checks that a tree with the variant `kind` on `axis` answers like a `BTreeMap`. The catalog of the axis has this
+/// variant.
 pub(crate) fn check_in_tree(axis: &str, kind: &str) -> Result<(), String> {
     let named = Table::from_iter([(axis.to_owned(), kind.into())]);
     let checked = small(&named).map_err(|error| error.to_string()).and_then(|design| check(&design));

@@ -38,7 +38,7 @@ pub enum Error {
     /// The batch is above the limit.
     #[error("the batch would have {0} bytes, the limit is {MAX_BATCH_BYTES}; split it")]
     BatchTooLong(usize),
-    /// Another process, or another tree of this one, has the directory open.
+    /// The directory is open in another process, or as another tree of this process.
     #[error("{} is in use by {}; close it there first", .0.display(), .1.user())]
     InUse(PathBuf, Held),
     /// The directory has files, but none of a tree.
@@ -56,7 +56,7 @@ pub enum Error {
     /// The compaction policy, which may be another process, failed and can pick no more jobs.
     #[error("the compaction policy failed: {0}")]
     Policy(String),
-    /// The keys of an SSTable are not in ascending order, although its checksums are right or it has none.
+    /// The keys of an SSTable are not in ascending order, although its checksums match or it has no checksums.
     #[error("{}: corruption: keys out of order during compaction; run `lsmbench verify` to find the SSTable", .0.display())]
     OutOfOrder(PathBuf),
     /// An option of the call is out of range.
@@ -86,7 +86,7 @@ impl Error {
         matches!(self, Self::Damaged { .. } | Self::MissingLog(_) | Self::OutOfOrder(_))
     }
 
-    /// Whether the error comes from reading: a read failed, or the file is corrupt. Nothing was written.
+    /// Whether the error comes from reading: a read failed or the file is corrupt, and nothing was written.
     pub(crate) fn is_of_reading(&self) -> bool {
         self.is_damage() || matches!(self, Self::Storage(error) if error.operation == "read")
     }

@@ -31,14 +31,14 @@ pub enum Mode {
     /// Flushes and compactions run on background threads, as soon as work is due.
     Timed,
     /// Flushes and compactions run to completion inside the write that makes them due. With a single thread, every
-    /// counter is the same on every machine and in every run.
+    /// counter is equal on every machine and in every run.
     Counted,
 }
 
 /// The state of an open tree.
 ///
 /// Locks are taken in this order: `flushing`, `compacting`, `merges_for_ranges`, `log`, `pending`, `manifest`, the
-/// state of `signals`, `view_lock`. Readers take none of them, except that a range occasionally checks whether a
+/// state of `signals`, `view_lock`. Readers take no locks, except that a scan occasionally checks whether a
 /// read-triggered compaction is due.
 pub(crate) struct Inner {
     pub(crate) directory: PathBuf,
@@ -57,9 +57,9 @@ pub(crate) struct Inner {
     pub(crate) view: ArcSwap<View>,
     /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
-    /// Held by the running flush, since only one runs at a time.
+    /// Held by the running flush, because only one flush runs at a time.
     pub(crate) flushing: Mutex<()>,
-    /// Held by the running compaction, since only one runs at a time.
+    /// Held by the running compaction, because only one compaction runs at a time.
     pub(crate) compacting: Mutex<()>,
     /// The WAL that is being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
@@ -68,7 +68,7 @@ pub(crate) struct Inner {
     pub(crate) logged: CachePadded<AtomicU64>,
     /// Commits that have sequence numbers and wait for the WAL.
     pub(crate) pending: CachePadded<Mutex<WriteQueue>>,
-    /// The durable state. Its holder creates the next version.
+    /// The durable state. Only the holder of this lock creates the next version.
     pub(crate) manifest: Mutex<Manifest>,
     /// Held while the view is replaced.
     pub(crate) view_lock: Mutex<()>,
@@ -98,7 +98,7 @@ pub(crate) struct Log {
 /// The group of commits that share a sync, as of the last sync.
 #[derive(Default)]
 pub(crate) struct CommitGroup {
-    /// The number of commits in the last sync, and of those queued during it.
+    /// The number of commits in the last sync, plus the commits that were queued during that sync.
     pub(crate) commits: u64,
     /// The duration of the last sync.
     pub(crate) sync_time: Duration,
@@ -141,7 +141,7 @@ pub(crate) struct WriteQueue {
     pub(crate) active: Arc<Slot>,
     /// The seal of the WAL of the active memtable.
     pub(crate) log_seal: u64,
-    /// The bytes that were written to the active memtable, as its capacity counts them.
+    /// The size of the active memtable: the written bytes, counted as for its capacity.
     pub(crate) charged_bytes: u64,
     /// The sequence number from which the active memtable is full, independent of its bytes.
     pub(crate) full_from: SequenceNumber,
@@ -191,7 +191,7 @@ pub(crate) struct Failure {
 pub(crate) struct Signals {
     pub(crate) state: Mutex<SignalState>,
     pub(crate) changed: Condvar,
-    /// Set when the tree is being closed: background work ends at its next check.
+    /// Set when the tree is being closed. Background work then ends at its next check.
     pub(crate) stop: AtomicBool,
 }
 

@@ -13,8 +13,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! * A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of the numbers
-//!   ([`Tree::put`], [`WriteBatch`]).
+//! * A write gets a sequence number, goes to the WAL and the memtable, and becomes visible in the order of sequence
+//!   numbers ([`Tree::put`], [`WriteBatch`]).
 //! * A read loads one pointer to an immutable view of memtables and sorted runs, and takes no lock ([`Tree::get`],
 //!   [`Range`], [`Snapshot`]).
 //! * Flushes and compactions write new SSTables and swap the view. Each SSTable has one version per key. The order of

@@ -16,13 +16,13 @@ use crate::seals::Seals;
 /// The name of the manifest in the tree's directory.
 pub(crate) const MANIFEST: &str = "manifest";
 
-/// The name under which a new manifest is written before it replaces the old one.
+/// The name of a new manifest until it replaces the old manifest.
 pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
 
-/// The first bytes of a manifest: the kind of file and the version of its format.
+/// The first bytes of a manifest. They name the kind of file and the version of the format.
 const MAGIC: [u8; 12] = *b"lsmmanifest1";
 
-/// The number of bytes before each record: its length and its checksum.
+/// The number of bytes before each record, for its length and its checksum.
 const FRAME_BYTES: usize = 4 + 4;
 
 /// The size, in bytes, above which a manifest is rewritten.
@@ -34,15 +34,15 @@ pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 /// The limit of the search for intact records after corrupt ones, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
 
-/// The state that a tree needs to find its data again.
+/// The state that a tree needs to find its data when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
     /// The table numbers: by level, by run from the newest to the oldest, and in key order.
     pub(crate) levels: Vec<Vec<RunState>>,
     /// The number of the oldest WAL that is still needed; `None` for a tree without a WAL.
     pub(crate) log: Option<u64>,
-    /// Whether each of those WALs was synced as a whole before the next one was begun. Missing writes between two of
-    /// them are then no effect of a crash.
+    /// Whether each of these WALs was completely synced before the next WAL was begun. If so, missing writes between
+    /// two WALs are not the effect of a crash.
     pub(crate) log_is_synced: bool,
     /// The first unused file number.
     pub(crate) next_file: u64,
@@ -52,8 +52,8 @@ pub(crate) struct State {
     pub(crate) flushed_sequence: u64,
     /// The seals of the store's files.
     pub(crate) seals: Seals,
-    /// The number and the length, in bytes, of the last WAL, if the store was closed. The WAL is then durable up to
-    /// this length, and a shorter one is corrupt. `None` while the store is open, and after its process was killed.
+    /// The number and the length, in bytes, of the last WAL of a closed store. The WAL is then durable up to this
+    /// length, and a shorter WAL is corrupt. `None` while the store is open, and after its process was killed.
     pub(crate) closed_log: Option<(u64, u64)>,
 }
 
@@ -125,8 +125,8 @@ impl State {
         (reader.is_at_end() && state.is_sound()).then_some(state)
     }
 
-    /// Whether a tree can be in this state: every table and every run has a distinct number below the first unused one,
-    /// and no number is near the end of its type.
+    /// Whether a tree can be in this state. Every table and every run must have a distinct number below the first
+    /// unused number. No number may be near the end of its type.
     fn is_sound(&self) -> bool {
         let runs = || self.levels.iter().flatten();
         let (mut tables, mut run_ids) = (HashSet::new(), HashSet::new());
@@ -147,7 +147,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Creates a manifest with `state` atomically: an existing one stays until the new one is durable.
+    /// Creates a manifest with `state` atomically. An existing manifest stays until the new manifest is durable.
     pub(crate) fn create(storage: &dyn Storage, directory: &Path, state: State) -> Result<Self> {
         let temporary = directory.join(MANIFEST_TEMPORARY);
         let mut file = storage.create(&temporary, Purpose::Manifest)?;
@@ -187,7 +187,7 @@ impl Manifest {
 pub(crate) struct Found {
     /// The last intact state.
     pub(crate) state: State,
-    /// The number of bytes after that state: a change that a crash cut off.
+    /// The number of bytes after the last state, left by a change that a crash cut off.
     pub(crate) torn_bytes: u64,
     /// The number of corrupt bytes before that state.
     pub(crate) damaged_bytes: u64,
@@ -205,7 +205,7 @@ pub(crate) fn read(storage: &dyn Storage, directory: &Path) -> Result<Found> {
         .ok_or_else(|| Error::damaged(&path, MAGIC.len() as u64, "the manifest has no intact record"))
 }
 
-/// Reads all records. After a corrupt one, searches every offset for the next intact one.
+/// Reads all records. After a corrupt record, every offset is searched for the next intact record.
 ///
 /// A false length rarely fits in the file. If many fit, the search is given up, because its cost would be quadratic in
 /// the size of the file.

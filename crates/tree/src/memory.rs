@@ -1,4 +1,4 @@
-//! A memtable with the number of its WAL, and the iterator over it.
+//! A memtable together with the number of its WAL, and the iterator over the memtable.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ impl Slot {
         Self { memtable, log, last_sequence: AtomicU64::new(SequenceNumber::MAX) }
     }
 
-    /// Records that no write after `last` goes to this memtable.
+    /// Records that this memtable gets no write after `last`.
     pub(crate) fn close(&self, last: SequenceNumber) {
         self.last_sequence.store(last, Ordering::Release);
     }
@@ -35,12 +35,12 @@ impl Slot {
     }
 }
 
-/// The size of the first batch if the memtable is one of several sources. It is small, because most ranges are short
-/// and find most entries in other sources.
+/// The size of the first batch if the memtable is one of several sources. The batch is small, because most scans are
+/// short and find most entries in other sources.
 const FIRST_BATCH: usize = 4;
 
-/// The size of the first batch if the memtable is the only source and the length of the range is unknown. It is larger,
-/// because the next batch costs a search in some memtables.
+/// The size of the first batch if the memtable is the only source and the length of the scan is unknown. The batch is
+/// larger, because in some memtables the next batch costs a search.
 const FIRST_BATCH_ALONE: usize = 12;
 
 /// The largest first batch if the length of the range is known.
@@ -48,8 +48,8 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 
 /// The largest batch, in entries.
 ///
-/// A later batch is half as large as all batches before it together, because entries that the range does not reach are
-/// wasted. If the batch costs a search, it is as large as all of them together.
+/// The size of the largest batch. A later batch is half as large as all previous batches together, because entries
+/// beyond the end of the scan are wasted. If a batch costs a search, it is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
 /// The smallest batch that costs a search, after the first one.

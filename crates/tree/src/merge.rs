@@ -1,7 +1,7 @@
 //! Merges sorted sources, newest first, into one sequence with the newest version of each key.
 //!
-//! A merge kernel is generic over its sources and is compiled for each type of source. There are two kernels: a loser
-//! tree, which ranges use too, and a binary heap for the compactions of designs that choose it.
+//! A merge kernel is generic over its sources and is compiled for each type of source. There are two kernels.
+//! Compactions and scans use a loser tree. A design can choose a binary heap for its compactions.
 
 mod heap;
 
@@ -13,8 +13,8 @@ pub use heap::HeapMerge;
 
 /// Returns the first 16 bytes of a key as a big-endian number, padded with zeros on the right.
 ///
-/// A [`Merge`] compares these prefixes first. They order like their keys, except that different keys may have the same
-/// prefix.
+/// A [`Merge`] compares these prefixes first. Prefixes order like their keys, except that different keys may have equal
+/// prefixes.
 #[inline]
 pub fn head(key: &[u8]) -> u128 {
     match key.first_chunk::<16>() {
@@ -33,7 +33,7 @@ fn short_head(key: &[u8]) -> u128 {
 
 /// A sorted source of a merge with distinct keys.
 ///
-/// It is always positioned at an entry. A source without entries must be left out.
+/// A source is always positioned at an entry. A source without entries must be left out.
 pub trait Source {
     /// The state that [`advance`](Self::advance) needs in addition to the source.
     type Context: ?Sized;
@@ -53,12 +53,13 @@ pub trait Source {
     fn advance(&mut self, context: &Self::Context) -> Result<bool, Self::Error>;
 }
 
-/// An algorithm that merges sorted sources into one sequence. All kernels give the same sequence.
+/// An algorithm that merges sorted sources into one sequence. All kernels give equal sequences.
 pub trait Kernel<S: Source>: Sized {
     /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
     fn new(sources: Vec<S>, direction: Direction) -> Self;
 
-    /// Returns the source with the current entry: the first key in direction, in its newest version. `None` at the end.
+    /// Returns the source with the current entry, which is the first key in direction, in its newest version. `None` at
+    /// the end.
     fn current(&self) -> Option<&S>;
 
     /// Moves to the next key. The merge must have a current entry.
@@ -70,18 +71,19 @@ pub trait Kernel<S: Source>: Sized {
 
 /// A loser tree over sorted sources (Knuth, TAOCP 3, 5.4.1).
 ///
-/// Each step costs one comparison of two 16-byte key prefixes per level of the tree, ⌈log₂ k⌉ of them, and no branch
-/// depends on the result. A source that wins repeatedly is compared with the second best only. Runs with little overlap
+/// Each step costs ⌈log₂ k⌉ comparisons of two 16-byte key prefixes, one per level of the loser tree. No branch depends
+/// on the results. A source that wins repeatedly is compared only with the second best source. Runs with little overlap
 /// therefore cost one comparison per entry.
 ///
-/// Of two equal keys the older one loses its comparison and is marked as superseded. When it wins later, its key was
-/// already returned, and the merge skips it. The two always meet before the newest wins the whole tree, because an
-/// entry below an equal winner has lost to an equal key. The merge therefore keeps no copy of returned keys.
+/// If two keys are equal, the older entry loses its comparison and is marked as superseded. When the older entry wins
+/// later, its key was already returned, so the merge skips the entry. The two entries always meet before the newer
+/// entry wins the whole loser tree, because an entry below an equal winner has lost to an equal key. The merge
+/// therefore keeps no copy of returned keys.
 pub struct Merge<S> {
-    /// The sources, newest first. Of equal keys, the one of the first source wins.
+    /// The sources, newest first. If several sources have equal keys, the entry of the first source wins.
     sources: Vec<S>,
     direction: Direction,
-    /// Marks sources at their end, and unused leaves. This list, `shadowed` and `losers` are empty with fewer than two
+    /// Marks sources at their end, and unused leaves. `ended`, `shadowed` and `losers` are empty with fewer than two
     /// sources.
     ended: Vec<bool>,
     /// The number of sources that are not at their end.
@@ -89,18 +91,18 @@ pub struct Merge<S> {
     /// Marks sources at a key that a newer source has too. `shadowed_count` is their number.
     shadowed: Vec<bool>,
     shadowed_count: usize,
-    /// `losers[node]` lost the comparison at `node`. The leaves are the virtual nodes after the last one. Their number
-    /// is a power of two, so that every source takes part in equally many comparisons.
+    /// `losers[node]` lost the comparison at `node`. The leaves are the virtual nodes after the last node. The number
+    /// of leaves is a power of two, so that every source takes part in equally many comparisons.
     losers: Vec<Contender>,
     winner: Contender,
-    /// The number of consecutive wins of the winner's source that needed a replay of its comparisons.
+    /// The number of consecutive wins of one source in which its comparisons were repeated.
     wins: u32,
-    /// The prefix of the second best key while the winner's source [leads](WINS_TO_LEAD), else 0: no prefix is below 0.
+    /// The prefix of the second best key while one source [leads](WINS_TO_LEAD), else 0, because no prefix is below 0.
     runner_up: u128,
 }
 
-/// The number of consecutive wins after which a source leads. It is then compared with the second best only, until it
-/// loses.
+/// The number of consecutive wins after which a source leads. A leading source is compared only with the second best
+/// source, until it loses.
 const WINS_TO_LEAD: u32 = 4;
 
 /// The data that decides a comparison. The sources are accessed only if two prefixes are equal.
@@ -116,7 +118,7 @@ impl<S: Source> Merge<S> {
     /// Creates a merge of `sources`, newest first. Each source is positioned at its first entry in `direction`.
     pub fn new(sources: Vec<S>, direction: Direction) -> Self {
         let count = sources.len();
-        // A single source needs no comparisons and no memory for them.
+        // A single source needs neither comparisons nor their memory.
         let (players, places) = if count > 1 { (count, count.next_power_of_two()) } else { (0, 0) };
         let nobody = Contender { head: u128::MAX, source: 0 };
         let mut merge = Self {
@@ -139,7 +141,8 @@ impl<S: Source> Merge<S> {
         merge
     }
 
-    /// Returns the source with the current entry: the first key in direction, in its newest version. `None` at the end.
+    /// Returns the source with the current entry, which is the first key in direction, in its newest version. `None` at
+    /// the end.
     #[inline]
     pub fn current(&self) -> Option<&S> {
         if self.standing == 0 {
@@ -148,7 +151,7 @@ impl<S: Source> Merge<S> {
         self.sources.get(self.winner.source as usize)
     }
 
-    /// Returns the source if the merge has only one. The caller may advance it, but not to its end.
+    /// Returns the source if the merge has only one source. The caller may advance the source, but not to its end.
     #[inline]
     pub fn only_source(&mut self) -> Option<&mut S> {
         match &mut self.sources[..] {
@@ -241,7 +244,7 @@ impl<S: Source> Merge<S> {
         Contender { head, source }
     }
 
-    /// Compares the loser at `node` with `current` by their keys, because their prefixes are equal.
+    /// Compares the loser at `node` with `current` by their full keys, because their prefixes are equal.
     #[cold]
     #[inline(never)]
     fn settle(&mut self, node: usize, current: Contender) -> Contender {
@@ -262,8 +265,8 @@ impl<S: Source> Merge<S> {
         winner
     }
 
-    /// Compares two contenders; returns the winner and the loser. Of equal keys the newer one wins, and the older one
-    /// is marked as superseded.
+    /// Compares two contenders and returns the winner and the loser. If their keys are equal, the newer entry wins, and
+    /// the older entry is marked as superseded.
     fn play(&mut self, a: Contender, b: Contender) -> (Contender, Contender) {
         let (newer, older) = if a.source < b.source { (a, b) } else { (b, a) };
         match self.compare(newer, older) {

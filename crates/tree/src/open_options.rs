@@ -47,7 +47,7 @@ impl OpenOptions {
         self
     }
 
-    /// Replaces the cache of the design by one that other trees may share.
+    /// Replaces the cache of the design with a cache that several trees may share.
     #[must_use]
     pub fn cache(mut self, cache: Arc<dyn Cache>) -> Self {
         self.cache = Some(cache);
@@ -69,8 +69,8 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the identity of a new tree, in place of a random number, so that the same operations give the same bytes.
-    /// An existing tree keeps its identity.
+    /// Sets the identity of a new tree instead of a random number, so that equal operations give equal bytes on
+    /// storage. An existing tree keeps its identity.
     #[must_use]
     pub fn identity(mut self, identity: u64) -> Self {
         self.identity = Some(identity);

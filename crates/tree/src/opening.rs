@@ -1,4 +1,4 @@
-//! Opening a tree: reads its directory, creates the new files, and replays the WALs.
+//! Opens a tree: reads its directory, creates new files, and replays the WALs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    /// Locks the directory, creates it if it does not exist, and reads its files.
+    /// Locks the directory and reads its files. A missing directory is created.
     pub(crate) fn begin(mut options: OpenOptions, directory: &Path) -> Result<Self> {
         let storage = open_storage(&mut options)?;
         storage.create_directory(directory)?;
@@ -182,7 +182,8 @@ impl Inner {
         Ok(self)
     }
 
-    /// Records in the manifest that the new WAL is the oldest needed one: all writes up to `last` are in SSTables.
+    /// Records the new WAL in the manifest as the oldest WAL that is still needed, because all writes up to `last` are
+    /// in SSTables.
     fn name_new_log(&self, last: SequenceNumber) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let log = self.wal_mode.has_log.then(|| self.pending.lock().active.log);
@@ -198,7 +199,7 @@ impl Inner {
         manifest.record(&*self.storage, state)
     }
 
-    /// Removes WAL files; missing ones are no error.
+    /// Removes WAL files. A missing file is not an error.
     fn remove_logs(&self, logs: &[u64]) -> Result<()> {
         for number in logs {
             match self.storage.remove(&log_path(&self.directory, *number)) {
@@ -210,7 +211,7 @@ impl Inner {
     }
 }
 
-/// Opens the storage of the tree, and announces to it whether threads may wait for it.
+/// Opens the storage of the tree. The storage is informed whether threads may wait for it.
 fn open_storage(options: &mut OpenOptions) -> Result<Arc<dyn Storage>> {
     let storage: Arc<dyn Storage> = match options.storage.take() {
         Some(storage) => storage,

@@ -16,9 +16,9 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// A range scan: the keys and values between two bounds, as they were when the range was opened.
+/// A range scan over the keys between two bounds. It sees the tree as it was when the scan was opened.
 ///
-/// Both ends can be read, in any order, until they meet. The entry that [`next`](Self::next) returns is borrowed until
+/// Both ends can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is borrowed until
 /// the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
@@ -27,15 +27,15 @@ pub struct Range<'t> {
     bounds: Bounds,
     is_done: bool,
     given_out: u64,
-    /// The number of sources less one, of the end with more of them.
+    /// The number of sources minus one, for the end with more sources.
     extra_sources: u64,
     /// The number of entries that the caller expects to read, if it is known.
     expected: Option<u64>,
 }
 
 self_cell! {
-    /// A view, and the iterators over it from both ends. They borrow its runs and blocks and change no reference
-    /// counts, because threads that change the same counts wait for each other.
+    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. They change no
+    /// reference counts, because threads that change the same count wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -43,7 +43,7 @@ self_cell! {
     }
 }
 
-/// The merge of each end, once that end was read. It is positioned at the last entry returned.
+/// The merge of each end, created when the end is first read. A merge is positioned at the last returned entry.
 #[derive(Default)]
 struct Ends<'v> {
     front: Option<Merge<Cursor<'v>>>,
@@ -60,7 +60,7 @@ struct Bounds {
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run. It is boxed because it is large and the sources are moved.
+    /// A sorted run. The cursor is boxed because it is large and sources are moved.
     Run(Box<RunCursor<'v>>),
 }
 
@@ -73,8 +73,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Moves forward over entries within the bounds, and calls `visit` for at most `most` of them that are no
-    /// tombstones.
+    /// Moves forward over entries within the bounds. Calls `visit` for at most `most` entries that are not tombstones.
     ///
     /// Only entries that need no further read are visited. Returns their number. The cursor is then at the last entry
     /// visited, or at a tombstone after it.
@@ -166,8 +165,8 @@ impl<'t> Range<'t> {
         })
     }
 
-    /// Announces the number of entries that the caller expects to read from an end. Their blocks can then be read at
-    /// once, and so can the entries of a memtable. The caller may read fewer or more.
+    /// Announces the number of entries that the caller expects to read from an end. The blocks of these entries can
+    /// then be read at once, and so can entries of a memtable. The caller may read fewer or more entries.
     #[must_use]
     pub fn expecting(mut self, entries: usize) -> Self {
         self.expected = Some(entries as u64);
@@ -189,7 +188,7 @@ impl<'t> Range<'t> {
     /// Returns the next entry from the back, in descending order of keys; `None` at the end.
     ///
     /// # Errors
-    /// As for [`next`](Self::next).
+    /// The errors of [`next`](Self::next).
     pub fn next_back(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if !self.step(Direction::Backward)? {
             return Ok(None);
@@ -197,11 +196,11 @@ impl<'t> Range<'t> {
         Ok(self.walk.with_dependent(|_, ends| ends.back.as_ref().and_then(current)))
     }
 
-    /// Calls `visit` for the next entries in `direction`, at most `most` of them, and returns their number. This equals
+    /// Calls `visit` for at most `most` next entries in `direction`, and returns their number. The effect equals
     /// repeated calls of [`next`](Self::next) or [`next_back`](Self::next_back), but in one loop.
     ///
     /// # Errors
-    /// As for [`next`](Self::next), after the entries before the corruption were visited.
+    /// The errors of [`next`](Self::next). Entries before a corruption were visited.
     pub fn visit(
         &mut self,
         direction: Direction,
@@ -235,12 +234,12 @@ impl<'t> Range<'t> {
             Ok(false)
         });
         self.is_done = !matches!(moved, Ok(true));
-        // The first entry was counted when the range moved to it.
+        // The first entry was already counted when the scan moved to it.
         self.given_out += (visited as u64).saturating_sub(1);
         moved.map(|_| visited)
     }
 
-    /// Moves one end to its next entry; `false` at the end.
+    /// Moves one end to its next entry. Returns `false` at the end.
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if self.is_done {
@@ -280,7 +279,7 @@ impl<'t> Range<'t> {
 }
 
 impl<'v> Ends<'v> {
-    /// Returns the end that is read in `direction`, and the other one if it was read.
+    /// Returns the end that is read in `direction`, and the other end if it was already read.
     #[inline]
     fn of(&mut self, direction: Direction) -> (&mut Option<Merge<Cursor<'v>>>, Option<&Merge<Cursor<'v>>>) {
         match direction {
@@ -312,7 +311,7 @@ impl Bounds {
         }
     }
 
-    /// Moves a merge in `direction` over tombstones, to the first live entry from its current one on.
+    /// Moves a merge in `direction` to the first live entry, starting at the current entry and skipping tombstones.
     ///
     /// Returns `false` if there is none between the bounds and before `met`, the current key of the other end.
     #[inline]
@@ -347,8 +346,8 @@ impl Bounds {
         is_above(|| key, &self.low) && is_below(|| key, &self.high)
     }
 
-    /// Opens the sources of a view that can have keys between the bounds, newest first, at their first keys in
-    /// `direction`.
+    /// Opens the sources of a view that can have keys between the bounds, newest first. Each source is positioned at
+    /// its first key in `direction`.
     fn open<'v>(
         &self,
         inner: &Inner,
@@ -365,7 +364,7 @@ impl Bounds {
         let counters = &inner.counters;
         let mut approaches = Vec::with_capacity(view.version.runs.len());
         let options = inner.design.options.range;
-        // Each run is expected to return a share of the entries in proportion to its bytes.
+        // Each run is expected to return entries in proportion to its bytes.
         let runs = &view.version.runs;
         // A single run needs no allocation.
         let overlapping: Vec<_> = match &runs[..] {
@@ -416,7 +415,7 @@ impl Drop for Range<'_> {
     }
 }
 
-/// Probes the range filter of a run, if only one of its tables overlaps the range; otherwise returns `None`.
+/// Probes the range filter of a run if only one of its tables overlaps the range. Returns `None` if several tables do.
 ///
 /// The probe would not help elsewhere. If several tables overlap, the range includes the largest key of the first and
 /// the smallest key of the last. An open bound is nearly as certain to find a key.

@@ -10,21 +10,21 @@ use crate::inner::Inner;
 use crate::stats::Counters;
 use crate::version::{SortedRun, View};
 
-/// The results of a multi-get: for each key in order, its value, or `None` if the key is absent.
+/// The results of a multi-get, in the order of the keys: a value, or `None` if the key is absent.
 pub type Values = Vec<Option<Vec<u8>>>;
 
 impl Inner {
     /// Returns the current view, and the number of the last visible write.
     ///
-    /// The view is loaded first. All writes in its SSTables are then visible, so the number cuts off only the newest
-    /// entries of the memtables, and a reader sees a prefix of the writes.
+    /// The view is loaded first. All writes in its SSTables are then visible, so the sequence number hides only the
+    /// newest entries of the memtables. A reader sees a prefix of all writes.
     #[inline]
     pub(crate) fn now(&self) -> (Guard<Arc<View>>, SequenceNumber) {
         let view = self.view.load();
         (view, self.visible.last())
     }
 
-    /// Looks up a key as of `snapshot`, appends its value to `value` and returns whether the key was found.
+    /// Looks up a key as of `snapshot`. Appends the value to `value` and returns whether the key was found.
     #[inline]
     pub(crate) fn get_in(
         &self,
@@ -49,8 +49,8 @@ impl Inner {
         Ok(found)
     }
 
-    /// Looks up many keys in one consistent view. Each filter is probed for all keys without a result at once, so that
-    /// its cache misses overlap.
+    /// Looks up many keys in one consistent view. Each filter is probed for all unfinished keys at once, so that the
+    /// cache misses overlap.
     pub(crate) fn multi_get_in(
         &self,
         view: &View,
@@ -122,7 +122,7 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
     Ok(Lookup::Absent)
 }
 
-/// Looks up the keys without a result in one run, and removes those that the run has.
+/// Looks up the unfinished keys in one run, and removes the keys that the run has.
 fn multi_get_in_run<'k>(
     run: &SortedRun,
     open: &mut Vec<(usize, HashedKey<'k>)>,

@@ -6,7 +6,8 @@
 pub struct Recovery {
     /// The number of operations that were replayed from the WAL.
     pub replayed_operations: u64,
-    /// The bytes of the WAL that were dropped: commits that a crash cut off before they were acknowledged.
+    /// The number of dropped WAL bytes. They belong to commits that a crash cut off before the commits were
+    /// acknowledged.
     pub dropped_log_bytes: u64,
     /// The bytes of the manifest that were dropped: a change that a crash cut off.
     pub dropped_manifest_bytes: u64,
@@ -14,6 +15,7 @@ pub struct Recovery {
     pub removed_files: Vec<String>,
     /// Corrupt files that were moved away, and missing files, each with its error.
     ///
-    /// Their data is missing. Reads of their keys may return older values, and deleted keys may reappear.
+    /// Corrupt files that were moved away, with their data. Reads of their keys may return older values, and deleted
+    /// keys may reappear.
     pub quarantined_files: Vec<String>,
 }

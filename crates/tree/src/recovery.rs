@@ -101,8 +101,8 @@ impl Files {
         Ok(manifest::Found { state, torn_bytes: 0, damaged_bytes: 0 })
     }
 
-    /// Rejects WALs that no crash can leave under a manifest with `state`: the first one is missing, or an existing one
-    /// would be named by the manifest if its end were not lost.
+    /// Rejects WALs that no crash can leave under a manifest with `state`: either the first WAL is missing, or a WAL
+    /// exists that the manifest would name if the end of the manifest were not lost.
     pub(crate) fn check_logs(&self, storage: &dyn Storage, directory: &Path, state: &State) -> Result<()> {
         if let Some(first) = state.log {
             return match self.logs.contains_key(&first) {
@@ -110,8 +110,8 @@ impl Files {
                 false => Err(Error::MissingLog(wal::log_path(directory, first))),
             };
         }
-        // A rewritten manifest takes the last number for the first WAL, and names that WAL before anything is written
-        // to it.
+        // A rewritten manifest gives the last number to the first WAL. It names that WAL before anything is written to
+        // the WAL.
         for number in self.logs_from(state.next_file.checked_sub(1)) {
             let (seal, after) = (state.seals.of(number), state.flushed_sequence);
             let content = wal::replay(storage, directory, number, seal, after, |_, _| {})?;
@@ -131,7 +131,7 @@ impl Files {
             || (self.foreign.is_empty() && (self.has_lock || self.has_temporary))
     }
 
-    /// Returns a number above those of all files.
+    /// Returns a number above the numbers of all files.
     pub(crate) fn next_number(&self) -> u64 {
         let last = self.tables.last_key_value().max(self.logs.last_key_value());
         last.map_or(1, |(number, _)| number + 1)
@@ -213,8 +213,8 @@ fn open_run(
     }
 }
 
-/// Returns the table if nothing in it is corrupt. Otherwise returns the first corruption, with the range of keys from
-/// it to the end of the table.
+/// Returns the table if no part of it is corrupt. Otherwise returns the first corruption, and the range of keys from
+/// there to the end of the table.
 fn whole(table: Table) -> Result<Table> {
     let mut first = None;
     table.check(&mut |error| first = first.take().or(Some(error)));

@@ -1,4 +1,4 @@
-//! Corrects the checksums of changed files, as far as their places can be determined.
+//! Corrects the checksums of changed files, if the places of the checksums can be determined.
 //!
 //! Only fuzzing needs this. Random bytes with a wrong checksum never reach the code after the check, but a hostile file
 //! has right checksums.
@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::recovery::Files;
 use crate::{manifest, table, wal};
 
-/// Returns the seal of the table or WAL with this number in the store in `directory`. Its checksums begin with the
-/// seal.
+/// Returns the seal of the table or WAL with this number, for the store in `directory`. All checksums of the file begin
+/// with the seal.
 ///
 /// # Errors
 /// If the manifest of the store cannot be read.

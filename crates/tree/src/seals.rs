@@ -1,9 +1,10 @@
-//! File seals: a number in every checksum that distinguishes the files of one store from those of another.
+//! File seals. A seal is a number in every checksum that distinguishes the files of one store from the files of
+//! another.
 //!
-//! A checksum covers the place of its bytes (see [`checksum`](crate::checksum)). The place names a file by its *seal*:
-//! the file number mixed with the identity of the store that wrote it. A file of another store is therefore detected,
-//! even if its number, its offsets and its checksums are right for that store. A checkpoint keeps the tables of its
-//! store with their seals. It gets its own identity for all files that it writes.
+//! A checksum covers the place of its bytes (see [`checksum`](crate::checksum)). The place identifies a file by its
+//! *seal*: the file number mixed with the identity of the store that wrote the file. A file of another store is
+//! therefore detected, even if its number, offsets and checksums are right for that store. A checkpoint keeps the
+//! tables of its store with their seals. It gets its own identity for all files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -54,7 +55,7 @@ impl Seals {
         }
     }
 
-    /// Decodes seals; `None` if they are corrupt.
+    /// Decodes seals. Returns `None` if they are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {

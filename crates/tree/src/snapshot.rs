@@ -14,8 +14,8 @@ use crate::version::View;
 
 /// A consistent view of the tree, as it was when the snapshot was taken.
 ///
-/// It pins the memtables and SSTables of that moment. They stay in memory and on storage until the snapshot is dropped.
-/// Compactions need not know about it.
+/// A snapshot holds references to the memtables and SSTables that existed when it was taken. They stay in memory and on
+/// storage until the snapshot is dropped. Compactions need not know about snapshots.
 #[derive(Clone)]
 pub struct Snapshot {
     inner: Arc<Inner>,
@@ -33,7 +33,7 @@ impl Snapshot {
     /// Returns the value of `key`, or `None` if the key is absent.
     ///
     /// # Errors
-    /// As for [`Tree::get`](crate::Tree::get).
+    /// The errors of [`Tree::get`](crate::Tree::get).
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let mut value = Vec::new();
         Ok(self.inner.get_in(&self.view, self.sequence, key, &mut value)?.then_some(value))
@@ -42,7 +42,7 @@ impl Snapshot {
     /// Returns the values of many keys, in the order of `keys`.
     ///
     /// # Errors
-    /// As for [`Tree::get`](crate::Tree::get).
+    /// The errors of [`Tree::get`](crate::Tree::get).
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
         self.inner.multi_get_in(&self.view, self.sequence, keys)
     }
@@ -50,7 +50,7 @@ impl Snapshot {
     /// Opens a scan of the keys between two bounds, from either end.
     ///
     /// # Errors
-    /// As for [`Tree::range`](crate::Tree::range).
+    /// The errors of [`Tree::range`](crate::Tree::range).
     pub fn range(&self, bounds: impl RangeBounds<[u8]>) -> Result<Range<'_>> {
         Range::new(&self.inner, Guard::from_inner(Arc::clone(&self.view)), self.sequence, &bounds)
     }

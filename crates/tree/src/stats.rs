@@ -1,4 +1,4 @@
-//! Counters of a tree. Each thread has its own counters; reading sums them up.
+//! Counters of a tree. Each thread has its own counters, and reading a counter sums up those of all threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use thread_local::ThreadLocal;
 /// with this many levels has a million memtables.
 const COUNTED_LEVELS: usize = 20;
 
-/// Declares counters once: the per-thread cells, the sums and their names.
+/// Declares counters once: the per-thread variables, their sums and their names.
 macro_rules! counters {
     ($(#[doc = $threads:literal])+ $counters:ident, [$($of_thread:tt)*],
      $(#[doc = $sums:literal])+ $counts:ident,
@@ -48,7 +48,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// The counters of one thread for one level. Only that thread writes them.
+    /// The counters of one thread for one level. No other thread writes them.
     LevelCounters, [],
     /// The counts of one level, over all threads.
     LevelCounts,
@@ -79,17 +79,17 @@ counters! {
     gets_found,
     /// Lookups that a memtable answered.
     gets_from_memtable,
-    /// Puts, including those in batches.
+    /// Puts, including puts in batches.
     puts,
-    /// Deletes, including those in batches.
+    /// Deletes, including deletes in batches.
     deletes,
     /// Ranges opened.
     ranges,
     /// Memtables and runs with keys of a range, counted for each end of the range that was read.
     range_sources,
-    /// Sources of ranges beyond the first one of each end, of those in `range_sources`.
+    /// Sources of scans in `range_sources` beyond the first source of each end.
     range_extra_sources,
-    /// For each range, its returned entries times its sources less one; the sum over ranges.
+    /// Sum over all scans of the returned entries × (sources − 1).
     range_extra_entries,
     /// Entries returned by ranges.
     range_entries,
@@ -105,12 +105,12 @@ counters! {
     flush_bytes,
     /// Compactions that merged tables.
     compactions,
-    /// Time from the start of such compactions until their tables were installed, in nanoseconds of the clock of
+    /// Time from the start of a compaction until its tables were installed, in nanoseconds of the clock of
     /// [`OpenOptions`](crate::OpenOptions). Parallel subcompactions count once. 0 in [`Mode::Counted`](crate::Mode).
     compaction_ns,
     /// Compactions that moved tables to another level without rewriting them (trivial moves).
     moves,
-    /// Compactions that dropped tables by a rule of their policy.
+    /// Compactions that dropped whole tables because the policy discards old data.
     drops,
     /// Bytes of SSTables read by compactions.
     compaction_bytes_read,
@@ -120,7 +120,7 @@ counters! {
     blocks_searched,
     /// Searched data blocks that have an index inside.
     block_index_probes,
-    /// Searched data blocks whose index gave the entry or showed that the key is absent, so that no search was needed.
+    /// Searched data blocks whose index found the entry or showed that the key is absent. No search was needed.
     block_index_answers,
     /// Data blocks fetched from storage by gets and ranges.
     blocks_read,
@@ -150,7 +150,7 @@ counters! {
     fence_searches,
     /// Write stalls: the number of times that a writer waited because a stall limit was reached.
     stalls,
-    /// Time of write stalls, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
+    /// Duration of write stalls, in nanoseconds of the clock of [`OpenOptions`](crate::OpenOptions).
     stall_ns,
 }
 
@@ -159,13 +159,13 @@ counters! {
 pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to the counter. Only its owner thread calls this, so no atomic read-modify-write is needed.
+    /// Adds to the counter. Only the thread that owns the counter calls this, so no atomic read-modify-write is needed.
     #[inline]
     pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
     }
 
-    /// Adds one.
+    /// Adds 1 to the counter.
     #[inline]
     pub(crate) fn bump(&self) {
         self.add(1);
@@ -178,7 +178,7 @@ impl Counter {
     }
 }
 
-/// The counts of a thread's gets before it searched a table.
+/// The counters of a thread's gets, as they were before a search of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked {
     false_positives: u64,
@@ -253,7 +253,7 @@ pub struct Stats {
     pub counts: Counts,
     /// The levels, from level 0 down.
     pub levels: Vec<LevelStats>,
-    /// The counts of each level, from level 0 down. It may be shorter or longer than `levels`.
+    /// The counters of each level, from level 0 down. The list may be shorter or longer than `levels`.
     pub level_counts: Vec<LevelCounts>,
     /// Memory of the memtables, active and immutable, in bytes.
     pub memtable_bytes: u64,
@@ -265,7 +265,8 @@ pub struct Stats {
     pub cache_bytes: u64,
     /// The expected false-positive rate of the filters as built, the mean over runs; `None` without runs.
     pub expected_fpr: Option<f64>,
-    /// The modeled time of the device so far, opening the tree included; `None` if the storage models none.
+    /// The modelled time of the device so far, including the opening of the tree. `None` if the storage has no device
+    /// model.
     pub device: Option<DeviceTime>,
 }
 

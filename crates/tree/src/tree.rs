@@ -23,13 +23,12 @@ impl OpenOptions {
     /// Opens the tree in `directory`. Creates a new tree if the directory is empty or does not exist.
     ///
     /// # Errors
-    /// If the design cannot be built; if the directory is in use, has files of something else, cannot be written or is
-    /// corrupt.
+    /// If the design cannot be built. If the directory is in use, has unrelated files, cannot be written or is corrupt.
     pub fn open(self, directory: impl AsRef<Path>) -> Result<Tree> {
         let inner = Arc::new(Opening::begin(self, directory.as_ref())?.finish()?);
         inner.balance_memory();
         match inner.work_inline() {
-            // The input of the due work is corrupt: the tree accepts no writes, and the rest can be read.
+            // The input of the due work is corrupt. The tree then accepts no writes, and all other data can be read.
             Err(error) if error.is_damage() => {}
             done => done?,
         }
@@ -41,11 +40,11 @@ impl OpenOptions {
 
 /// A durable ordered map from byte strings to byte strings: a log-structured merge-tree.
 ///
-/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted)
-/// only one thread should write at a time, because otherwise the counters depend on the order of the threads.
+/// All methods take `&self` and may be called from many threads at once. In [`Mode::Counted`](crate::Mode::Counted),
+/// let only one thread write at a time, because otherwise the counters depend on the order of the threads.
 pub struct Tree {
     inner: Arc<Inner>,
-    /// The background threads; dropping them ends and joins the threads.
+    /// The background threads. Dropping this value ends and joins the threads.
     _workers: Workers,
 }
 
@@ -61,15 +60,15 @@ impl Tree {
     /// Deletes a key. An absent key is not an error.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// The errors of [`put`](Self::put).
     pub fn delete(&self, key: &[u8]) -> Result<()> {
         self.inner.write_entry(Entry { key, value: None })
     }
 
-    /// Applies all operations of a batch atomically: no reader and no crash sees a part of them.
+    /// Applies all operations of a batch atomically. No reader and no crash sees only a part of the batch.
     ///
     /// # Errors
-    /// As [`put`](Self::put).
+    /// The errors of [`put`](Self::put).
     pub fn write(&self, batch: &WriteBatch) -> Result<()> {
         self.inner.write_batch(batch)
     }
@@ -86,7 +85,7 @@ impl Tree {
     /// Appends the value of a key to `value` and returns `true`. Returns `false` if the key is absent.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     #[inline]
     pub fn get_into(&self, key: &[u8], value: &mut Vec<u8>) -> Result<bool> {
         let (view, snapshot) = self.inner.now();
@@ -96,13 +95,14 @@ impl Tree {
     /// Returns the values of many keys from one consistent view, in the order of `keys`.
     ///
     /// # Errors
-    /// As [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn multi_get(&self, keys: &[&[u8]]) -> Result<Values> {
         let (view, snapshot) = self.inner.now();
         self.inner.multi_get_in(&view, snapshot, keys)
     }
 
-    /// Opens a scan of the keys between two bounds. It sees the tree as it is now, and can be read from both ends.
+    /// Opens a scan of the keys between two bounds. The scan sees the current state of the tree and can be read from
+    /// both ends.
     ///
     /// # Errors
     /// If a bound is above the limit of keys. Reading the range can fail later.
@@ -111,7 +111,7 @@ impl Tree {
         Range::new(&self.inner, view, snapshot, &bounds)
     }
 
-    /// Takes a snapshot: a consistent view of the tree as it is now.
+    /// Takes a snapshot: a consistent view of the current state of the tree.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot::take(&self.inner)
     }
@@ -190,9 +190,9 @@ impl Tree {
         &self.inner.directory
     }
 
-    /// Closes the tree and makes all writes durable, in every mode of the WAL. The manifest then records the length of
-    /// the WAL, so that the next opening can detect a truncated WAL. Without a WAL, closing flushes the memtables;
-    /// dropping the tree without closing it loses them.
+    /// Closes the tree and makes all writes durable, in every WAL mode. The manifest then records the length of the
+    /// WAL, so that the next opening can detect a truncated WAL. Without a WAL, closing flushes the memtables. Dropping
+    /// a tree without WAL before closing loses the memtables.
     ///
     /// # Errors
     /// If writing fails, or if an earlier write has failed.

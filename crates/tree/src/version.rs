@@ -28,7 +28,7 @@ impl Placed for TableRef {
     }
 }
 
-/// A sorted run: its tables in key order, and an index over their key ranges.
+/// A sorted run: its SSTables in key order, and an index over their key ranges.
 pub(crate) struct SortedRun {
     /// The level of the run.
     pub(crate) level: usize,
@@ -67,7 +67,7 @@ impl SortedRun {
 pub(crate) struct Version {
     /// The tables by level and run.
     pub(crate) levels: Levels<TableRef>,
-    /// The same runs in the order of reads: newest first.
+    /// The runs in the order in which reads search them: newest first.
     pub(crate) runs: Vec<SortedRun>,
     /// The work of ranges before this version was created.
     pub(crate) ranges_before: RangeWork,
@@ -86,7 +86,7 @@ impl Version {
         Self { levels, runs, ranges_before, culling }
     }
 
-    /// Returns a version of the same tree with these levels.
+    /// Returns a version of this tree with these levels.
     pub(crate) fn with(&self, levels: Levels<TableRef>, ranges_before: RangeWork) -> Self {
         Self::new(levels, Arc::clone(&self.culling), ranges_before)
     }
@@ -157,7 +157,8 @@ impl Version {
         self.levels.levels.iter().map(level_stats).collect()
     }
 
-    /// Returns the memory of all filters, and that of all fences with block directories and run indexes, in bytes.
+    /// Returns two sizes in bytes: the memory of all filters, and the memory of all fence pointers, block directories
+    /// and run indexes.
     pub(crate) fn filter_and_fence_bytes(&self) -> (u64, u64) {
         let indexes = self.runs.iter().map(|run| run.index.memory_bytes() as u64).sum();
         self.tables().fold((0, indexes), |(filters, fences), table| {
@@ -179,7 +180,8 @@ impl Version {
     }
 }
 
-/// All memtables and tables that a reader needs, like RocksDB's superversion. Its holder sees the tree as it was.
+/// All memtables and SSTables that a reader needs, like RocksDB's superversion. The holder of a view sees one
+/// unchanging state of the tree.
 pub(crate) struct View {
     /// The memtable that takes the writes.
     pub(crate) active: Arc<Slot>,

@@ -10,13 +10,13 @@ const AHEAD: usize = sized(4096, 4);
 
 /// The sequence number up to which every write is visible, and the finished commits after it.
 ///
-/// Commits finish in any order. A commit that finishes early notes that it is done. The commit that closes the gap
-/// makes all finished commits after it visible too. A thread that is preempted during its commit therefore delays the
+/// Commits finish in any order. A commit that finishes early only notes that it is done. The commit that closes the gap
+/// also makes all later finished commits visible. A thread that is preempted during its commit therefore delays the
 /// others once, and not at each of their commits.
 pub(crate) struct Visible {
     last: AtomicU64,
-    /// For each slot, the last number of the finished commit whose first number maps to it. The value of an earlier
-    /// commit is at most `last`, because no commit is more than [`AHEAD`] numbers ahead.
+    /// For each slot, the last sequence number of the finished commit whose first number maps to the slot. The value of
+    /// an earlier commit is at most `last`, because no commit is more than [`AHEAD`] numbers ahead.
     done: Box<[AtomicU64]>,
 }
 

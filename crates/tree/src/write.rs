@@ -1,4 +1,4 @@
-//! The write path: a commit gets sequence numbers, goes to the WAL and to the memtable, and becomes visible.
+//! The write path. A commit gets sequence numbers, goes to the WAL and to the memtable, and becomes visible.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ const SPINS: u32 = 128;
 /// is free. A sleeping thread takes tens of microseconds to wake.
 const MOST_YIELDING: Duration = Duration::from_micros(500);
 
-/// The divisor of the wait for followers: the leader waits for a quarter of the duration of the last sync.
+/// The divisor of the time that a group-commit leader waits for followers: a quarter of the duration of the last sync.
 const WAIT_SHARE: u32 = 4;
 
 /// The largest backoff. After that many waits without followers, 2 to this power of syncs pass before the next wait.
@@ -38,12 +38,12 @@ struct CommitSlot {
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// The records that the WAL took from the queue, if the commit holds the WAL; its own record is one of them.
+    /// The records that the WAL took from the write queue, if this commit holds the WAL. Its own record is among them.
     taken: Option<Drained>,
 }
 
-/// Locks a mutex, and spins before it blocks, because other threads hold this lock for less time than a context switch
-/// takes.
+/// Locks a mutex. The thread spins before it blocks, because other threads hold this lock for less time than a context
+/// switch takes.
 #[inline]
 fn spin_lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     for _ in 0..SPINS {
@@ -107,7 +107,7 @@ impl Inner {
         counters.deletes.add(counts.deletes);
         counters.user_bytes_written.add(counts.user_bytes);
         if is_full {
-            // Only the slot is kept: a view would pin SSTables that a compaction removes.
+            // Only the slot is kept, because a view would keep SSTables that a compaction removes.
             let slot = Arc::clone(&Guard::into_inner(view).active);
             self.rotate(&slot)?;
             self.work_inline()?;
@@ -115,11 +115,12 @@ impl Inner {
         Ok(())
     }
 
-    /// Returns the WAL, for a commit that holds it from before it has a number; `None` if the commit is to be queued.
+    /// Returns the WAL if the commit can write to it directly, before the commit has a sequence number. Returns `None`
+    /// if the commit must be queued.
     ///
-    /// In mode `sync` every commit holds the WAL, so that no two commits share a sync. In modes that never sync, a
-    /// commit holds it if it is free, which spares the queue. Otherwise the thread that holds the WAL writes the queued
-    /// record.
+    /// In mode `sync`, every commit holds the WAL, so that no two commits share a sync. In modes that never sync, a
+    /// commit takes the WAL if it is free, which avoids the queue. Otherwise the thread that holds the WAL writes the
+    /// queued record.
     #[inline]
     fn log_at_once(&self) -> Option<MutexGuard<'_, Log>> {
         match self.wal_mode.commit_sync {
@@ -165,8 +166,8 @@ impl Inner {
         CommitSlot { view: self.view.load(), first, is_full, taken }
     }
 
-    /// Ensures that the WAL record that ends at sequence number `last` is written. The first waiter leads the group
-    /// commit: it writes the records of all waiters.
+    /// Ensures that the WAL record that ends at sequence number `last` is written. The first waiting thread leads the
+    /// group commit and writes the records of all waiting threads.
     #[inline]
     fn ensure_logged(&self, last: SequenceNumber) -> Result<()> {
         let is_logged = || self.logged.load(Ordering::Acquire) >= last;
@@ -214,8 +215,8 @@ impl Inner {
 
     /// Waits at most `most_wait` for the commits that shared the last sync or were queued during it.
     ///
-    /// These commits were acknowledged a moment ago, and a sync without them costs them a sync of their own. A group of
-    /// one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
+    /// These commits were acknowledged a moment ago, and a sync without them would make them need another sync. A group
+    /// of one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {
@@ -272,8 +273,8 @@ impl Inner {
         if self.wal_mode.syncs_at_rotation {
             return Ok(());
         }
-        // The directory entry of the WAL may not be durable, and the WALs of immutable memtables are not. Their
-        // SSTables will be.
+        // The directory entry of the WAL may not be durable, and the WALs of immutable memtables are not durable. Their
+        // SSTables will be durable.
         self.storage.sync_directory(&self.directory).map_err(|error| self.fail(error.into()))?;
         self.wait_until_flushed()
     }

@@ -1,4 +1,4 @@
-//! A batch of operations with encoded keys: filled before the clock runs, read while it runs.
+//! A batch of operations with encoded keys. A batch is filled before the clock runs, and read while the clock runs.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Exclusive end keys of the scans with a span, one for each operation; empty without such scans.
+    /// Exclusive end keys of scans with a span, one per operation; empty if no scan has a span.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
 
 impl Batch {
-    /// Recommended number of operations per batch: enough to amortise the cost of filling it, few enough to stay in
-    /// the L1 cache.
+    /// Recommended number of operations per batch. A batch is large enough to amortise the cost of filling it, and
+    /// small enough to stay in the L1 cache.
     pub const OPERATIONS: usize = 256;
 
-    /// Returns all operations; the members of a group follow its head.
+    /// Returns all operations. The members of a group follow the head of the group.
     #[inline]
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -36,7 +36,7 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of scan number `at`, if its span sets one.
+    /// Returns the exclusive end key of operation number `at`; `None` if it is not a scan with a span.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -52,7 +52,8 @@ impl Batch {
         values.slice(self.operations[at].value)
     }
 
-    /// Returns the number of operations in the call that begins at `at`: 1, or a head with its members.
+    /// Returns the number of operations in the call that begins at `at`: 1 for a single operation, or a group head with
+    /// its members.
     #[inline]
     pub fn width(&self, at: usize) -> usize {
         let operation = &self.operations[at];
@@ -74,8 +75,8 @@ impl Batch {
         })
     }
 
-    /// Returns the key and value bytes that operation number `at` writes: those of a put, an insert or the write of a
-    /// read-modify-write, the key of a delete, and the sum over the members of a batch.
+    /// Returns the key and value bytes that operation number `at` writes. These are key and value of a put, an insert
+    /// or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

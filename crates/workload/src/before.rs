@@ -1,4 +1,4 @@
-//! Preparation of a phase before its clock starts: the state of the caches, and the warm-up.
+//! Prepares a phase before its clock starts: the state of the caches, and the warm-up.
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
@@ -23,16 +23,16 @@ pub struct Before {
     pub warm_up: Option<WarmUp>,
 }
 
-/// The state of the caches when the clock of a phase starts: `cache = "cold"`.
+/// The state of the caches when the clock of a phase starts, such as `cache = "cold"`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheState {
-    /// As the previous phase left them.
+    /// The caches stay as the previous phase left them.
     #[default]
     AsIs,
-    /// All live entries were read once in key order, so they are cached as far as the caches have room.
+    /// All live entries are read once in key order, so that the caches contain as many of them as fit.
     Warm,
-    /// The store was flushed, closed and reopened, and in between the kernel was asked to evict its files: neither the
-    /// block cache nor the page cache has any of its blocks.
+    /// The store is flushed, closed and reopened. In between, the kernel is asked to evict the files. Neither the block
+    /// cache nor the page cache then contains blocks of the store.
     Cold,
 }
 
@@ -43,7 +43,7 @@ pub enum WarmUp {
     Time(u64),
     /// A number of operations over all threads: `warm_up = 100_000`.
     Operations(u64),
-    /// Until the store is steady: `warm_up = { until = "steady", round = "1s", at_most = "60s" }`.
+    /// The warm-up runs until the store is steady: `warm_up = { until = "steady", round = "1s", at_most = "60s" }`.
     Steady(UntilSteady),
 }
 

@@ -1,5 +1,5 @@
-//! Checks answers off the clock: generates the operations again and compares every recorded answer with the expected
-//! state of the store.
+//! Checks answers after the clock has stopped. The operations are generated again, and every recorded answer is
+//! compared with the expected state of the store.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::plan::{Extent, PhasePlan};
 use crate::shadow::Shadow;
 use crate::stream::Stream;
 
-/// Maximum number of wrong answers that are described; further ones are only counted.
+/// Maximum number of wrong answers that are described. Further wrong answers are only counted.
 const DESCRIBED: usize = 10;
 
-/// Number of operations of one thread in a phase, and digests of its answers.
+/// The number of operations of one thread in a phase, and the digests of their answers.
 #[derive(Clone, Debug)]
 pub struct AnswerDigests {
     stride: u64,
@@ -28,10 +28,10 @@ pub struct AnswerDigests {
 /// Result of the check of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// The answers that were compared with the expected ones. Writes have no answers.
+    /// The number of answers that were compared with the expected answers. Writes have no answers.
     pub checked: u64,
-    /// The recorded answers without an expected value: scans and multi-gets while other threads write, and answers
-    /// that lack an entry that the store may have dropped.
+    /// The number of recorded answers without an expected value: scans and multi-gets while other threads write, and
+    /// answers without an entry that the store may have dropped.
     pub unchecked: u64,
     /// The answers that were wrong.
     pub wrong: u64,
@@ -39,7 +39,7 @@ pub struct Verdict {
     pub dropped: u64,
     /// Descriptions of the first wrong answers.
     pub examples: Vec<WrongAnswer>,
-    /// The keys and versions used by the executed operations; the next phase continues from them.
+    /// The keys and versions that the executed operations used. The next phase continues after them.
     pub extent: Extent,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for WrongAnswer {
 }
 
 impl AnswerDigests {
-    /// Creates a record that keeps the answer of every `stride`-th operation; 0 keeps none.
+    /// Creates a record that keeps the answer of every `stride`-th operation. With 0, the record keeps no answers.
     pub fn new(stride: u64) -> Self {
         Self { stride, until_next: 0, operations: 0, digests: Vec::new() }
     }
@@ -82,7 +82,7 @@ impl AnswerDigests {
         self.until_next == 0 && self.stride != 0
     }
 
-    /// Counts an operation; calls `digest` only if its answer is kept.
+    /// Counts an operation. Calls `digest` only if the answer of the operation is kept.
     #[inline]
     pub fn done(&mut self, digest: impl FnOnce() -> u64) {
         if self.wants() {
@@ -93,12 +93,12 @@ impl AnswerDigests {
         self.operations += 1;
     }
 
-    /// Returns the number of executed operations; a group counts as one.
+    /// Returns the number of executed operations. A group counts as one operation.
     pub fn operations(&self) -> u64 {
         self.operations
     }
 
-    /// Iterates over the kept answers: the number of each operation, from 0, with the digest of its answer.
+    /// Iterates over the kept answers. Each item has the number of the operation, from 0, and the digest of its answer.
     pub fn kept(&self) -> impl Iterator<Item = (u64, u64)> {
         let numbers = (0..).step_by(self.stride.max(1) as usize);
         numbers.zip(self.digests.iter().copied())
@@ -107,9 +107,9 @@ impl AnswerDigests {
 
 /// Checks the recorded answers of all threads of a phase, and updates the expected state for the next phase.
 ///
-/// With one thread, or with no thread that writes, all recorded answers are checked exactly. With more threads, only a
-/// thread's gets of its own keys are checked exactly. A get of another thread's key may return any version that the
-/// phase wrote to it, or the value before the phase. Scans and multi-gets are counted as unchecked.
+/// With one thread, or with no thread that writes, all recorded answers are checked exactly. With several threads, only
+/// gets of a thread's own keys are checked exactly. A get of another thread's key may return any version that the phase
+/// wrote, or the value before the phase. Scans and multi-gets are then counted as unchecked.
 pub fn check(
     phase: &Arc<PhasePlan>,
     from: Extent,
@@ -142,7 +142,7 @@ struct Step<'a> {
     ordinal: u64,
     batch: &'a Batch,
     at: usize,
-    /// The digest of its answer, if it was kept.
+    /// The digest of the answer; `None` if the answer was not kept.
     answer: Option<u64>,
 }
 
@@ -163,8 +163,8 @@ impl Step<'_> {
     }
 }
 
-/// Generates the executed operations of a thread again, passes each with its recorded answer to `visit`, and returns
-/// the keys and versions used so far.
+/// Generates the executed operations of a thread again and passes each operation with its recorded answer to `visit`.
+/// Returns the keys and versions used so far.
 fn walk(mut stream: Stream, record: &AnswerDigests, mut visit: impl FnMut(&Step<'_>)) -> Extent {
     let mut batch = Batch::default();
     let mut answers = record.digests.iter().copied();
@@ -188,7 +188,7 @@ struct Checker<'a> {
     shadow: &'a mut Shadow,
     /// Whether some threads write while others read.
     contended: bool,
-    /// Digests of all possible answers for every key that one thread read and another writes.
+    /// For every key that one thread read and another thread writes: the digests of all possible answers.
     witnesses: HashMap<u64, Vec<u64>>,
     verdict: Verdict,
 }
@@ -205,7 +205,7 @@ impl Checker<'_> {
 
     /// Records the values that the phase wrote to such a key.
     fn note_writes(&mut self, step: &Step<'_>) {
-        // The head of a batch has no version, because it writes nothing itself.
+        // The head of a batch has no version, because the head itself writes nothing.
         for operation in step.all().iter().filter(|operation| operation.version > 0) {
             if let Some(found) = self.witnesses.get_mut(&operation.key.index()) {
                 let Operation { key, version, .. } = *operation;
@@ -219,7 +219,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks one operation, then applies it with its members to the expected state.
+    /// Checks one operation, and then applies the operation and its members to the expected state.
     fn step(&mut self, step: &Step<'_>) {
         if let Some(answer) = step.answer.filter(|_| step.operation().kind.answers()) {
             let right = match self.is_right(step, answer) {
@@ -252,8 +252,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Classifies an answer that differs from the expected one, for a store that may drop data. A get that finds
-    /// nothing is right. A scan or multi-get is unknown, because only the digest of its answer was kept.
+    /// Classifies an answer that differs from the expected answer, for a store that may drop data. A get that finds
+    /// nothing is right. A scan or a multi-get is unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
             Kind::Range | Kind::MultiGet => None,

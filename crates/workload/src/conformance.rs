@@ -22,45 +22,45 @@ use catalog::{Variant, laws};
 
 use crate::{FORMATS, KEYS, KeyDistribution, KeyFormatPolicy, LENGTHS, LengthDistribution, Recording, SIZES};
 
-/// Checks that a distribution of keys with its default parameters keeps every invariant of the axis: an index is below
-/// the number of keys, draws repeat, popular keys have the announced share, and so on.
+/// Checks every invariant of the axis for a distribution of keys with its default parameters. For example, an index is
+/// below the number of keys, draws are repeatable, and popular keys have the announced frequency.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check_keys(variant: &'static Variant<dyn KeyDistribution>) -> Result<(), String> {
     laws::check_component(KEYS.axis, variant, keys::Subject, keys::INVARIANTS)
 }
 
-/// Checks that a distribution of value sizes with its default parameters keeps every invariant of the axis: a size is a
-/// function of the random bits alone and at most the announced maximum.
+/// Checks every invariant of the axis for a distribution of value sizes with its default parameters. A size depends
+/// only on the random bits and is at most the announced maximum.
 ///
 /// # Errors
-/// As [`check_keys`].
+/// The errors of [`check_keys`].
 pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
     let subject = |lengths| lengths::Subject { lengths, least: 0 };
     laws::check_component(SIZES.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks that a distribution of scan lengths with its default parameters keeps every invariant of the axis: those of
-/// [`check_value_size`], and a scan reads at least one entry.
+/// Checks every invariant of the axis for a distribution of scan lengths with its default parameters. They are the
+/// invariants of [`check_value_size`], and a scan reads at least one entry.
 ///
 /// # Errors
-/// As [`check_keys`].
+/// The errors of [`check_keys`].
 pub fn check_scan_length(variant: &'static Variant<dyn LengthDistribution>) -> Result<(), String> {
     let subject = |lengths| lengths::Subject { lengths, least: 1 };
     laws::check_component(LENGTHS.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks that a key format with its default parameters keeps every invariant of the axis: different keys have
-/// different bytes, their order is as announced, and so on. The format is given the recording of a trace, as if a phase
-/// of the workload replayed one.
+/// Checks every invariant of the axis for a key format with its default parameters. For example, different keys have
+/// different bytes, and the order of keys is as announced. The format gets a recorded trace, as if a phase of the
+/// workload replayed the trace.
 ///
 /// # Errors
 /// The format cannot be opened; otherwise as [`check_keys`].
 pub fn check_key_format(variant: &'static Variant<dyn KeyFormatPolicy>) -> Result<(), String> {
     let checked = laws::check_variant(FORMATS.axis, variant);
     let mut broken: Vec<String> = checked.err().into_iter().collect();
-    // Where the defaults do not build, `check_variant` has reported it.
+    // If the default parameters do not build, `check_variant` has already reported the error.
     if let Ok(policy) = variant.build_of(FORMATS.axis, &variant.default_choice()) {
         let format = policy.open(Some(&recording())).map_err(|error| format!("{}: {error}", variant.kind));
         let checked = format.and_then(|format| {

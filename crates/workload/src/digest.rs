@@ -1,4 +1,4 @@
-//! Digests of answers, 64 bits each, so that answers can be checked long after they were received.
+//! Digests of answers, 64 bits each. A digest allows checking an answer long after the answer was received.
 
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64;
@@ -8,7 +8,7 @@ pub(crate) fn of_value(value: Option<&[u8]>) -> u64 {
     value.map_or(0, |value| xxh3_64(value) | 1)
 }
 
-/// Digest of an answer of several parts, in their order.
+/// The digest of an answer that has several parts, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts(u64);
 

@@ -1,4 +1,4 @@
-//! The text form of operations, one per line, for people, pipes and the shell.
+//! The text form of operations for people, pipes and the shell, one operation per line.
 //!
 //! | line | meaning |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The key format of a workload: from the index of a key to its bytes.
+//! The key format of a workload, which maps the index of a key to the bytes of the key.
 
 mod decimal;
 mod digits;
@@ -12,7 +12,7 @@ use catalog::Catalog;
 
 pub use policy::{KeyBytes, KeyFormat, KeyFormatPolicy};
 
-/// All key formats. The first is the default.
+/// All key formats. The first format is the default.
 pub static FORMATS: Catalog<dyn KeyFormatPolicy> = Catalog::new(
     catalog::origin!(),
     "key",

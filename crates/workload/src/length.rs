@@ -1,11 +1,11 @@
 //! The trait of value sizes and scan lengths: an integer computed from 64 random bits.
 
-/// Distribution of the length of a value in bytes, or of a scan in entries.
+/// Distribution of the length of values in bytes, or of scans in entries.
 ///
 /// Invariants:
 /// 1. A length is a function of the bits only, so that the size of a value can be computed again when its bytes are
 ///    checked.
-/// 2. It is never below 1 for a scan, and never above [`max`](Self::max).
+/// 2. A length is never below 1 for a scan, and never above [`max`](Self::max).
 pub trait LengthDistribution: Send + Sync {
     /// Returns the length for these random bits.
     fn length(&self, bits: u64) -> u32;
@@ -60,9 +60,9 @@ impl LengthDistribution for Uniform {
     }
 }
 
-/// The generalised Pareto distribution as `mixgraph` of `db_bench` draws it: ⌈θ + σ (u⁻ᵏ − 1) / k⌉, taken modulo the
-/// largest length if it is above it, then raised to the smallest (Cao et al., FAST '20). For k = 0 it is the
-/// exponential distribution θ − σ ln u.
+/// The generalised Pareto distribution of `mixgraph` in `db_bench`: ⌈θ + σ (u⁻ᵏ − 1) / k⌉. A result above the largest
+/// length is taken modulo that length, and then raised to the smallest length (Cao et al., FAST '20). For k = 0 it is
+/// the exponential distribution θ − σ ln u.
 pub(crate) struct Pareto {
     law: ParetoLaw,
     min: u32,

@@ -1,19 +1,20 @@
-//! Workloads: operations as data. A workload is read from TOML and planned with a seed. It then gives for every thread
-//! of every phase a stream of plain operations with encoded keys, so that a timed loop reads an array and calls the
-//! store.
+//! Workloads: operations as data. A workload is read from TOML and planned with a seed. For every thread of every
+//! phase, the plan gives a stream of plain operations with encoded keys. A timed loop then only reads an array and
+//! calls the store.
 //!
-//! From the top down:
+//! The parts, from the top down:
 //!
-//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`], or has its [`Mix`] of
-//!    [`Kind`]s, the distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and scan lengths ([`LENGTHS`]), and its
-//!    [`Rate`].
-//! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs;
+//! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`],
+//!    or runs a [`Mix`] of [`Kind`]s. Such a phase has distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and
+//!    scan lengths ([`LENGTHS`]), and a [`Rate`].
+//! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs.
 //!    [`PhasePlan::streams`] gives one [`Stream`] per thread.
-//! 3. **The run.** [`Stream::fill`] fills a [`Batch`]; [`Performer::perform`] executes its operations on a [`Target`];
-//!    an [`AnswerDigests`] keeps the answers. [`NoOp`] is the store without cost, [`Model`] the reference store.
-//! 4. **The check.** [`check`] generates a phase again, off the clock, and compares every recorded answer with the
-//!    expected state in the [`Shadow`], which also counts the live bytes; [`Shadow::verify`] compares a whole store.
-//!    [`Profile`] compares the intended with the realised figures.
+//! 3. **The run.** [`Stream::fill`] fills a [`Batch`]. [`Performer::perform`] executes its operations on a [`Target`].
+//!    An [`AnswerDigests`] keeps the answers. [`NoOp`] is a store that does nothing, and [`Model`] is the reference
+//!    store.
+//! 4. **The check.** [`check`] generates a phase again, off the clock. It compares every recorded answer with the
+//!    expected state in the [`Shadow`], which also counts live bytes. [`Shadow::verify`] compares a whole store.
+//!    [`Profile`] compares the requested operations with the executed ones.
 //! 5. **The text.** [`Command`] is a line of the DSL, [`CommandReader`] a stream of them, and [`write_operations`]
 //!    prints a phase.
 //!

@@ -1,4 +1,4 @@
-//! The mix of a phase: the share of each kind of operation.
+//! The mix of a phase: the relative frequency of each kind of operation.
 
 use catalog::ChoiceError;
 use toml::{Table, Value};
@@ -27,7 +27,8 @@ impl Mix {
     /// Reads `{ get = 0.95, put = 0.05 }`, or a single kind for a mix of only that kind.
     ///
     /// # Errors
-    /// The wrong weight: a negative one, or one of an unknown kind; or all weights are 0; or shares do not sum to 1.
+    /// A weight that is negative or belongs to an unknown kind; weights that are all 0; fractions that do not sum to 1.
+    /// The error names the weight.
     pub fn from_toml(value: &Value) -> Result<Self, ChoiceError> {
         let table = match value {
             Value::Table(table) => table.clone(),
@@ -122,7 +123,7 @@ impl KindSampler {
         Self { below, by_upper_byte, only }
     }
 
-    /// Fills `kinds`; draws nothing if only one kind occurs.
+    /// Fills `kinds`. Draws nothing if only one kind occurs.
     pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
         if let Some(only) = self.only {
             kinds.fill(only);

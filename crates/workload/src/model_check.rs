@@ -1,4 +1,4 @@
-//! The check of the answers of a replay, whose keys and values are in no plan: the model does the replay again.
+//! Checks the answers of a replay. Keys and values of a replay are in no plan, so the model executes the replay again.
 
 use types::Direction;
 
@@ -20,8 +20,8 @@ pub struct ReplayVerdict {
     pub has_stopped: bool,
 }
 
-/// Executes a replay again, on the model, and compares the kept answers, as long as the model has at most `most_bytes`
-/// key and value bytes.
+/// Executes a replay again on the model, and compares the kept answers. The check stops if the model has more than
+/// `most_bytes` key and value bytes.
 pub fn check(
     mut replay: Replay<'_>,
     record: &AnswerDigests,
@@ -68,7 +68,7 @@ pub fn copy(target: &dyn Target) -> Result<Model, TargetError> {
     failed.map_or(Ok(model), Err)
 }
 
-/// Compares the entries of `target` with those of the model; returns the first difference, if any.
+/// Compares the entries of `target` with those of the model. Returns the first difference, if there is one.
 pub fn compare(target: &dyn Target, model: &Model) -> Result<Option<String>, TargetError> {
     let (mut expected, mut found) = (Vec::new(), Vec::new());
     model.range(&everything(), &mut |key, value| expected.push((key.to_vec(), value.to_vec())))?;

@@ -1,4 +1,4 @@
-//! One operation as plain data, as the timed loop reads it.
+//! One operation as plain data for the timed loop.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Kind {
     Delete,
     /// Scans entries in key order from a start key.
     Range,
-    /// Reads the value of one key, then overwrites it.
+    /// Reads the value of one key, and then overwrites the value.
     #[serde(rename = "rmw")]
     ReadModifyWrite,
     /// Writes many keys in one atomic step.
@@ -72,7 +72,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Number of a key: either key `index` of the key space, or the absent key right after it, which is never written.
+/// Number of a key: either key `index` of the key space, or the absent key right after it. The absent key is never
+/// written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId(u64);
 
@@ -107,7 +108,7 @@ impl KeyId {
         self.0 & 1 == 1
     }
 
-    /// Returns twice the index, plus one for an absent key: the number that ordered formats write.
+    /// Returns twice the index, plus one for an absent key. Ordered formats encode this number.
     #[inline]
     pub fn number(self) -> u64 {
         self.0
@@ -129,15 +130,15 @@ pub struct Span {
 /// [`Put`](Kind::Put), [`Insert`](Kind::Insert) or [`Get`](Kind::Get).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The key, or the first key of a scan; of a group, the key of its first member.
+    /// The key of the operation. A scan has its first key here, and a group the key of its first member.
     pub key: KeyId,
     /// The value that a put, an insert or a read-modify-write writes.
     pub value: Span,
-    /// The version of such a write: higher than those of all earlier writes to the key.
+    /// The version that the operation writes. It is higher than the versions of all earlier writes to the key.
     pub version: u32,
     /// The maximum number of entries of a scan, or the number of members of a group.
     pub count: u32,
-    /// The span of a scan in key numbers; 0 for a scan limited only by its number of entries.
+    /// The span of a scan in key numbers. 0 if only the number of entries limits the scan.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,

@@ -12,7 +12,7 @@ pub(crate) enum KeyOrder {
 }
 
 impl KeyOrder {
-    /// Returns the order of the first `keys` keys; `None` if they have to be sorted and are too many.
+    /// Returns the order of the first `keys` keys; `None` if the keys would need sorting and are too many.
     pub(crate) fn new(format: &dyn KeyFormat, keys: u64) -> Option<Self> {
         if format.ordered() {
             return Some(Self::Index);
@@ -91,7 +91,7 @@ fn head(format: &dyn KeyFormat, index: u32, key: &mut Vec<u8>) -> u128 {
     u128::from_be_bytes(padded)
 }
 
-/// Sorts keys that share their first sixteen bytes by the rest.
+/// Sorts keys with equal first sixteen bytes by their remaining bytes.
 fn sort_ties(format: &dyn KeyFormat, heads: &[(u128, u32)], index_at: &mut [u32]) {
     let mut start = 0;
     for group in heads.chunk_by(|a, b| a.0 == b.0) {

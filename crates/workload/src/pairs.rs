@@ -42,11 +42,10 @@ pub enum PairsError {
     },
 }
 
-/// Reader of the pairs of a file, as puts. A line is `KEY VALUE`, as after a `p` or with it; empty lines and lines
-/// that begin with `#` are ignored.
+/// Reader of the pairs of a file, as puts. A line is `KEY VALUE`, with or without the `p` of a put command. Empty lines
+/// and lines that begin with `#` are ignored.
 ///
-/// The input is finite: a file on disk, up to its length when it was opened, in lines that are no longer than a pair
-/// can be.
+/// The input is finite: a file on disk up to its length when it was opened. Lines are no longer than a pair can be.
 pub struct Pairs {
     path: PathBuf,
     text: BufReader<Take<File>>,

@@ -28,7 +28,7 @@ pub struct Outcome {
     pub entries: u32,
 }
 
-/// Digest of the last answer, or the means to compute it.
+/// The digest of the last answer, or the means to compute the digest.
 #[derive(Clone, Copy)]
 enum Digest {
     /// The answer is in the value buffer; its digest is computed on request.
@@ -45,8 +45,8 @@ impl<'a> Performer<'a> {
 
     /// Executes operation number `at` of `batch`, a group with all its members.
     ///
-    /// Only with `check` does the answer of a scan or multi-get get a [`digest`](Self::digest). The answer of a get
-    /// always has one, which costs nothing until it is requested.
+    /// A scan or multi-get gets a [`digest`](Self::digest) of its answer only with `check`. A get always has a digest,
+    /// which costs nothing until it is requested.
     ///
     /// # Errors
     /// The error of the store.
@@ -72,7 +72,7 @@ impl<'a> Performer<'a> {
         }
     }
 
-    /// Executes one operation of a replay. Only with `check` does the answer of a scan get a digest.
+    /// Executes one operation of a replay. A scan gets a digest of its answer only with `check`.
     ///
     /// # Errors
     /// The error of the store.

@@ -1,8 +1,8 @@
-//! A seeded bijection of exactly `0..len`, used for the order of a random load and the positions of popular keys.
+//! A seeded bijection of exactly `0..len`. The order of a random load and the positions of popular keys use it.
 
 use types::avalanche;
 
-/// Number of multiplications of the mixing: with four, neighbours of small domains visibly stay related.
+/// Number of multiplications of the mixing. With only four, neighbours in small domains visibly stay related.
 const STEPS: usize = 5;
 
 /// Number of values that [`Permutation::apply_all`] processes at a time.
@@ -10,18 +10,18 @@ const BLOCK: usize = 64;
 
 /// Permutation of the numbers below a length, evaluated without a table in either direction.
 ///
-/// On the smallest power of two that is at least the length, numbers are mixed by xor-shifts and odd multipliers, each
-/// of which is a bijection on that many bits. A result at or above the length is mixed again until it is below (cycle
-/// walking, Black and Rogaway 2002), which keeps it a bijection.
+/// Numbers below the next power of two are mixed by xor-shifts and odd multipliers. Each of these steps is a bijection
+/// on that number of bits. A result at or above the length is mixed again until it is below the length (cycle walking,
+/// Black and Rogaway 2002). The whole mapping therefore stays a bijection.
 ///
-/// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow): with each added number, one
-/// other number changes its position.
+/// The mixing depends only on the power of two, so a permutation can [`grow`](Self::grow). With each added number, only
+/// one other number changes its position.
 #[derive(Clone, Debug)]
 pub struct Permutation {
     len: u64,
-    /// All ones below the power of two.
+    /// The mask of the power of two: all lower bits are 1.
     mask: u64,
-    /// Half of the bits of the mask, rounded up: an xor-shift by it is its own inverse.
+    /// Half of the number of bits, rounded up. An xor-shift by this distance is its own inverse.
     shift: u32,
     key: u64,
     multipliers: [u64; STEPS],
@@ -78,7 +78,7 @@ impl Permutation {
         image
     }
 
-    /// Returns the number whose image is `image`: the inverse of [`apply`](Self::apply).
+    /// Returns the number that [`apply`](Self::apply) maps to `image`.
     pub fn invert(&self, image: u64) -> u64 {
         let mut number = self.unmix(image);
         while number >= self.len {

@@ -25,10 +25,10 @@ const MOST_THREADS: u64 = 1024;
 /// Default number of members of a batch or multi-get.
 const DEFAULT_MEMBERS: u32 = 100;
 
-/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
+/// One `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// The name, unique in its workload; the random streams depend on it.
+    /// The name, unique in its workload. The random streams depend on the name.
     pub name: String,
     /// The preparation before its clock starts.
     pub before: Before,
@@ -60,11 +60,11 @@ pub enum Work {
 /// A phase that adds keys: `insert = 1_000_000`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The number of keys to add after the existing ones; `None` for all keys of the replayed trace.
+    /// The number of keys to add after the existing keys; `None` for all keys of the replayed trace.
     pub keys: Option<u64>,
     /// The order in which they are added.
     pub order: Order,
-    /// The number of keys per atomic batch; `None` for one put each.
+    /// The number of keys per atomic write batch; `None` for one put per key.
     pub batch: Option<u32>,
 }
 
@@ -92,8 +92,8 @@ pub struct Mixed {
     pub mix: Mix,
     /// The source of the keys.
     pub keys: KeySource,
-    /// The share of gets, single or in a multi-get, of absent keys that never existed, and of scans with a span that
-    /// begin at such a key.
+    /// The fraction of gets for keys that never existed. It applies to single gets, to gets in a multi-get, and to
+    /// scans with a span that begin at such a key.
     pub absent: f64,
     /// The specification of the scans.
     pub range: RangeSpec,
@@ -123,7 +123,7 @@ impl Phase {
     /// Reads a `[[phase]]` table.
     ///
     /// # Errors
-    /// The wrong key, as `keys.theta` if it is in an inner table, and its valid values.
+    /// An invalid key and its valid values. A key in an inner table is named with its table, as in `keys.theta`.
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
@@ -163,7 +163,7 @@ impl Phase {
         Self { name, before, work: Work::Step(step), value, threads: 1, rate: Rate::Closed, settle }
     }
 
-    /// Returns the phase as TOML with all defaults; it parses to an equal phase.
+    /// Returns the phase as TOML with all defaults. The TOML parses to an equal phase.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         table.insert("name".to_owned(), self.name.clone().into());
@@ -295,8 +295,8 @@ impl Mixed {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
 
-    /// Returns the phase with the settings that its mix does not use at their defaults, so that phases with equal work
-    /// are equal.
+    /// Returns the phase with default values for all settings that its mix does not use. Phases with equal work are
+    /// then equal.
     fn without_idle_settings(mut self) -> Self {
         if !self.asks_for_absent() {
             self.absent = 0.0;
@@ -334,7 +334,7 @@ impl Mixed {
     }
 }
 
-/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
+/// Returns the reason why a phase cannot begin with a warm-up: its work can begin only once. `None` if it can.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),

@@ -1,4 +1,4 @@
-//! Plan of a workload: traces read, values generated, and every phase ready to return its streams.
+//! The plan of a workload. Traces are read, values are generated, and every phase can return its streams.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ use crate::workload::{Workload, path};
 /// Reason why a workload cannot be planned.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// A setting is not possible; the error names its key.
+    /// A setting is not possible. The error names the key of the setting.
     #[error(transparent)]
     Choice(#[from] ChoiceError),
     /// A trace cannot be replayed.
@@ -32,11 +32,11 @@ pub enum PlanError {
     Trace(#[from] TraceError),
 }
 
-/// Keys and versions used so far, which one phase passes on to the next.
+/// The keys and versions used so far. Each phase passes them to the next phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// Number of keys added: all indexes below this exist, except those that a thread that was stopped early did not
-    /// reach.
+    /// Number of added keys. All smaller indexes exist, except indexes that a thread did not reach before it was
+    /// stopped.
     pub keys: u64,
     /// Number of versions used; the first version is 1.
     pub versions: u32,
@@ -79,7 +79,7 @@ pub(crate) enum PlannedKeys {
 }
 
 impl Plan {
-    /// Plans `workload` with `seed`; relative paths in it start from the folder `base`.
+    /// Plans `workload` with `seed`. Relative paths in the workload start from the folder `base`.
     ///
     /// # Errors
     /// If a trace cannot be read, or the phases request more keys, versions or threads than possible.
@@ -214,8 +214,8 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the number of operations over all threads without those of the warm-up, if the phase has a known end.
-    /// The members of a batch count as one operation.
+    /// Returns the number of operations over all threads, without the operations of the warm-up; `None` if the phase
+    /// has no known end. A batch with its members counts as one operation.
     pub fn operations(&self) -> Option<u64> {
         match &self.work {
             PlannedWork::Load { keys, batch, .. } => {
@@ -247,8 +247,8 @@ impl PhasePlan {
         matches!(&self.work, PlannedWork::Mixed(mixed) if mixed.spec.mix.writes())
     }
 
-    /// Rejects a phase that is not possible on a store that earlier phases left at `from`, and returns the extent
-    /// after it: the minimum number of keys, the maximum number of versions.
+    /// Rejects a phase that is not possible on a store that earlier phases left at `from`. Returns the extent after the
+    /// phase: the minimum number of keys and the maximum number of versions.
     fn check(&self, from: Extent) -> Result<Extent, ChoiceError> {
         let mut after = from;
         match &self.work {
@@ -303,7 +303,7 @@ impl PhasePlan {
         }
     }
 
-    /// Checks that a mixed phase has keys to draw from, and each writing thread at least one of its own.
+    /// Checks that a mixed phase has keys to draw from, and that each writing thread has at least one key of its own.
     fn check_keys(&self, mixed: &PlannedMix, from: Extent) -> Result<(), ChoiceError> {
         let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
             || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));

@@ -4,7 +4,7 @@ use types::PADDING;
 
 use crate::random::Random;
 
-/// Number of bytes at which values can start; a value may extend beyond them.
+/// Number of bytes at which values can start. The end of a value may lie beyond them.
 const START_BYTES: usize = 1 << 20;
 
 /// Compressed size of a match in LZ4 and similar compressors: token, offset, and occasionally a longer length.
@@ -13,7 +13,7 @@ const MATCH_COST: f64 = 3.5;
 /// Length of the shortest period.
 const SHORTEST_PERIOD: usize = 32;
 
-/// Length of the longest period: a filler longer than values would make some of them equal.
+/// Length of the longest period. A filler that is longer than values would make some values equal.
 const LONGEST_PERIOD: usize = 1024;
 
 /// Number of leading random bytes of every value that is long enough, so that two values are distinguishable.
@@ -21,9 +21,10 @@ const TELLTALE: usize = 8;
 
 /// About a mebibyte of periods, each of random bytes and filler.
 ///
-/// Each period starts with new random bytes, which do not compress, and ends with the beginning of one phrase, equal
-/// in all periods, which compresses to a match. The share of filler in a value does not depend on its start or its
-/// length, so single values, and blocks of many, compress alike. The random part is shortened by the cost of a match.
+/// Each period starts with new random bytes, which do not compress. It ends with the beginning of a phrase that is
+/// equal in all periods and compresses to a match. The fraction of filler in a value does not depend on the start or
+/// the length of the value. Single values and blocks of many values therefore compress alike. The random part is
+/// shortened by the cost of a match.
 pub(crate) struct Pool {
     bytes: Vec<u8>,
     period: usize,

@@ -13,9 +13,9 @@ use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
 /// The figures of a phase. A figure that does not occur, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
-    /// The number of operations; a group counts as one.
+    /// The number of operations. A group counts as one operation.
     pub operations: Option<u64>,
-    /// The share of each kind that occurs; members of groups do not count.
+    /// The fraction of each kind of operation. Members of groups do not count.
     pub mix: BTreeMap<&'static str, f64>,
     /// The share of gets, single and in multi-gets, of keys that never existed.
     pub absent: Option<f64>,
@@ -35,7 +35,7 @@ pub struct Profile {
     pub keys_touched: Option<u64>,
     /// Key and value bytes of all writes.
     pub written_bytes: Option<u64>,
-    /// A hash over all operations in the order of their threads: equal streams have equal hashes.
+    /// A hash over all operations, thread by thread. Equal streams have equal hashes.
     pub stream_hash: Option<String>,
 }
 
@@ -71,8 +71,8 @@ impl Profile {
         profile
     }
 
-    /// Returns the realised figures of a phase: generates its streams again, off the clock, and counts. `performed` is
-    /// the number of operations that each thread executed; `None` if all were executed.
+    /// Returns the statistics of the executed operations of a phase. The streams are generated again, off the clock,
+    /// and counted. `performed` is the number of operations that each thread executed; `None` if all were executed.
     ///
     /// Shares of the most popular keys are by their realised counts. With few operations per key, chance makes some
     /// keys more popular than intended.

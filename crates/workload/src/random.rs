@@ -1,8 +1,7 @@
-//! Random numbers: one small fast generator per concern, all derived from the single seed of a run.
+//! Random numbers: one small fast generator per concern. All generators are derived from the one seed of a run.
 //!
-//! Every random decision of a stream of operations (kind, key, size …) has a generator of its own, so that a change to
-//! one leaves all others unchanged. With more puts in the mix, for example, equal keys are still visited in an equal
-//! order.
+//! Every random decision of a stream of operations (kind, key, size …) has its own generator, so that a change to one
+//! decision leaves all others unchanged. For example, more puts in the mix do not change the sequence of keys.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -32,13 +31,13 @@ pub enum Concern {
     Popularity,
     /// The order in which keys are loaded.
     Order,
-    /// The length of the value of a key and version; shared by all phases and threads of a run.
+    /// The value length of a key and version. All phases and threads of a run share it.
     ValueSize,
     /// The bytes of that value; shared by all phases and threads of a run.
     ValueBytes,
 }
 
-/// Returns the seed of one concern in one phase and thread of a run with seed `seed`.
+/// Returns the seed of one concern in one phase and one thread of a run with seed `seed`.
 ///
 /// The phase enters by its name, so that an added or removed phase does not change any other.
 pub fn sub_seed(seed: u64, concern: Concern, phase: &str, thread: u32) -> u64 {
@@ -97,7 +96,7 @@ pub(crate) fn threshold(probability: f64) -> u64 {
     (probability * 2f64.powi(64)) as u64
 }
 
-/// Folds two numbers into one by their 128-bit product.
+/// Combines two numbers into one: XORs the two halves of their 128-bit product.
 #[inline]
 pub(crate) fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -24,10 +24,10 @@ pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
 pub struct RangeSpec {
     /// The distribution of lengths, one of [`LENGTHS`].
     pub length: Choice,
-    /// The share of scans that read from larger keys to smaller ones.
+    /// The fraction of scans that read from larger keys to smaller keys.
     pub backward: f64,
-    /// The span of a scan in key numbers: the scan ends before the key whose number is larger by the span than that of
-    /// its first key, and may be empty. Key formats write key i as number 2i, unless it is scattered. With 0 only the
+    /// The span of a scan in key numbers. The scan ends before the key whose number exceeds the number of its first key
+    /// by the span, and may be empty. Key formats write key i as number 2i, unless keys are scattered. With 0, only the
     /// number of entries limits a scan, and a backward scan begins at its largest key.
     pub span: u32,
 }

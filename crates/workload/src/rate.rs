@@ -12,11 +12,11 @@ const LEAST_PER_SECOND: f64 = 1e-4;
 /// The rate of a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Rate {
-    /// Closed loop: each thread starts its next operation when the last one is answered.
+    /// Closed loop: each thread starts its next operation when the last operation is answered.
     #[default]
     Closed,
-    /// Open loop: a fixed number of operations per second over all threads, whether or not earlier ones are answered.
-    /// Latency counts from the intended start.
+    /// Open loop: a fixed number of operations per second over all threads, whether or not earlier operations are
+    /// answered. Latency is measured from the intended start.
     Open {
         /// Operations per second, above 0.
         per_second: f64,
@@ -71,9 +71,8 @@ impl Rate {
     }
 
     /// Returns the intended start of operation number `ordinal` of thread `thread` of `threads`, in nanoseconds from
-    /// the start of the phase. Starts are evenly spaced, and the threads alternate. `None` for a closed loop, and for
-    /// a rate that is not yet found.
-    /// yet to be found.
+    /// the start of the phase. Starts are evenly spaced, and the threads alternate. `None` for a closed loop, and for a
+    /// rate that is not yet found.
     #[inline]
     pub fn intended_start_ns(self, ordinal: u64, thread: u32, threads: u32) -> Option<u64> {
         match self {

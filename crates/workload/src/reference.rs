@@ -1,4 +1,4 @@
-//! Reference entries for the keys of a workload, whose types parse them by hand.
+//! Reference entries for the keys of a workload. The types of these keys parse their TOML by hand.
 
 use catalog::{KeyEntry, KeyTable};
 
@@ -284,8 +284,8 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    /// Returns the keys that the reader of the table at `path` lists when it gets an unknown one, over all phases with
-    /// these beginnings.
+    /// Returns the valid keys of the table at `path` that its parser lists in the error about an unknown key, over all
+    /// phases with these beginnings.
     fn accepted(path: &str, phases: &[&str]) -> BTreeSet<String> {
         let listed = |phase: &&str| {
             let text = format!("[[phase]]\nname = \"x\"\n{phase}");

@@ -31,7 +31,7 @@ pub struct Replay<'a> {
     /// The number of requests, without fills.
     requests: u64,
     writes: u64,
-    /// The put that follows a get that found nothing: its key, and its size if it was recorded.
+    /// The put that follows a get without a result: its key, and its size if the size was recorded.
     fill: Option<(Vec<u8>, Option<u32>)>,
     assumed: Assumed,
 }
@@ -44,7 +44,7 @@ pub struct Due {
     pub due_ns: Option<u64>,
 }
 
-/// Counts of what the trace does not say.
+/// Counts of the properties that the trace does not record.
 #[derive(Default)]
 struct Assumed {
     sizes: u64,
@@ -87,8 +87,8 @@ impl ReplayPlan {
         })
     }
 
-    /// Reads the whole trace, so that its errors are found before it is replayed. Returns what the replay assumes, one
-    /// sentence each.
+    /// Reads the whole trace, so that errors in it are found before the replay. Returns the assumptions of the replay,
+    /// one sentence each.
     pub fn check(&self) -> Result<Vec<String>, Problem> {
         let path = self.path();
         let mut replay = self.open().map_err(|error| problem(&path, error))?;
@@ -97,7 +97,7 @@ impl ReplayPlan {
             Err(error) => Problem::at(&path, None, error.to_string()),
         };
         while replay.next().map_err(failed)?.is_some() {
-            // Which gets find nothing is not known without a store.
+            // Without a store, it is unknown which gets find nothing.
             replay.answer(Outcome::default());
         }
         if replay.requests == 0 {
@@ -142,14 +142,14 @@ impl Replay<'_> {
         Ok(Some(Due { request, due_ns }))
     }
 
-    /// Notes the answer to the last request: a get that found nothing is followed by a put if the replay fills misses.
+    /// Processes the answer to the last request. If the replay fills misses, a put follows a get that found nothing.
     pub fn answer(&mut self, outcome: Outcome) {
         if outcome.missing == 0 {
             self.fill = None;
         }
     }
 
-    /// Returns what the replay has assumed so far, one sentence each.
+    /// Returns the assumptions of the replay so far, one sentence each.
     fn assumptions(&self) -> Vec<String> {
         let Assumed { sizes, contents, range_deletes } = self.assumed;
         let (kind, file) = (self.stream.format(), self.plan.trace.file.display());
@@ -232,8 +232,8 @@ impl Replay<'_> {
         })
     }
 
-    /// Returns the value of a write: the recorded one, or a synthetic one of the recorded size, or of a size of the
-    /// phase.
+    /// Returns the value of a write: the recorded value, a synthetic value of the recorded size, or a synthetic value
+    /// with a size drawn from the phase.
     fn value(&mut self, bytes: Option<u32>, recorded: Option<Vec<u8>>) -> Vec<u8> {
         self.writes += 1;
         if let Some(value) = recorded {
@@ -252,7 +252,8 @@ impl Replay<'_> {
     }
 }
 
-/// Returns a key of a record in one key space: those of a column family other than the first have its number in front.
+/// Returns the key of a record in one common key space. Keys of all column families but the first begin with the number
+/// of the family.
 fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     match record.family {
         0 => key.to_vec(),
@@ -260,7 +261,7 @@ fn key_of(record: &TraceRecord, key: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the number of lines of a text file, which is about its number of operations.
+/// Returns the number of lines of a text file, as an estimate of its number of operations.
 fn count_lines(path: &Path) -> io::Result<u64> {
     let lines = BufReader::new(File::open(path)?).split(b'\n');
     lines.map(|line| line.map(|_| 1)).sum()

@@ -29,7 +29,7 @@ pub struct ReplaySpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Miss {
-    /// None: the key stays absent.
+    /// No effect: the key stays absent.
     #[default]
     Absent,
     /// A put of the key follows, as a cache is filled from the store below.
@@ -83,7 +83,7 @@ impl ReplaySpec {
     /// Returns the value of `replay`.
     pub(crate) fn to_toml(&self) -> Value {
         let mut table = self.trace.to_toml();
-        // Without it, a trace that has only keys would be read as the keys of gets over a loaded store.
+        // Without this rule, a trace of only keys would be replayed as gets on a loaded store.
         if self.miss == Miss::Fill || self.trace.reader().is_some_and(|reader| reader.has_only_keys()) {
             table.insert("miss".to_owned(), self.miss.name().into());
         }

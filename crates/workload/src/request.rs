@@ -1,4 +1,4 @@
-//! One operation of a replay, with its keys and values as bytes.
+//! One operation of a replay, with the bytes of its keys and values.
 
 use crate::dsl::Command;
 use crate::operation::Kind;
@@ -75,8 +75,8 @@ impl Request {
         })
     }
 
-    /// Returns the lines of text with the same effect; `None` for an operation that the text cannot express: a scan
-    /// with a limit or without an end, and a range delete.
+    /// Returns the text lines with the effect of this operation. `None` if the text form cannot express the operation:
+    /// a scan with a limit or without an end, or a range delete.
     pub fn commands(&self) -> Option<Vec<Command>> {
         let (key, get) = match self {
             Self::Get { key } => return Some(vec![Command::Get { key: key.clone() }]),

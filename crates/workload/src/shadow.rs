@@ -64,8 +64,8 @@ impl Shadow {
         }
     }
 
-    /// Converts to the expected state of a store that may drop data by rule: a missing key is not a wrong answer, but
-    /// an older or deleted value is.
+    /// Converts to the expected state of a store that drops old data. For such a store a missing key is not a wrong
+    /// answer, but an older or deleted value is.
     #[must_use]
     pub fn of_a_store_that_drops(self) -> Self {
         Self { may_drop: true, ..self }
@@ -76,7 +76,7 @@ impl Shadow {
         self.may_drop
     }
 
-    /// Announces that the writes of `phase` follow, with versions above those of `from`.
+    /// Announces the writes of `phase`, whose versions are above those of `from`.
     pub fn begin(&mut self, phase: &PhasePlan, from: Extent) {
         let held = self.eras.last().is_some_and(|era| Arc::ptr_eq(&era.values, phase.values()));
         if !held {
@@ -86,7 +86,7 @@ impl Shadow {
         self.versions.reserve(usize::try_from(from.keys).unwrap_or(0).saturating_sub(self.versions.len()));
     }
 
-    /// Applies one operation; reads and the heads of groups change nothing.
+    /// Applies one operation. Reads and the heads of groups change nothing.
     #[inline]
     pub fn apply(&mut self, operation: &Operation) {
         match operation.kind {
@@ -115,7 +115,7 @@ impl Shadow {
         self.live_keys
     }
 
-    /// Returns the key and value bytes of all live keys, in their live versions.
+    /// Returns the key and value bytes of all live keys in their live versions.
     pub fn live_bytes(&self) -> u64 {
         self.live_bytes
     }
@@ -166,7 +166,7 @@ impl Shadow {
         true
     }
 
-    /// Passes at most `limit` live entries among those of the positions to `visit`, from either end.
+    /// Passes at most `limit` live entries in the given positions to `visit`, from either end.
     fn visit(
         &mut self,
         mut places: Range<u64>,
@@ -256,7 +256,7 @@ impl Shadow {
         &era.expect("begin was called before the writes of a phase").values
     }
 
-    /// Ensures that the order of the first `keys` keys is known; returns false if it cannot be.
+    /// Ensures that the order of the first `keys` keys is known. Returns false if the order cannot be known.
     fn sort_keys(&mut self, keys: u64) -> bool {
         if !self.order.as_ref().is_some_and(|order| order.covers(keys)) {
             // With some spare keys, so that added keys do not cause a sort each time.
@@ -279,7 +279,7 @@ struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Advances to the next live key, encodes it, and returns its version.
+    /// Advances to the next live key, encodes the key, and returns its version.
     fn next(&mut self) -> Option<u32> {
         let keys = self.shadow.versions.len() as u64;
         let order = self.shadow.order.as_ref().expect("the keys were sorted");

@@ -4,7 +4,7 @@ use catalog::{ChoiceError, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-/// Takes values out of a table by their keys and rejects the remaining ones.
+/// Takes values out of a table by key. Keys that remain are rejected.
 pub(crate) struct Spelling {
     table: Table,
     /// Every key that was read, so every valid key.
@@ -27,12 +27,12 @@ impl Spelling {
         self.take(key).map(|value| read(key, &value)).transpose()
     }
 
-    /// Returns whether `key` is present; it is not listed as a valid key.
+    /// Returns whether `key` is present. The error about unknown keys does not list this key as valid.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Rejects `key` if present, because of `reason`; it is not listed as a valid key.
+    /// Rejects `key` with `reason` if present. The error about unknown keys does not list this key as valid.
     pub(crate) fn forbid(&mut self, key: &'static str, reason: &str) -> Result<(), ChoiceError> {
         match self.table.contains_key(key) {
             false => Ok(()),
@@ -40,7 +40,7 @@ impl Spelling {
         }
     }
 
-    /// Rejects a key that may be a misspelling of one of `names`, all of which are missing.
+    /// Rejects a key that is similar to one of `names` if none of `names` is present.
     pub(crate) fn misspelt(&self, place: &str, names: &[&str]) -> Result<(), ChoiceError> {
         let mut keys = self.table.keys().map(|wrong| (wrong, closest(wrong, names)));
         match keys.find(|(_, hint)| !hint.is_empty()) {
@@ -68,7 +68,7 @@ pub(crate) fn read<T: DeserializeOwned>(key: &str, value: &Value) -> Result<T, C
     read_value(value, Value::try_into).map_err(|message| ChoiceError::at(key, format!("{key}: {message}")))
 }
 
-/// Parses a finite number; TOML may write it without a decimal point.
+/// Parses a finite number. TOML may write the number without a decimal point.
 pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let number = match value {
         Value::Integer(number) => *number as f64,
@@ -117,7 +117,7 @@ pub(crate) fn inside(key: &str, error: ChoiceError) -> ChoiceError {
     ChoiceError { key: Some(path), message: error.message }
 }
 
-/// Returns `did you mean …; ` if one of `names` is close to `wrong`, else an empty string.
+/// Returns `did you mean …; ` if one of `names` is similar to `wrong`, else an empty string.
 fn closest(wrong: &str, names: &[&str]) -> String {
     names
         .iter()

@@ -22,7 +22,7 @@ const OF_OPERATIONS: [&str; 14] = [
     "warm_up",
 ];
 
-/// A step on the store between operations. A phase of its own takes and times it.
+/// A step on the store between operations. A separate phase runs and times the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreStep {
     /// Writes the memtables to storage.

@@ -1,10 +1,10 @@
-//! Stream of the operations of one thread of a phase, generated one batch at a time.
+//! The operations of one thread of a phase, generated one batch at a time.
 //!
-//! Each key has one writer, so that every answer can be checked. With T threads, a load assigns its positions to the
-//! threads in turn. In a mixed phase thread t writes only keys whose index is t modulo T; if a draw is another
-//! thread's key, a write draws again. Reads access any key. So a key has one writer in each phase, its versions rise
-//! in the order of that writer's operations, and its last version is known when the phase is over, for every
-//! interleaving of the threads. With one thread every answer is known exactly.
+//! Each key has only one writing thread, so that every answer can be checked. With T threads, a load assigns its
+//! positions to the threads in turn. In a mixed phase, thread t writes only keys whose index is t modulo T. If a write
+//! draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the order
+//! of its writer's operations. The last version is known after the phase, for every interleaving of the threads. With
+//! one thread, every answer is known exactly.
 
 mod load;
 mod mixed;
@@ -20,8 +20,8 @@ use load::LoadStream;
 use mixed::MixedStream;
 
 impl PhasePlan {
-    /// Returns the streams of all threads, for a store that earlier phases left at `from`; none if the phase replays
-    /// recorded operations or takes a step.
+    /// Returns the streams of all threads for a store that earlier phases left at `from`. Returns no streams if the
+    /// phase replays recorded operations or takes a step.
     ///
     /// Equal plans and extents give equal streams, so that executed operations can be generated again off the clock.
     pub fn streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
@@ -31,8 +31,8 @@ impl PhasePlan {
         }
     }
 
-    /// Returns the streams for the measured run. Those of a phase with a warm-up have no end of their own, because the
-    /// length of the warm-up is unknown beforehand.
+    /// Returns the streams for the measured run. The streams of a phase with a warm-up are endless, because the length
+    /// of the warm-up is unknown beforehand.
     pub fn performed_streams(self: &Arc<Self>, from: Extent) -> Vec<Stream> {
         let mut streams = self.streams(from);
         if self.phase.before.warm_up.is_some() {
@@ -41,7 +41,7 @@ impl PhasePlan {
         streams
     }
 
-    /// Returns the extent after all operations of the phase; generates its streams once to find it. For a phase
+    /// Returns the extent after all operations of the phase, and generates the streams once to find it. For a phase
     /// without a known end, returns `from`.
     pub fn extent_after(self: &Arc<Self>, from: Extent) -> Extent {
         if self.operations().is_none() {
@@ -103,8 +103,8 @@ impl Stream {
         }
     }
 
-    /// Replaces the content of `batch` by the next operations, at most `limit`, and returns their number; a group with
-    /// all its members counts as one. 0 means that the stream has ended.
+    /// Replaces the content of `batch` with at most `limit` further operations and returns their number. A group with
+    /// all its members counts as one operation. 0 means that the stream has ended.
     pub fn fill(&mut self, batch: &mut Batch, limit: usize) -> usize {
         batch.clear();
         let filled = match &mut self.work {
@@ -115,7 +115,7 @@ impl Stream {
         filled
     }
 
-    /// Returns the keys and versions that this thread has reserved so far, used or not.
+    /// Returns the keys and versions that this thread has reserved, used or not.
     pub fn extent(&self) -> Extent {
         match &self.work {
             StreamWork::Load(load) => load.extent(),
@@ -123,7 +123,7 @@ impl Stream {
         }
     }
 
-    /// Returns whether this thread is the one that writes `key` in a mixed phase.
+    /// Returns whether this thread writes `key` in a mixed phase.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
         key.index() % u64::from(self.phase.phase.threads) == u64::from(self.thread)
     }

@@ -1,11 +1,11 @@
-//! Search for the highest rate that a store sustains: its bounds, and the objective that defines "sustained".
+//! Searches for the highest rate that a store sustains, within bounds and for an objective that defines "sustained".
 
 use catalog::{ChoiceError, Count, Time};
 use toml::{Table, Value};
 
 use crate::spelling::{Spelling, number};
 
-/// Maximum operations per second: one per nanosecond, the resolution of the clock.
+/// Maximum operations per second: one per nanosecond, which is the resolution of the clock.
 pub(crate) const MOST_PER_SECOND: f64 = 1e9;
 
 /// Finest relative difference between rates: the search needs a probe for every halving of the difference.
@@ -123,9 +123,9 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. `sustains` probes a rate, and returns the result and the unmet part of
-    /// the objective. The search bisects the logarithms, because rates differ by factors. A rate that fails is tried
-    /// once more, because a single disturbance of the machine is not a limit of the store.
+    /// Searches for the highest sustained rate. `sustains` probes a rate. It returns the result and the missed part of
+    /// the objective. The search bisects the logarithms of rates, because rates differ by factors. A failing rate is
+    /// tried once more, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
     /// Any error of `sustains`.
@@ -155,7 +155,7 @@ impl Sustained {
         Ok(found)
     }
 
-    /// Returns the rate to try when `low` holds and `high` fails; `None` when they are close enough.
+    /// Returns the rate to try if `low` is sustained and `high` fails; `None` if the two are close enough.
     fn next(&self, low: Option<f64>, high: Option<f64>) -> Option<f64> {
         match (low, high) {
             (None, None) => Some(self.from),

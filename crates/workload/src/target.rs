@@ -27,11 +27,11 @@ pub trait Target: Send + Sync {
     /// Passes the entries that `scan` requests to `visit`, from one consistent snapshot, and returns their number.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 
-    /// Applies all `writes` in one atomic step; of several writes to a key the last one counts.
+    /// Applies all `writes` in one atomic step. The last of several writes to a key counts.
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError>;
 
-    /// Passes the position of every key in `keys` to `visit`, with its value, or with `None` if the key is absent, in
-    /// any order.
+    /// Passes the position of every key in `keys` to `visit`, in any order. Each position comes with the value, or with
+    /// `None` if the key is absent.
     fn multi_get(
         &self,
         keys: &[&[u8]],
@@ -46,11 +46,11 @@ pub trait Target: Send + Sync {
     /// Waits until no background work (flushes, compactions) remains.
     fn settle(&self) -> Result<(), TargetError>;
 
-    /// Makes everything durable and stops background work; no call follows it.
+    /// Makes all writes durable and stops background work. No call follows `close`.
     fn close(&self) -> Result<(), TargetError>;
 }
 
-/// Implements a multi-get for a store that has none, by a get for each key.
+/// Implements a multi-get with one get per key, for a store without multi-gets.
 ///
 /// # Errors
 /// The error of the store.
@@ -68,7 +68,7 @@ pub fn get_one_by_one<T: Target + ?Sized>(
     Ok(())
 }
 
-/// Entries that a scan reads: at most `limit` of those with `low <= key < high`.
+/// The entries that a scan reads: at most `limit` entries with `low <= key < high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan<'a> {
     /// The smallest key; the empty key is below all others.

@@ -1,4 +1,4 @@
-//! The value axis of a workload: the sizes of values, and their compressibility.
+//! The value axis of a workload: the sizes and the compressibility of values.
 
 mod bytes;
 mod fixed;
@@ -23,8 +23,8 @@ pub static SIZES: Catalog<dyn LengthDistribution> = Catalog::new(
 pub struct ValueSpec {
     /// The distribution of sizes, one of [`SIZES`].
     pub size: Choice,
-    /// The share of the bytes of a value that a fast compressor saves: 0 for random bytes, 0.5 by default. Values
-    /// below a hundred bytes compress less than requested, because each keeps eight bytes that distinguish it.
+    /// The fraction of a value's bytes that a fast compressor saves: 0 for random bytes, 0.5 by default. Values below
+    /// 100 bytes compress less than requested, because each value keeps eight bytes that distinguish it.
     pub compressible: f64,
 }
 

@@ -12,8 +12,8 @@ use crate::value::{SIZES, ValueSpec};
 
 /// The values of a run under one specification.
 ///
-/// Two different versions of more than eight bytes have equal bytes with a probability of some 10⁻⁵. So few wrong
-/// answers remain undetected, and every kind of wrong answer is detected.
+/// Two versions of more than eight bytes are equal with a probability of about 10⁻⁵. Few wrong answers therefore remain
+/// undetected, and every kind of wrong answer is detected sooner or later.
 pub struct Values {
     pool: Pool,
     sizes: Sizes,
@@ -49,15 +49,15 @@ impl Values {
         Ok(Self { pool, sizes, bytes_seed, size_seed })
     }
 
-    /// Returns the position of the value of a version of a key, for [`slice`](Self::slice).
+    /// Returns the position of the value of a version of a key. [`slice`](Self::slice) takes this position.
     #[inline]
     pub fn locate(&self, index: u64, version: u32) -> Span {
         let offset = self.pool.start(identity(self.bytes_seed, index, version));
         Span { offset, bytes: self.bytes(index, version) }
     }
 
-    /// As [`locate`](Self::locate) if `wanted`, else a position of no bytes; without a branch if all values have one
-    /// size.
+    /// Returns the result of [`locate`](Self::locate) if `wanted`, else a position without bytes. Needs no branch if
+    /// all values have one size.
     #[inline]
     pub(crate) fn locate_if(&self, wanted: bool, index: u64, version: u32) -> Span {
         match &self.sizes {
@@ -90,8 +90,8 @@ impl Values {
         self.slice(self.locate(index, version))
     }
 
-    /// Appends a value of `bytes` bytes to `out`, whatever the distribution of sizes, for write number `number` of a
-    /// replay.
+    /// Appends a value of `bytes` bytes to `out`, independent of the distribution of sizes, for write number `number`
+    /// of a replay.
     pub(crate) fn append_sized(&self, number: u64, bytes: u32, out: &mut Vec<u8>) {
         let mut left = bytes;
         for part in 0.. {

@@ -8,13 +8,13 @@ use crate::format::FORMATS;
 use crate::phase::{Phase, Work};
 use crate::spelling::{Spelling, inside};
 
-/// The workload part of an experiment file: `key = …` and its `[[phase]]` tables. A file of `configs/workloads/` has
-/// only this part.
+/// The workload of an experiment file: `key = …` and its `[[phase]]` tables. A file of `configs/workloads/` has only
+/// this part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     /// The key format, one of [`FORMATS`]: `key = { format = "u64", bytes = 16 }`.
     pub key: Choice,
-    /// The phases, in the order in which they run; at least one.
+    /// The phases, in the order in which they run. At least one is required.
     pub phases: Vec<Phase>,
 }
 
@@ -42,7 +42,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Returns the workload as TOML with all defaults; it parses to an equal workload.
+    /// Returns the workload as TOML with all defaults. The TOML parses to an equal workload.
     pub fn to_toml(&self) -> Table {
         let mut table = Table::new();
         let mut key = self.key.to_toml();

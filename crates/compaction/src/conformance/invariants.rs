@@ -1,4 +1,4 @@
-//! The invariants of the compaction axis, each a function of one policy and one history of a store.
+//! The invariants of the compaction axis. Each invariant is a function of one policy and one history of a store.
 
 use catalog::Limit;
 use catalog::laws::ensure;
@@ -7,7 +7,7 @@ use types::SplitMix64;
 use super::store::{KEYS, RunPlan, Store};
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableShape};
 
-/// Limit of jobs between two flushes; more are too many for a store of this size.
+/// Limit of jobs between two flushes. More jobs are too many for a store of this size.
 const MAX_JOBS: usize = 1000;
 
 /// A policy under test.
@@ -17,7 +17,7 @@ pub(crate) struct Subject {
     pub(crate) limits: &'static [Limit],
 }
 
-/// The initial levels of a store, and the runs that are flushed to it.
+/// The initial levels of a store, and the runs that are flushed to the store.
 #[derive(Debug)]
 pub(crate) struct History {
     pub(crate) levels: Vec<Vec<RunPlan>>,
@@ -39,7 +39,7 @@ impl History {
     }
 }
 
-/// Check of one invariant; the error describes the violation.
+/// Check of one invariant. The error describes the violation.
 type Check = fn(&Subject, &History) -> Result<(), String>;
 
 /// All invariants, by name.
@@ -96,7 +96,7 @@ fn jobs_change_no_answer(subject: &Subject, history: &History) -> Result<(), Str
     play(subject, history, check, |_| Ok(()))
 }
 
-/// Checks that a drop takes whole runs, that they are the oldest, and that the newest run is not one of them.
+/// Checks that a drop takes complete runs, that these are the oldest runs, and that the newest run stays.
 fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         if job.action != Action::Drop {
@@ -118,7 +118,7 @@ fn only_the_oldest_goes(subject: &Subject, history: &History) -> Result<(), Stri
 fn the_bottom_is_where_nothing_older_is(subject: &Subject, history: &History) -> Result<(), String> {
     let check = |store: &Store, job: &Job| {
         let levels = store.shape().levels;
-        // Moved tables keep their tombstones at any level; an invalid job has no output position.
+        // Moved tables keep their tombstones at any level, and an invalid job has no output position.
         if job.action == Action::Move || job.validate(&levels).is_err() {
             return Ok(());
         }

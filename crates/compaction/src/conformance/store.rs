@@ -1,4 +1,5 @@
-//! A store small enough to be checked key by key: tables contain their entries, and compactions really merge them.
+//! A store that is small enough to be checked key by key. Its tables contain their entries, and compactions really
+//! merge them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ impl Placed for Table {
 #[derive(Clone, Default)]
 pub(crate) struct Store {
     levels: Levels<Table>,
-    /// Next number: one counter for sequence numbers and for the numbers of tables and runs.
+    /// The next number. One counter serves sequence numbers, table numbers and run numbers.
     next: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Tests that policies with small parameters keep the invariants of the axis and their own promises, and that a policy
-//! that breaks one is caught.
+//! Tests that policies with small parameters keep the invariants of the axis and their own promises. Also tests that a
+//! policy that breaks an invariant is detected.
 
 mod canary;
 mod promise;

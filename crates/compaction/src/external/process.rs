@@ -39,7 +39,7 @@ struct Greeted {
 
 /// Failure of a process.
 pub(super) struct Failure {
-    /// The line that the process printed, if it printed one.
+    /// The line that the process printed; `None` if it printed no line.
     answer: Option<String>,
     what: String,
 }
@@ -93,7 +93,7 @@ impl PolicyProcess {
         Ok(Self { command, timeout, running: None })
     }
 
-    /// Sends one line and returns the answer; starts the process at the first call.
+    /// Sends one line and returns the answer. The first call starts the process.
     ///
     /// # Errors
     /// If the process cannot be started, ends, takes too long or prints no line of text.
@@ -114,7 +114,7 @@ impl PolicyProcess {
         }
     }
 
-    /// Ends the process, and describes its failure with its answer, exit status and standard error.
+    /// Ends the process. Describes its failure with its answer, exit status and standard error.
     pub(super) fn fail(&mut self, failure: &Failure) -> String {
         let mut message = format!("the process {:?} failed: {}", self.command, failure.what);
         if let Some(answer) = &failure.answer {
@@ -138,8 +138,8 @@ impl PolicyProcess {
     }
 }
 
-/// Runs as the process of a policy that has no job: greets, and answers every shape with `null` until `shapes` ends.
-/// It does no work of its own, so a call to it measures the cost of the communication.
+/// Runs as the process of a policy that has no jobs. It answers the greeting, and every shape with `null`, until
+/// `shapes` ends. This process does no other work, so a call to it measures the cost of the communication.
 ///
 /// # Errors
 /// If a line cannot be read or written.
@@ -154,7 +154,7 @@ pub fn answer_without_jobs(shapes: impl BufRead, mut answers: impl Write) -> std
     Ok(())
 }
 
-/// Returns whether a program exists, either at its path or in the folders of PATH.
+/// Returns whether a program exists, at its path or in a folder of PATH.
 fn is_there(program: &str) -> bool {
     if program.contains('/') {
         return Path::new(program).is_file();
@@ -179,7 +179,7 @@ impl Running {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A process group of its own, so that the children of the command end with it.
+            // The process gets its own process group, so that the children of the command end with it.
             .process_group(0)
             .spawn()?;
         let (questions, to_ask) = sync_channel::<String>(1);
@@ -215,8 +215,8 @@ impl Running {
         }
     }
 
-    /// Closes the input of the process, and kills it with all its children if it does not end. Returns the exit status
-    /// of a process that ended without being killed.
+    /// Closes the input of the process. If the process does not end, kills it and all its children. Returns the exit
+    /// status of a process that ended by itself.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {
@@ -233,7 +233,7 @@ impl Running {
             }
         }
         self.kill_group();
-        // If the kill fails, the process is already gone; if the wait fails, it was never a child of this process.
+        // If the kill fails, the process has already ended. If the wait fails, it was never a child of this process.
         let _ = self.child.kill();
         let _ = self.child.wait();
         None
@@ -254,7 +254,7 @@ impl Drop for Running {
     }
 }
 
-/// Writes every request and reads its answer, until one side ends.
+/// Writes every request and reads its answer, until one of the two sides ends.
 fn talk(
     questions: &Receiver<String>,
     mut stdin: ChildStdin,
@@ -290,7 +290,7 @@ fn read_line(stdout: &mut impl BufRead) -> Result<String, Failure> {
     }
 }
 
-/// Reads standard error to its end and keeps the last bytes of it.
+/// Reads standard error to its end and keeps only its last bytes.
 fn keep_end(mut stderr: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {

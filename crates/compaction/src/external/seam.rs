@@ -16,7 +16,7 @@ const RUNS: u64 = 10;
 /// Number of calls that are timed together.
 const CALLS: u32 = 20;
 
-/// The seam of a policy of `catalog`, see [`seam`](crate::seam()) of the crate.
+/// Measures the seam of a policy of `catalog`, like [`seam`](crate::seam()) of the crate.
 pub(crate) fn seam(
     catalog: &Catalog<dyn CompactionPolicy>,
     choice: &Choice,

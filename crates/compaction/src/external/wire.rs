@@ -154,7 +154,7 @@ fn encode_job(job: Option<&Job>) -> Result<String, String> {
 /// Decodes the line of a job or of `null`.
 ///
 /// # Errors
-/// If the line is anything else; the error describes the valid lines.
+/// If the line is not a valid answer. The error describes the valid lines.
 pub(super) fn decode_job(line: &str) -> Result<Option<Job>, String> {
     let job: Option<SentJob> = serde_json::from_str(line).map_err(|error| {
         format!(

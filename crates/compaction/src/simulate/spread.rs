@@ -1,4 +1,5 @@
-//! Entries spread over the key space: the number of entries after a merge, and the cutting of a run into tables.
+//! Entries that are spread over the key space: the number of entries after a merge, and the cutting of a run into
+//! tables.
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Returns the distinct entries of `writes` writes over the whole key space when each of `distinct_keys` is
-    /// equally likely: u·(1 − (1 − 1/u)^writes) of u keys were written at least once.
+    /// Returns the number of distinct keys after `writes` writes, if each of `distinct_keys` keys is equally likely:
+    /// u·(1 − (1 − 1/u)^writes) of u keys were written at least once.
     pub(super) fn flushed(writes: u64, distinct_keys: Option<u64>) -> Self {
         let entries = match distinct_keys {
             None => writes as f64,
@@ -75,8 +76,8 @@ fn key(bytes: &[u8]) -> u64 {
 /// Returns the merged entries of `tables`, in key order: between any two table boundaries the entries are spread
 /// evenly.
 ///
-/// Of two sets of keys drawn from u with a and b members, u·(1 − (1 − a/u)·(1 − b/u)) are in either; if no key is
-/// written twice that is a + b.
+/// For two sets of a and b keys drawn from u keys, u·(1 − (1 − a/u)·(1 − b/u)) keys are in at least one set. If no key
+/// is written twice, this is a + b.
 pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<Stretch> {
     let mut inputs: Vec<Stretch> = tables.iter().map(Stretch::of).collect();
     inputs.sort_by_key(|stretch| stretch.start);
@@ -131,7 +132,7 @@ pub(super) fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
             parts.push(std::mem::take(&mut part));
         }
     }
-    // Less than half an entry is left; it was given to the parts before.
+    // Less than half an entry is left, and it was given to the parts before.
     match parts.last_mut() {
         Some(last) => last.extend(part.into_iter().map(|stretch| Stretch { entries: 0.0, ..stretch })),
         None => parts.push(part),
@@ -139,8 +140,8 @@ pub(super) fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     parts
 }
 
-/// Cuts a run into stretches of `entries_per_table` entries; the last one gets the remainder. Each has an integer
-/// number of entries.
+/// Cuts a run into stretches of `entries_per_table` entries. The last stretch gets the remainder. Each stretch has a
+/// whole number of entries.
 pub(super) fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
     let total = run.iter().map(|stretch| stretch.entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);

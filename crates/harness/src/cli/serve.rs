@@ -32,9 +32,9 @@ pub(crate) struct ServeArguments {
     /// Protocol of the clients
     #[arg(long, value_name = "PROTOCOL", default_value = "resp")]
     pub(crate) protocol: ServedProtocol,
-    /// Require this password; needed unless --listen is this machine
+    /// Require this password; needed unless --listen is this machine.
     ///
-    /// The variable `LSMBENCH_PASSWORD` sets it, too, and does not appear in the list of processes.
+    /// The variable `LSMBENCH_PASSWORD` sets the password, too, and keeps it out of the list of processes.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) password: Option<String>,
     /// Serve metrics as Prometheus text on this address, at /metrics
@@ -54,7 +54,7 @@ pub(crate) struct ServeArguments {
     pub(crate) max_client_memory: usize,
 }
 
-/// The language between the server and its clients.
+/// The protocol between the server and its clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ServedProtocol {
     /// The Redis protocol, RESP2 and RESP3
@@ -63,13 +63,13 @@ pub(crate) enum ServedProtocol {
     Dsl,
 }
 
-/// The smallest limit, in bytes: room for an error and for a short request.
+/// The smallest limit, in bytes: enough for an error and a short request.
 const LEAST_BYTES: u64 = 4 << 10;
 
 /// The largest limit, in bytes.
 const MOST_BYTES: u64 = 1 << 40;
 
-/// Reads a limit.
+/// Parses a limit and checks its range.
 fn size(text: &str) -> Result<usize, String> {
     match parse_bytes(text)? {
         bytes @ LEAST_BYTES..=MOST_BYTES => Ok(bytes as usize),

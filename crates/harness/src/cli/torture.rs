@@ -48,9 +48,9 @@ pub(crate) enum TortureCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct RaceArguments {
-    /// Design file or name in configs/designs; repeatable
+    /// Design file or name in configs/designs; repeatable.
     ///
-    /// Default: all, and the default design with each memtable, each cache and each WAL mode.
+    /// Default: all designs, and the default design with each memtable, each cache and each WAL mode.
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) design: Vec<PathBuf>,
     /// Use this WAL mode instead of the design's
@@ -81,7 +81,7 @@ pub(crate) struct SoakArguments {
     /// Run for this many seconds
     #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
     pub(crate) seconds: u64,
-    /// Print a line every so many seconds
+    /// Print a line every this many seconds
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
     pub(crate) every: u64,
     /// Use this many threads that write and read
@@ -138,7 +138,7 @@ pub(crate) struct SubjectArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// Replay the place that a violation names
+    /// Replay only the place that a violation names.
     ///
     /// Needs one design and one WAL mode.
     #[arg(long, value_name = "PLACE")]

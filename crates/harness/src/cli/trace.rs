@@ -19,12 +19,12 @@ pub(crate) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct TraceInputArguments {
-    /// Trace, compressed by gzip, xz or zstd or not
+    /// Trace file; compression by gzip, xz or zstd is recognized
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Reader [default: recognized by content]
+    /// Reader [default: recognized by content].
     ///
-    /// A reader with parameters is written as `raw(width=8)`; `lsmbench list trace` prints all.
+    /// Parameters are written as in `raw(width=8)`. `lsmbench list trace` prints all readers.
     #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<String>,
     /// Read at most this many records
@@ -42,7 +42,7 @@ pub(crate) struct TraceStatArguments {
     /// Write miss ratios and working set into this CSV file
     #[arg(long, value_name = "CSV")]
     pub(crate) curves: Option<PathBuf>,
-    /// Keep at most this many keys; of more, a hashed sample
+    /// Keep at most this many keys; sample larger traces by key hash
     #[arg(long, value_name = "N", default_value_t = 4_000_000)]
     pub(crate) keys: usize,
 }
@@ -63,7 +63,7 @@ pub(crate) struct TraceConvertArguments {
 pub(crate) struct TraceSampleArguments {
     #[command(flatten)]
     pub(crate) input: TraceInputArguments,
-    /// Share of the keys, above 0 and up to 1
+    /// Fraction of the keys, above 0 and up to 1
     #[arg(long, value_name = "SHARE")]
     pub(crate) rate: f64,
     /// Format to write

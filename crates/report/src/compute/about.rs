@@ -7,8 +7,8 @@ pub trait Facts {
     /// The value of the experiment at a path such as `design.compaction.growth`; `None` if it is not a number.
     fn setting(&self, path: &str) -> Option<f64>;
 
-    /// The number of acknowledged writes that were missing after kills of a store with this design and log mode; `None`
-    /// where no test of kills has run.
+    /// The number of acknowledged writes that were missing after a store with this design and WAL mode was killed.
+    /// `None` if no kill test has run.
     fn lost_writes(&self, design: &str, wal: &str) -> Option<f64>;
 }
 
@@ -30,7 +30,7 @@ impl Facts for Nothing {
 pub(crate) struct About<'a> {
     /// The claim.
     pub(crate) claim: &'a Claim,
-    /// The index of the claim among those of the rule.
+    /// The index of the claim among the claims of the rule.
     pub(crate) place: usize,
     /// All claims of the document.
     pub(crate) claims: &'a Claims,

@@ -1,4 +1,4 @@
-//! The arguments of a computation, looked up for one claim: numbers, lists of numbers, words.
+//! The arguments of a computation, resolved for one claim: numbers, lists of numbers, words.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(crate) struct Arguments<'a> {
     pub(super) facts: &'a dyn Facts,
 }
 
-/// Looks up the arguments of a computation for its claim. `lists` names the arguments that are lists as a whole.
+/// Resolves the arguments of a computation for its claim. `lists` names the arguments whose value is a whole list.
 pub(super) fn resolve<'a>(
     with: &'a BTreeMap<String, Argument>,
     about: About<'a>,

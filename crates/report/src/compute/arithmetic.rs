@@ -70,15 +70,15 @@ pub(super) fn ratio_of_ratios(with: &Arguments<'_>) -> Result<f64, String> {
     quotient(with).map(|quotient| quotient / other)
 }
 
-/// The percentage by which several steps together reduce a time, if each takes off some percent: 100 (1 - Π (1 -
-/// s/100)).
+/// The percentage by which several steps together reduce a time: 100 (1 - Π (1 - s/100)). Each step reduces the time by
+/// s percent.
 pub(super) fn compound_percent_less(with: &Arguments<'_>) -> Result<f64, String> {
     let left = |steps: Vec<f64>| steps.iter().map(|step| 1.0 - step / 100.0).product::<f64>();
     with.numbers("steps").map(|steps| 100.0 * (1.0 - left(steps)))
 }
 
-/// The percentage by which the rate rises if each of several steps takes some percent off the time: 100 (1 / Π (1 -
-/// s/100) - 1).
+/// The percentage by which several steps together raise a rate: 100 (1 / Π (1 - s/100) - 1). Each step reduces the time
+/// by s percent.
 pub(super) fn compound_percent_more(with: &Arguments<'_>) -> Result<f64, String> {
     compound_percent_less(with).map(|less| 100.0 * (1.0 / (1.0 - less / 100.0) - 1.0))
 }
@@ -140,8 +140,8 @@ pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
 
-/// The relative error of the mean of n times, in percent, where the standard deviation of the times equals their mean:
-/// 100 / sqrt(n).
+/// The relative error of the mean of n times, in percent: 100 / sqrt(n). It applies if the standard deviation of the
+/// times equals their mean.
 pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("samples").map(|samples| 100.0 / samples.sqrt())
 }
@@ -157,7 +157,7 @@ pub(super) fn agreeing(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(one.iter().zip(&other).filter(|(one, other)| one.total_cmp(other).is_eq()).count() as f64)
 }
 
-/// The knee of a curve: the point after which its slope falls by the largest factor.
+/// The knee of a curve: the point after which the slope of the curve falls by the largest factor.
 ///
 /// # Errors
 /// A curve whose slope does not fall at any point.
@@ -174,8 +174,8 @@ pub(super) fn knee(with: &Arguments<'_>) -> Result<f64, String> {
     sharpest.map(|(x, _)| x).ok_or_else(|| "returns diminish nowhere on the curve".to_owned())
 }
 
-/// The largest number of threads that each still do `efficiency` of the work of a single one: X(t) / (t · X(1)) is at
-/// least that.
+/// The largest number of threads t that keep an efficiency of at least `efficiency`: X(t) / (t · X(1)), where X is
+/// throughput.
 pub(super) fn linear_threads(with: &Arguments<'_>) -> Result<f64, String> {
     let (throughput, threads) = (with.numbers("throughput")?, with.numbers("threads")?);
     let efficiency = with.number("efficiency")?;

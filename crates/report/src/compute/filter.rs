@@ -8,10 +8,10 @@ use super::Arguments;
 
 /// The fewest bits per key at which a Bloom filter has a given rate of false positives: `log2(1/p) / ln 2`.
 ///
-/// With b bits per key and k probes a bit is 1 with probability 1 - e^(-k/b), so p = (1 - e^(-k/b))^k, which is
-/// least where half of the bits are 1: k = b ln 2, p = 2^-(b ln 2) (Bloom, *Space/Time Trade-offs in Hash Coding*,
-/// 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004). Bits that are confined to words or
-/// cache lines spread unevenly, which by convexity raises p.
+/// With b bits per key and k probes, a bit is 1 with probability 1 - e^(-k/b), and the rate is p = (1 - e^(-k/b))^k.
+/// The rate is lowest if half of the bits are 1: k = b ln 2, p = 2^-(b ln 2). Sources: Bloom, *Space/Time Trade-offs in
+/// Hash Coding*, 1970; Broder and Mitzenmacher, *Network Applications of Bloom Filters*, 2004. Filters that confine the
+/// bits of a key to a word or a cache line spread bits unevenly. By convexity, this raises p.
 pub(super) fn bloom_bits(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("fpr").map(bits)
 }
@@ -20,12 +20,12 @@ fn bits(fpr: f64) -> f64 {
     -fpr.log2() / LN_2
 }
 
-/// The percentage of filter memory that a full tree saves if the rate of each level is proportional to its size, at the
-/// same sum of rates (Dayan, Athanassoulis and Idreos, *Monkey*, 2017).
+/// The percentage of filter memory that Monkey saves in a full tree at the same sum of false-positive rates. Monkey
+/// makes the rate of each level proportional to its size (Dayan, Athanassoulis and Idreos, *Monkey*, 2017).
 ///
-/// Level i holds the share s = T^i / Σ T^j of the keys. With b bits everywhere each of the L rates is 2^-(b ln 2), and
-/// their sum S is L times that. In proportion they are S·s (1 at most), and all filters take Σ s · log2(1/(S·s)) / ln 2
-/// bits per key.
+/// Level i holds the fraction s = T^i / Σ T^j of the keys. With b bits per key in each of L levels, each rate is 2^-(b
+/// ln 2), and the sum of the rates is S = L · 2^-(b ln 2). Proportional rates are S·s, and at most 1. All filters then
+/// take Σ s · log2(1/(S·s)) / ln 2 bits per key.
 pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, ratio) = (with.number("bits_per_key")?, with.number("size_ratio")?);
     let levels = i32::try_from(with.count("levels")?.min(64)).map_err(|error| error.to_string())?;
@@ -36,8 +36,8 @@ pub(super) fn monkey_saving_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(100.0 * (1.0 - taken / bits_per_key))
 }
 
-/// The rate of false positives of a Bloom filter of b bits per key, in percent: with k probes 100 (1 - e^(-k/b))^k;
-/// without `probes` the best rate, 100 · 2^-(b ln 2).
+/// The false-positive rate in percent of a Bloom filter with b bits per key and k probes: 100 (1 - e^(-k/b))^k. Without
+/// `probes`, the lowest possible rate: 100 · 2^-(b ln 2).
 pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let bits_per_key = with.number("bits_per_key")?;
     match with.number_or("probes", 0.0)? {
@@ -47,24 +47,25 @@ pub(super) fn bloom_fpr_pct(with: &Arguments<'_>) -> Result<f64, String> {
 }
 
 /// The largest percentage of false positives that another layout of the same bits saves against a classical filter with
-/// k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). No rate is below the one at which half of the bits are 1.
+/// k probes: 100 (1 - 2^-(b ln 2) / (1 - e^(-k/b))^k). The rate is lowest if half of the bits are 1.
 pub(super) fn filter_gain_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (bits_per_key, probes) = (with.number("bits_per_key")?, with.number("probes")?);
     Ok(100.0 * (1.0 - best_rate(bits_per_key) / rate(bits_per_key, probes)))
 }
 
-/// The percentage of false positives saved by more bits per key, 100 (1 - p(to)/p(from)), with the best number of
-/// probes. A lookup whose time is only that of false positives gets faster by that, and any other by less.
+/// The percentage of false positives that more bits per key save: 100 (1 - p(to)/p(from)), with the best number of
+/// probes. The time of lookups falls by at most this percentage.
 pub(super) fn false_positives_saved_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let [from, to] = [with.number("from_bits")?, with.number("to_bits")?].map(whole_rate);
     Ok(100.0 * (1.0 - to / from))
 }
 
-/// The time that a second step of filter bits saves, in percent of the time before it, if the first step saved s
-/// percent and all false positives cost the same.
+/// The percentage of time that a second increase of filter bits saves, if the first increase saved s percent. All false
+/// positives are assumed to cost the same time.
 ///
-/// Lookups take t = a + c·p at a rate p. The first step saves s of t, and so c (p0 - p1) = s·t. The second saves
-/// c (p1 - p2) of the remaining t (1 - s), which is the share s/(1 - s) · (p1 - p2)/(p0 - p1).
+/// Lookups take t = a + c·p at a false-positive rate p. The first increase saves s of t, so c (p0 - p1) = s·t. The
+/// second increase saves c (p1 - p2) of the remaining t (1 - s). As a fraction, this is s/(1 - s) · (p1 - p2)/(p0 -
+/// p1).
 pub(super) fn filter_step_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let saved = with.number("first_pct")? / 100.0;
     let rates: Vec<f64> = with.numbers("bits")?.into_iter().map(whole_rate).collect();
@@ -89,19 +90,19 @@ fn best_rate(bits_per_key: f64) -> f64 {
     (-bits_per_key * LN_2 * LN_2).exp()
 }
 
-/// The rate of false positives with the integer number of probes nearest to the best, b ln 2, and at least one.
+/// The false-positive rate with a whole number of probes: the number nearest to b ln 2, and at least one.
 fn whole_rate(bits_per_key: f64) -> f64 {
     rate(bits_per_key, (bits_per_key * LN_2).round().max(1.0))
 }
 
-/// The difference in bits per key between the largest and the smallest level of a tree, if rates of false positives are
-/// proportional to sizes: log2 of the rates' quotient over ln 2, -(L - 1) log2 T / ln 2.
+/// The difference in bits per key between the largest and the smallest level of a tree: -(L - 1) log2 T / ln 2.
+/// False-positive rates are assumed proportional to level sizes, so the difference is log2 of their quotient over ln 2.
 pub(super) fn monkey_bits_gained(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(-(with.number("levels")? - 1.0) * with.number("size_ratio")?.log2() / LN_2)
 }
 
-/// The probability that a test with a number of probes of absent keys measures a filter's rate within `within` of
-/// `expected`.
+/// The probability that a test with `probes` absent keys measures the false-positive rate of a filter within `within`
+/// of `expected`.
 pub(super) fn filter_test_passes(with: &Arguments<'_>) -> Result<f64, String> {
     let (probes, fpr) = (with.count("probes")?, with.number("fpr")?);
     let (expected, within) = (with.number("expected")?, with.number("within")?);

@@ -1,27 +1,28 @@
-//! Statistics of randomly spread keys: counts of shards, slots of a table, hits of a cache.
+//! Statistics of randomly spread keys: keys per shard, keys per hash slot, cache hits.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, Discrete, DiscreteCDF, Poisson};
 use statrs::function::erf::erf;
 
 use super::Arguments;
 
-/// The coefficient of variation of the counts of m shards among n random keys: sqrt((m - 1) / n).
+/// The coefficient of variation of the number of keys per shard, for n random keys in m shards: sqrt((m - 1) / n).
 ///
-/// A count is binomial with mean n/m and variance n (1/m)(1 - 1/m); the formula is the root of the variance over the
-/// mean.
+/// The number of keys in a shard is binomial with mean n/m and variance n (1/m)(1 - 1/m). The formula is the root of
+/// the variance over the mean.
 pub(super) fn even_shards_cv(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(((with.number("shards")? - 1.0) / with.number("keys")?).sqrt())
 }
 
-/// The standard deviation of the counts of even shards, in percent of their mean.
+/// The standard deviation of the number of keys per equal shard, in percent of the mean.
 pub(super) fn even_shards_std_pct(with: &Arguments<'_>) -> Result<f64, String> {
     even_shards_cv(with).map(|cv| 100.0 * cv)
 }
 
-/// The mean of the largest deviation among the counts of even shards, in percent of their mean.
+/// The expected largest deviation of the number of keys in a shard from the mean, in percent of the mean, for equal
+/// shards.
 ///
-/// Deviations are normal, and nearly independent where shards are many: E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x > 0,
-/// with 2Φ(x) - 1 = erf(x/√2), in steps of 1/1000 (midpoints) up to 10.
+/// Deviations are normal, and nearly independent if there are many shards. E max |Z| = ∫ 1 - (2Φ(x) - 1)^m dx over x >
+/// 0, with 2Φ(x) - 1 = erf(x/√2). The integral is computed by midpoints in steps of 1/1000 up to 10.
 pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (std, shards) = (even_shards_std_pct(with)?, with.number("shards")?);
     let step = 1e-3;
@@ -30,39 +31,40 @@ pub(super) fn even_shards_max_pct(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(std * largest)
 }
 
-/// The probability that even shards deviate by at least a given CV: that of a χ² of at least n · CV² at m - 1 degrees
-/// of freedom. χ² is the sum over shards of (count - n/m)² / (n/m), and CV² that of (count - n/m)² over m (n/m)².
+/// The probability that equal shards deviate by at least a given CV. It is the probability of a χ² of at least n · CV²
+/// with m - 1 degrees of freedom. χ² is the sum over shards of (count - n/m)² / (n/m). CV² is the sum over shards of
+/// (count - n/m)² over m (n/m)².
 pub(super) fn chi_square_p(with: &Arguments<'_>) -> Result<f64, String> {
     let chi_square = with.number("keys")? * with.number("cv")?.powi(2);
     let distribution = ChiSquared::new(with.number("shards")? - 1.0).map_err(|error| error.to_string())?;
     Ok(distribution.sf(chi_square))
 }
 
-/// The share of keys that move to a shard added to n - 1 shards, times n: 1, because the new one of n equal shards
-/// receives the n-th part, and no key moves between the others (Karger et al., *Consistent Hashing and Random Trees*,
-/// 1997).
+/// The fraction of keys that move to a new shard next to n - 1 existing shards, times n. The result is 1, because the
+/// new shard receives the n-th part of the keys, and no key moves between the existing shards. Source: Karger et al.,
+/// *Consistent Hashing and Random Trees*, 1997.
 pub(super) fn ring_moved(with: &Arguments<'_>) -> Result<f64, String> {
     let shards = with.number("shards")?;
     Ok(shards * (1.0 / shards))
 }
 
-/// The coefficient of variation of the shares of a ring with V virtual nodes per shard: 1 / sqrt(V), because a share is
-/// the sum of V gaps, each nearly exponential.
+/// The coefficient of variation of the parts of a ring that shards own, with V virtual nodes per shard: 1 / sqrt(V).
+/// Each part is the sum of V gaps, and each gap is nearly exponential.
 pub(super) fn ring_cv(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("virtual_nodes").map(|nodes| 1.0 / nodes.sqrt())
 }
 
-/// The highest hit rate, in percent, of a cache for a share of all keys, if requests are drawn independently from a
-/// Zipf distribution. It is the probability of the most popular keys, 100 H(share·n, θ) / H(n, θ), with H(n, θ) = Σ
-/// i^-θ over i = 1 … n.
+/// The highest possible hit rate, in percent, of a cache that holds a fraction of all keys. Requests are drawn
+/// independently from a Zipf distribution. The rate is the probability of the most popular keys: 100 H(share·n, θ) /
+/// H(n, θ), with H(n, θ) = Σ i^-θ over i = 1 … n.
 pub(super) fn zipf_share_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let (keys, theta) = (with.count("keys")?, with.number("theta")?);
     let held = (with.number("share")? * keys as f64).round() as u64;
     Ok(100.0 * harmonic(held, theta) / harmonic(keys, theta))
 }
 
-/// The generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added one by one,
-/// and the rest by the Euler-Maclaurin formula, whose next term is below 1e-15 of it.
+/// The generalized harmonic number H(n, θ) = Σ i^-θ over i = 1 … n. The first ten thousand terms are added one by one.
+/// The other terms use the Euler-Maclaurin formula, with a relative error below 1e-15.
 fn harmonic(most: u64, theta: f64) -> f64 {
     const COUNTED: u64 = 10_000;
     let counted = most.min(COUNTED);
@@ -93,14 +95,14 @@ pub(super) fn poisson_tail(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(if k == 0 { 1.0 } else { slots.sf(k - 1) })
 }
 
-/// The share of slots with one key among the slots that are not empty: P(1) / (1 - P(0)).
+/// The fraction of non-empty slots that have exactly one key: P(1) / (1 - P(0)).
 pub(super) fn hash_slots_usable(with: &Arguments<'_>) -> Result<f64, String> {
     let slots = slots(with)?;
     Ok(slots.pmf(1) / (1.0 - slots.pmf(0)))
 }
 
-/// The percentage of lookups of existing keys whose slot has no other key: 100 e^-λ. A key meets slots in proportion to
-/// the keys in them, and its own has none of the λ others with that probability.
+/// The percentage of lookups of existing keys whose slot has no other key: 100 e^-λ. The slot of a key has λ other keys
+/// on average, and none with probability e^-λ.
 pub(super) fn hash_lookups_usable_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("lambda").map(|lambda| 100.0 * (-lambda).exp())
 }

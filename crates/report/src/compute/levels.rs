@@ -1,18 +1,18 @@
-//! The work of a lookup that follows from the shape of a tree, of a B-tree or of a block.
+//! The number of steps of a lookup in a tree, a B-tree or a block, from its shape.
 
 use super::Arguments;
 
-/// The number of runs of a full tree, and its memtable if `memtable` is set: the places that a lookup without filters
-/// searches.
+/// The number of runs of a full tree, plus its memtable if `memtable` is set. A lookup without filters searches all of
+/// them.
 ///
-/// `leveled` has a run per level; `tiered` T runs in each; `l0-tiered` T in level 0 and one in each other;
-/// `lazy-leveled` T in each but the last, which has one (Dayan and Idreos, *Dostoevsky*, 2018).
+/// `leveled` has one run per level, and `tiered` has T. `l0-tiered` has T runs in level 0 and one in each other level.
+/// `lazy-leveled` has T runs in each level but the last, and one in the last (Dayan and Idreos, *Dostoevsky*, 2018).
 pub(super) fn read_locations(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(runs(with)? + if with.flag("memtable") { 1.0 } else { 0.0 })
 }
 
-/// The number of runs that a lookup of an existing key searches with filters: the one with the key, and the others with
-/// false positives, 1 + p (runs - 1).
+/// The number of runs that a lookup of an existing key searches with filters: 1 + p (runs - 1). One run has the key,
+/// and each other run is a false positive with probability p.
 pub(super) fn read_locations_present(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + with.number("fpr")? * (runs(with)? - 1.0))
 }
@@ -30,8 +30,8 @@ fn runs(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// The number of pages from the root of a B-tree to a leaf, both included.
 ///
-/// bytes / entry entries are stored in leaves of ⌊page / entry⌋. A page above has ⌊page / separator⌋ children, so that
-/// the number of levels is the logarithm of the number of leaves to that base.
+/// The leaves store ⌊page / entry⌋ entries each, and the number of entries is bytes / entry. Each inner page has ⌊page
+/// / separator⌋ children. The number of levels is the logarithm of the number of leaves to this base.
 pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     let (entry, page) = (with.number("entry")?, with.number("page")?);
     let fanout = (page / with.number("separator")?).floor();
@@ -47,12 +47,12 @@ pub(super) fn btree_height(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(height)
 }
 
-/// The comparisons that two binary searches among n segments save against a scan of all: n - 2 log2 n.
+/// The comparisons that two binary searches over n segments save against a scan of all segments: n - 2 log2 n.
 pub(super) fn culling_comparisons_saved(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("segments").map(|segments| segments - 2.0 * segments.log2())
 }
 
-/// The number of levels below level 0: one fewer than all.
+/// The number of levels below level 0: all levels minus one.
 pub(super) fn levels_below_0(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("levels").map(|levels| levels - 1.0)
 }
@@ -63,8 +63,8 @@ pub(super) fn restart_mean(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("restart_interval").map(|interval| (interval - 1.0) / 2.0)
 }
 
-/// The bytes that delta coding saves per key, where the next byte is shared with probability p and one key in R is
-/// stored in full: (1 - 1/R) p / (1 - p).
+/// The bytes per key that prefix compression saves: (1 - 1/R) p / (1 - p). The next byte is shared with probability p,
+/// and one key in R is stored in full.
 pub(super) fn prefix_saved_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let shared = with.number("p")?;
     Ok((1.0 - 1.0 / with.number("restart_interval")?) * shared / (1.0 - shared))

@@ -4,8 +4,8 @@ use theory::{Fluid, textbook_write_amp};
 
 use super::Arguments;
 
-/// Write amplification of a policy after n memtables of distinct keys, with flushes and without the WAL. The closed
-/// forms and their derivation are those of [`theory::textbook_write_amp`].
+/// Write amplification of a policy after n memtables of distinct keys. Flushes are included, the WAL is not.
+/// [`theory::textbook_write_amp`] has the closed forms and their derivation.
 pub(super) fn write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     let (ratio, memtables) = (with.count("size_ratio")?, with.count("memtables")?);
     if ratio < 2 || memtables == 0 {
@@ -40,7 +40,7 @@ struct Merges {
     longest: u64,
 }
 
-/// Simulates a tree that keeps one run in level i, which moves down when it has `growth`^i memtables.
+/// Simulates a tree that keeps one run in level i, and moves the run down when it has `growth`^i memtables.
 fn played_out(growth: f64, memtables: u64) -> Result<Merges, String> {
     if growth.is_nan() || growth <= 1.0 || memtables == 0 {
         return Err("levels grow by more than 1, and there is a memtable at least".to_owned());
@@ -73,7 +73,7 @@ fn played_out_amp(growth: f64, memtables: u64) -> Result<f64, String> {
     played_out(growth, memtables).map(|merges| 1.0 + merges.written as f64 / memtables as f64)
 }
 
-/// The factor between the bytes written by two simulated trees with one run per level, with growth factors `growth` and
+/// The ratio of the bytes written by two simulated trees with one run per level and the growth factors `growth` and
 /// `other`.
 pub(super) fn growth_write_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let memtables = with.count("memtables")?;
@@ -87,8 +87,8 @@ pub(super) fn growth_longest_ratio(with: &Arguments<'_>) -> Result<f64, String> 
     Ok(longest("growth")? / longest("other")?)
 }
 
-/// The percentage by which fewer entries are written per second at the last number of memtables than at the first, if
-/// only compaction takes time: 100 (1 - A(first)/A(last)), with the write amplification A of a simulated tree.
+/// The percentage by which the write rate falls from the first to the last number of memtables, if only compaction
+/// takes time: 100 (1 - A(first)/A(last)). A is the write amplification of a simulated tree.
 pub(super) fn growth_drop_pct(with: &Arguments<'_>) -> Result<f64, String> {
     let growth = with.number("growth")?;
     let amplification = |name: &str| played_out_amp(growth, with.count(name)?);
@@ -101,13 +101,13 @@ pub(super) fn binary_counter_write_amp(with: &Arguments<'_>) -> Result<f64, Stri
     with.number("memtables").map(|memtables| memtables.log2() + 1.0)
 }
 
-/// Write amplification after n flushes if all SSTables are merged to one whenever their number reaches `tables`.
+/// Write amplification after n flushes, if all SSTables are merged into one whenever their number reaches `tables`.
 pub(super) fn merge_all_write_amp(with: &Arguments<'_>) -> Result<f64, String> {
     merge_all(with.count("tables")?, with.count("flushes")?)
 }
 
-/// The factor between the bytes written per entry after the last and after the first number of flushes, where all
-/// SSTables are merged to one.
+/// The ratio of the bytes written per entry after the last and after the first number of flushes, if all SSTables are
+/// merged into one.
 pub(super) fn merge_all_growth(with: &Arguments<'_>) -> Result<f64, String> {
     let tables = with.count("tables")?;
     Ok(merge_all(tables, with.count("last_flushes")?)? / merge_all(tables, with.count("first_flushes")?)?)

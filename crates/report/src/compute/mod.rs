@@ -1,4 +1,4 @@
-//! The computations that replace a measurement: each is derived from first principles and has one function.
+//! The computations that replace a measurement. Each computation is derived from first principles and has one function.
 
 mod about;
 mod arguments;
@@ -29,7 +29,7 @@ pub struct Computation {
     pub name: &'static str,
     /// The names of its arguments in `with`.
     pub arguments: &'static [&'static str],
-    /// The arguments that are lists as a whole; any other list has one element per claim.
+    /// The arguments whose value is a whole list. Other list arguments have one element per claim.
     pub(crate) lists: &'static [&'static str],
     /// The verdict on a claim that contradicts the result.
     pub force: Force,
@@ -41,10 +41,12 @@ pub struct Computation {
 pub enum Force {
     /// Impossible: the result follows from the document itself, by arithmetic or by a theorem.
     Must,
-    /// Not reproduced: the result is a mean of a random quantity, depends on a choice that the document leaves open, or
-    /// is another number of the document, so that no computation decides which of the two is right.
+    /// The finding is "not reproduced". The result is the mean of a random quantity, depends on a choice that the
+    /// document leaves open, or is another number of the document. No computation can then decide which number is
+    /// right.
     Should,
-    /// Not reproduced; or not tested where the claim agrees, because the result was taken from the document.
+    /// The finding is "not reproduced", or "not tested" if the claim agrees, because the result was taken from the
+    /// document.
     Given,
 }
 
@@ -209,10 +211,10 @@ pub(crate) fn known(name: &str, with: &BTreeMap<String, Argument>) -> Result<&'s
     Ok(computation)
 }
 
-/// The result of a computation for one claim, and the verdict on a claim that contradicts it.
+/// Runs a computation for one claim. Returns the result, and the verdict on a claim that contradicts the result.
 ///
 /// # Errors
-/// Those of [`known`]; an argument that is missing, or that the computation rejects: as a message.
+/// The errors of [`known`]. An argument that is missing or that the computation rejects. The error is a message.
 pub(crate) fn run(
     name: &str,
     with: &BTreeMap<String, Argument>,

@@ -12,8 +12,8 @@ const SEARCHES: u32 = 512;
 /// Bytes in a cache line of the CPU.
 const LINE: u64 = 64;
 
-/// Positions of the keys 0 … n - 1 in level order, in ascending order of the keys: an in-order walk through the
-/// implicit tree, whose left child of `i` is at `2i + 1`.
+/// The positions of the keys 0 … n - 1 in level order (Eytzinger), sorted by key. They result from an in-order walk
+/// through the implicit tree, in which the left child of `i` is at `2i + 1`.
 fn walk(count: usize) -> Vec<usize> {
     let (mut order, mut above, mut at) = (Vec::with_capacity(count), Vec::new(), 0);
     while at < count || !above.is_empty() {
@@ -29,7 +29,7 @@ fn walk(count: usize) -> Vec<usize> {
     order
 }
 
-/// The array in level order (Eytzinger): the k-th key at the k-th position of the walk.
+/// The array in level order (Eytzinger): the k-th key is at the k-th position of the in-order walk.
 fn level_order(count: usize) -> Vec<usize> {
     let mut array = vec![0; count];
     for (key, place) in walk(count).into_iter().enumerate() {
@@ -50,9 +50,9 @@ fn finds(array: &[usize], key: usize) -> bool {
     false
 }
 
-/// The number of keys, of n, that a search in level order finds in the array of a builder. `level-order` stores the
-/// next key at the position that a walk through the tree has reached. `printed` appends the key with that number, as
-/// the builder printed in a document does; the result is the inverse permutation.
+/// The number of keys, out of n, that a search in level order finds in the array of a builder. The builder
+/// `level-order` stores the next key at the position that the in-order walk has reached. The builder `printed` appends
+/// the key with that number, as printed in a document. Its result is the inverse permutation.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -71,10 +71,10 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(array.iter().enumerate().filter(|(place, key)| reversed(*place) == **key).count() as f64)
 }
 
-/// The number of cases in which a factory takes the compressed fence although memory is short and prefixes are shared.
-/// The cases are each number of entries from `around` below the threshold to `around` above it, with each level so near
-/// to the least one. The factory checks first for fewer entries (standard), then for more entries or a level that is
-/// the least or deeper (Eytzinger), and then for memory.
+/// The number of cases in which a factory chooses the compressed fence although memory is short and keys share
+/// prefixes. The cases are all numbers of entries within `around` of the threshold, combined with levels near the
+/// minimum level. The factory first checks for fewer entries (standard). It then checks for more entries, or for the
+/// minimum level or a deeper level (Eytzinger). It checks memory last.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));
@@ -82,13 +82,13 @@ pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(cases.filter(is_compressed).count() as f64)
 }
 
-/// The time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ times that of a miss.
+/// The time of a binary search in n entries if every comparison misses all caches: ⌈log2(n + 1)⌉ cache misses.
 pub(super) fn comparisons_ns(with: &Arguments<'_>) -> Result<f64, String> {
     Ok((with.number("entries")? + 1.0).log2().ceil() * with.number("miss_ns")?)
 }
 
-/// The number of keys from `start` to `end` (exclusive) that a scan finds if it begins at the first leaf whose largest
-/// key is at least `start` and below `end`. The leaves have `per_leaf` of the keys 0, 1, 2 … each.
+/// The number of keys from `start` to `end` (exclusive) that a scan finds. The scan begins at the first leaf whose
+/// largest key is at least `start` and below `end`. The leaves have `per_leaf` of the keys 0, 1, 2 … each.
 pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     let (per_leaf, leaves) = (with.count("per_leaf")?.max(1), with.count("leaves")?);
     let (start, end) = (with.count("start")?, with.count("end")?);
@@ -98,7 +98,7 @@ pub(super) fn separator_scan(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(first.map_or(0, |leaf| end.min(all).saturating_sub(start.max(leaf * per_leaf))) as f64)
 }
 
-/// The number of pages above the leaves of a B-tree of n pairs: a page has `per_page` pairs, or child pages.
+/// The number of pages above the leaves of a B-tree with n pairs. A page has `per_page` pairs or child pages.
 pub(super) fn btree_inner_pages(with: &Arguments<'_>) -> Result<f64, String> {
     layers(with).map(|layers| layers.iter().skip(1).sum())
 }
@@ -112,7 +112,7 @@ pub(super) fn scan_gain(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(keys * height / (with.number("tables")? * height + further))
 }
 
-/// The number of pages of a B-tree of n pairs, by layer from the leaves up.
+/// The number of pages in each layer of a B-tree with n pairs, from the leaves up.
 fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     let per_page = with.number("per_page")?;
     let mut pages = (with.number("pairs")? / per_page).ceil();
@@ -127,33 +127,32 @@ fn layers(with: &Arguments<'_>) -> Result<Vec<f64>, String> {
     Ok(layers)
 }
 
-/// The bytes per entry of a fence with lanes of indexes: its entry, and an index in lane 0, one per `step` entries in
-/// the next, and so on, 1 + 1/s + 1/s² … = s/(s - 1) in all.
+/// The bytes per entry of a fence with lanes of indexes: the entry and s/(s - 1) indexes. Lane 0 has one index per
+/// entry, the next lane one per `step` entries, and so on: 1 + 1/s + 1/s² … = s/(s - 1).
 pub(super) fn lanes_bytes(with: &Arguments<'_>) -> Result<f64, String> {
     let step = with.number("step")?;
     Ok(with.number("entry")? + with.number("index")? * step / (step - 1.0))
 }
 
-/// The number of blocks whose offset in the file is their number times the block size, if each is stored in 1/`ratio`
-/// of that size.
+/// The number of blocks whose file offset equals their number times the block size, if each block is stored in
+/// 1/`ratio` of its size.
 pub(super) fn fixed_offset_blocks(with: &Arguments<'_>) -> Result<f64, String> {
     let (blocks, bytes) = (with.count("blocks")?, with.count("block_bytes")?);
     let stored = (bytes as f64 / with.number("ratio")?) as u64;
     Ok((0..blocks).filter(|block| block * stored == block * bytes).count() as f64)
 }
 
-/// The factor between the cache lines touched by a binary search in sorted order and in level order (Eytzinger), for n
+/// The ratio of the cache lines that a binary search touches in sorted order and in level order (Eytzinger), for n
 /// entries of a given size.
 ///
-/// Both searches descend a tree of all entries. Each search is simulated, for evenly spread keys, and the cache lines
-/// at which its entries begin are counted once each. The time saved by overlapping loads and by prefetching is not
-/// included.
+/// Both searches descend a tree of all entries. Each search is simulated for evenly spread keys. Each cache line at
+/// which a visited entry begins counts once. The time saved by overlapping loads and by prefetching is not included.
 pub(super) fn search_lines_ratio(with: &Arguments<'_>) -> Result<f64, String> {
     let (entries, bytes) = (with.count("entries")?, with.count("entry_bytes")?);
     if entries == 0 || bytes == 0 {
         return Err("there is an entry at least, and it has a byte at least".to_owned());
     }
-    // Fractional parts of multiples of the golden ratio are evenly spread for any number of them.
+    // Fractional parts of multiples of the golden ratio are evenly spread, however many there are.
     let keys = || (1..=SEARCHES).map(|number| (f64::from(number) * 0.618_033_988_749_895).fract());
     let touched = |places: &dyn Fn(u64, f64) -> Vec<u64>| -> usize {
         let lines = |key: f64| {
@@ -172,7 +171,8 @@ pub(super) fn search_lines_saved_pct(with: &Arguments<'_>) -> Result<f64, String
     search_lines_ratio(with).map(|ratio| 100.0 * (1.0 - ratio.recip()))
 }
 
-/// The positions that a binary search reads in a sorted array of n entries, if it ends at a share of the array.
+/// The positions that a binary search reads in a sorted array of n entries, if the search ends at a given fraction of
+/// the array.
 fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     let (mut places, mut from, mut to) = (Vec::new(), 0, entries);
     while from < to {
@@ -183,16 +183,17 @@ fn sorted_places(entries: u64, key: f64) -> Vec<u64> {
     places
 }
 
-/// The positions that a search in level order reads if it ends at a share of the keys. Each level of the tree has twice
-/// as many positions as the one above, and the search reads the one at that share.
+/// The positions that a search in level order reads, if the search ends at a given fraction of the keys. Each level of
+/// the tree has twice as many positions as the level above. In each level, the search reads the position at that
+/// fraction.
 fn level_places(entries: u64, key: f64) -> Vec<u64> {
     let levels = std::iter::successors(Some(1_u64), |wide| Some(wide * 2));
     let places = levels.map(|wide| wide - 1 + (key * wide as f64) as u64);
     places.take_while(|place| *place < entries).collect()
 }
 
-/// The largest factor by which a structure that keeps n keys sorted can save comparisons against a merge sort of them:
-/// n⌈log2 n⌉ - 2^⌈log2 n⌉ + 1 over log2 n!, the least of any sort by comparison (Knuth, *The Art of Computer
+/// The largest factor by which a sorted structure of n keys can save comparisons against a merge sort: n⌈log2 n⌉ -
+/// 2^⌈log2 n⌉ + 1 over log2 n!. No comparison sort needs fewer than log2 n! comparisons (Knuth, *The Art of Computer
 /// Programming*, volume 3, 5.2.4 and 5.3.1).
 pub(super) fn sorting_gain(with: &Arguments<'_>) -> Result<f64, String> {
     let entries = with.count("entries")?;

@@ -2,7 +2,7 @@
 
 use super::Arguments;
 
-/// The length of a varint in bytes: one, and one more for every 7 bits beyond the first 7.
+/// The length of a varint in bytes: one byte for up to 7 bits, and one more byte for every 7 further bits.
 pub(super) fn length(with: &Arguments<'_>) -> Result<f64, String> {
     let number = with.number("number")?;
     let least = |bytes: i32| 2_f64.powi(7 * (bytes - 1));
@@ -20,8 +20,8 @@ pub(super) fn uniform(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(1.0 + more.map(|below| 1.0 - (below - bits).exp2()).sum::<f64>())
 }
 
-/// The mean length in bytes of a varint of a geometric number, which is n with probability p (1 - p)^n: 1 + Σ (1 -
-/// p)^(2^(7(k-1))) over k ≥ 2.
+/// The mean length in bytes of a varint of a geometric number: 1 + Σ (1 - p)^(2^(7(k-1))) over k ≥ 2. The number is n
+/// with probability p (1 - p)^n.
 pub(super) fn geometric(with: &Arguments<'_>) -> Result<f64, String> {
     let p = with.number("p")?;
     Ok(1.0 + (1..10).map(|seven| (1.0 - p).powf(2_f64.powi(7 * seven))).sum::<f64>())

@@ -1,4 +1,4 @@
-//! The page of contradictions: each side next to the result of its computation.
+//! The page of contradictions. It shows each side next to the result of its computation.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ fn count(settled: &[Settled], ruling: Ruling) -> usize {
     settled.iter().filter(|one| one.ruling == ruling).count()
 }
 
-/// The heading: the number of contradictions, and the number that a computation settles.
+/// The heading: the number of contradictions, and how many a computation decides.
 fn heading(settled: &[Settled]) -> String {
     let open = count(settled, Ruling::Open);
     format!("{} contradictions, {} settled by computation", settled.len(), settled.len() - open)

@@ -1,4 +1,4 @@
-//! The CSV files of a report: one row per claim with its judgement, and one per side of a contradiction.
+//! The CSV files of a report: one row per claim with its judgement, and one row per side of a contradiction.
 
 use crate::text::{about, stated};
 use crate::{Bound, Expected, Figure, Judged, Settled, System};
@@ -61,7 +61,7 @@ fn cells(system: &System, figure: &Figure, judged: &Judged) -> [String; 15] {
 const SIDES: [&str; 9] =
     ["id", "document", "kind", "ruling", "side", "claimed", "bound", "computed", "holds"];
 
-/// All sides of some contradictions; one that stays open has a row without a side.
+/// All sides of some contradictions. A contradiction that stays open has one row without a side.
 pub(super) fn contradictions(settled: &[Settled]) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory does not fail, and cells are UTF-8.

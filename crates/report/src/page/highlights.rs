@@ -1,4 +1,4 @@
-//! The first questions of readers: each question with its claims and a sentence.
+//! The first questions of readers, each with its claims and a sentence about them.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,5 @@
-//! The report as HTML: one file per system and an overview, each self-contained without network and scripts.
+//! The report as HTML: one file per system and an overview. Each file is self-contained and needs no network and no
+//! scripts.
 
 use std::fmt::Write as _;
 
@@ -19,7 +20,7 @@ const MEANINGS: [&str; 5] = [
     "not looked at; the table says why",
 ];
 
-/// The page of all systems: the counts of findings, the first questions of readers, and every figure as a cell.
+/// The page of all systems: the counts of findings, the first questions of readers, and one coloured field per figure.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = FindingCounts::of(systems.iter().flat_map(System::judged).map(|(_, judged)| judged));
@@ -135,7 +136,7 @@ fn counts(systems: &[System], all: &FindingCounts) -> String {
             measured; the document's own numbers, or a formula, give what it says.</p>\n"
 }
 
-/// The figures of a system as cells; on the overview they are links to its page.
+/// The figures of a system as coloured fields. On the overview, each field links to the page of the system.
 fn matrix(system: &System, from_overview: bool) -> String {
     let file = if from_overview { format!("{}.html", escape(&system.document)) } else { String::new() };
     let mut text = "<ul class=\"matrix\">\n".to_owned();

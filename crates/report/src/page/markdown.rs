@@ -8,7 +8,7 @@ use crate::{Figure, Finding, FindingCounts, Judged, Report, System};
 
 use super::runs;
 
-/// The page of all systems, with the findings on their claims and the first questions of readers.
+/// The page of all systems: the findings on their claims, and the first questions of readers.
 pub(super) fn overview(report: &Report, highlights: &str) -> String {
     let systems = &report.systems;
     let all = systems.iter().flat_map(System::judged).map(|(_, judged)| judged);

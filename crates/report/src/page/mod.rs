@@ -1,4 +1,4 @@
-//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. They are a pure function of the
+//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. They depend on nothing but the
 //! findings.
 
 mod contradictions;
@@ -42,7 +42,7 @@ pub fn pages(report: &Report) -> Vec<Page> {
         pages.push(page(format!("{}.csv", system.document), csv_file::claims(own)));
     }
     let answers = report.systems.iter().flat_map(|system| &system.figures).flat_map(|figure| &figure.answers);
-    // A file that answers several figures has its charts with each figure.
+    // A file that reproduces several figures shows its charts with each figure.
     let charts: BTreeMap<&str, &str> = answers
         .flat_map(|answer| &answer.charts)
         .map(|chart| (chart.name.as_str(), chart.svg.as_str()))

@@ -32,13 +32,14 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or other entries", corruption_is_an_error),
 ];
 
-/// Checks that a block format with its default parameters keeps every invariant of the axis, with every index and
-/// several restart intervals, and that a tree with it answers like a `BTreeMap`.
+/// Checks every invariant of the axis for a block format with its default parameters, with every index and several
+/// restart intervals. Also checks that a tree with this format answers like a `BTreeMap`.
 ///
-/// The format is added to the catalog unless the catalog has it, because blocks are read by the code of their format.
+/// The format is added to the catalog unless it is there already, because blocks are decoded by the code of their
+/// format.
 ///
 /// # Errors
-/// The format cannot be added to the catalog; otherwise one line per broken invariant:
+/// The format cannot be added to the catalog; or one line per broken invariant, in the form
 /// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
@@ -50,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns sets of entries in key order: keys that share prefixes, are prefixes of each other or are empty; pairs of
-/// one size; a single entry.
+/// Returns sets of entries in key order. They include keys that share prefixes, keys that are prefixes of other keys,
+/// empty keys, pairs of one size, and a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);

@@ -30,9 +30,9 @@ pub enum Step {
     MultiGet(Vec<Vec<u8>>),
     /// Scans between two bounds. Each entry is read from the front (`true`) or from the back.
     Range(Bound<Vec<u8>>, Bound<Vec<u8>>, Vec<bool>),
-    /// Takes a snapshot, in place of the one before.
+    /// Takes a snapshot, which replaces the previous snapshot.
     TakeSnapshot,
-    /// Compares the snapshot with the model of its moment.
+    /// Compares the snapshot with a copy of the model that was made with the snapshot.
     CheckSnapshot,
     /// Flushes all memtables.
     Flush,
@@ -44,14 +44,14 @@ pub enum Step {
     Reopen,
 }
 
-/// Seeded steps over some hundred keys, so that overwrites, deletes and hits are common. The same seed gives the same
-/// steps.
+/// Returns seeded steps over a few hundred keys, so that overwrites, deletes and hits are common. Equal seeds give
+/// equal steps.
 pub fn steps(seed: u64, count: usize) -> Vec<Step> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     (0..count).map(|_| step(&mut random)).collect()
 }
 
-/// The same steps with keys and values of four bytes, so that all entries except tombstones have the same size.
+/// Returns these steps with keys and values of four bytes, so that all entries except tombstones have equal sizes.
 pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
     let short = |bytes: Vec<u8>| {
         let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
@@ -173,7 +173,7 @@ impl<'a> Replay<'a> {
     /// Replays all steps, then compares every key, forward and backward.
     ///
     /// # Errors
-    /// Names the first step whose answer differs from that of the model, and both answers.
+    /// The first step whose answer differs from the answer of the model, with both answers.
     pub fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         for (index, step) in steps.iter().enumerate() {
             self.apply(step).map_err(|error| format!("step {index}, {step:?}: {error}"))?;
@@ -205,7 +205,7 @@ impl<'a> Replay<'a> {
             Step::Range(low, high, ends) => {
                 let bounds = (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice));
                 let range = self.tree().range(bounds).map_err(text)?;
-                // Some ranges announce how many entries will be read, and some of them announce a wrong number.
+                // Some scans announce the number of entries to be read, and some of these announcements are wrong.
                 let range = match ends.len() % 3 {
                     0 => range,
                     more => range.expecting(ends.len() / more),
@@ -258,7 +258,7 @@ impl<'a> Replay<'a> {
 
     /// Compares every key, forward and backward, by range and by get.
     fn check_everything(&self) -> Result<(), String> {
-        // One more entry is requested, or two; one of these cases is read in one loop.
+        // One or two more entries are requested. One of these cases reads its entries in one loop.
         for (front, more) in [(true, 1), (true, 2), (false, 1), (false, 2)] {
             let range = self.tree().range(..).map_err(|error| error.to_string())?;
             let ends = vec![front; self.model.len() + more];
@@ -300,7 +300,7 @@ fn check_range(
             wanted.extend(entry.map(|(key, value)| (key.clone(), value.clone())));
         }
         let mut got = Vec::new();
-        // The entries are read in one loop or one by one.
+        // The entries are read either in one loop or one by one.
         if same.len().is_multiple_of(2) {
             let direction = if front { Direction::Forward } else { Direction::Backward };
             let visited = range.visit(direction, same.len(), |key, value| {

@@ -1,4 +1,4 @@
-//! A design: one choice on every axis, and plain options.
+//! A design: one choice on every axis, and options that belong to no axis.
 
 use catalog::{ByteSize, Choice, ChoiceError, Limit};
 use memtable::MemtablePolicy;
@@ -6,18 +6,18 @@ use memtable::MemtablePolicy;
 use super::axes::{self, AXES};
 use super::options::Options;
 
-/// A design: one choice on every axis, and plain options. A tree is assembled from it.
+/// A design: one choice on every axis, and options that belong to no axis. A tree is assembled from its design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     /// One choice per axis, in the order of [`AXES`].
     pub(super) choices: Vec<Choice>,
     /// The bytes of keys and values, plus eight per entry, after which a memtable becomes immutable.
     pub memtable_capacity: ByteSize,
-    /// The number of writes after which a memtable becomes immutable, if it is not full before; `None` for no limit.
+    /// The number of writes after which a memtable becomes immutable, if it is not full earlier; `None` for no limit.
     pub memtable_entries: Option<u64>,
     /// The size of the Bloom filter in front of each memtable (`RocksDB`); `None` for no filter.
     pub memtable_filter: Option<ByteSize>,
-    /// Whether each memtable has the range of its keys, and is not searched for keys outside of it (cs265, section
+    /// Whether each memtable keeps its smallest and largest key, and skips lookups of keys outside (cs265, section
     /// 2.2.2).
     pub memtable_key_range: bool,
     /// The plain options, which belong to no axis.

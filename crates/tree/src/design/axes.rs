@@ -20,7 +20,7 @@ pub(super) const BLOCK: &str = "block";
 /// The name of the axis of block formats.
 pub(super) const FORMAT: &str = "format";
 
-/// All axes: first the six with their own crates, then the plainer ones.
+/// All axes: first the six axes with their own crates, then the other axes.
 pub static AXES: [&dyn Axis; 12] = [
     &memtable::CATALOG,
     &bloom::CATALOG,
@@ -36,7 +36,7 @@ pub static AXES: [&dyn Axis; 12] = [
     &crate::hash::CATALOG,
 ];
 
-/// Returns the axis with this name, if there is one.
+/// Returns the axis with this name; `None` if there is none.
 pub fn axis(name: &str) -> Option<&'static dyn Axis> {
     index(name).map(|index| AXES[index])
 }

@@ -44,7 +44,8 @@ pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
 }
 
 impl Deprecation {
-    /// Whether a value, or one of a list, uses the old name: as a key of a table, or as a parameter in a label.
+    /// Whether a value, or a value in a list, uses the deprecated name, as a key of a table or as a parameter in a
+    /// label.
     fn is_in(self, value: &Value) -> bool {
         match value {
             Value::Table(table) => table.contains_key(self.old),

@@ -1,4 +1,4 @@
-//! A design: one choice on every axis, and plain options.
+//! A design: one choice on every axis, and options that belong to no axis.
 
 mod assembly;
 mod axes;

@@ -23,8 +23,8 @@ pub struct Options {
     pub stall: StallOptions,
     /// Options of threads.
     pub threads: ThreadOptions,
-    /// The memory limit of memtables, filters, fences and cache together, in bytes. The cache gets the rest; `None` for
-    /// no limit.
+    /// Memory limit of memtables, filters, fence pointers and cache together. The cache gets the memory that the others
+    /// leave. Without `memory`, there is no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<ByteSize>,
 }
@@ -33,16 +33,16 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BlockOptions {
-    /// The size at which a block is closed, before compression: 512 B to 64 KiB.
+    /// Size at which a block is closed, before compression: 512 B to 64 KiB.
     pub size: ByteSize,
-    /// Format `delta`: the number of entries from one full key to the next. The keys between share prefixes with the
-    /// key before.
+    /// Restart interval of format `delta`: the number of entries from one full key (restart point) to the next. Keys in
+    /// between store only the part that differs from the previous key.
     pub restart_interval: u32,
     /// The index inside a block, which finds a key without a search.
     pub index: BlockIndex,
-    /// Index `hash`: the number of keys per bucket, 0.25 to 4. `RocksDB` recommends 0.75.
+    /// Number of keys per bucket of index `hash`, 0.25 to 4. `RocksDB` recommends 0.75.
     pub index_load: f64,
-    /// Whether blocks begin at multiples of their size, so that no directory of their places is needed.
+    /// Whether blocks begin at multiples of their size. Aligned blocks need no directory of block offsets.
     pub align: bool,
     /// The checksum of each block.
     pub checksum: Checksum,
@@ -50,8 +50,8 @@ pub struct BlockOptions {
     pub verify: Verify,
     /// How blocks of memory-mapped tables are read.
     pub mapped: Mapped,
-    /// Whether restart hints are kept in memory, for blocks that are read in place and verified once. With hints, a
-    /// search prefetches only the part of the block that can have its key.
+    /// Whether restart hints are kept in memory for blocks that are read in place and verified once. With hints, a
+    /// search prefetches only the part of the block that can contain its key.
     pub restart_hints: bool,
 }
 
@@ -59,10 +59,11 @@ pub struct BlockOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
-    /// In place, without the cache, which would hold a second copy: `LevelDB`'s way.
+    /// Blocks are read in place and bypass the cache, because the cache would hold a second copy. `LevelDB` does the
+    /// same.
     #[default]
     InPlace,
-    /// Through the cache, like all other blocks.
+    /// Blocks are read through the cache, like all other blocks.
     Cached,
 }
 
@@ -70,10 +71,10 @@ pub enum Mapped {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// At every read from storage.
+    /// The checksum is verified at every read from storage.
     Always,
-    /// At the first read since the table was opened, if storage returns the same bytes each time: in memory-mapped
-    /// tables without compression. Other blocks as with `Always`.
+    /// The checksum is verified at the first read after a table is opened. This applies to memory-mapped tables without
+    /// compression, whose bytes cannot change. Other blocks are verified at every read.
     #[default]
     Once,
 }
@@ -82,17 +83,18 @@ pub enum Verify {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BlockIndex {
-    /// No index: a binary search over restart points.
+    /// Blocks have no index. A lookup is a binary search over restart points.
     #[default]
     None,
-    /// One-byte buckets with the restart point of a hash: `RocksDB`'s data-block hash index.
+    /// The block has a hash table from keys to restart points, with buckets of one byte: `RocksDB`'s data-block hash
+    /// index.
     Hash,
-    /// One byte of the hash of each entry; they are compared together.
+    /// The block has one byte of the hash of each entry. A lookup compares many of these bytes at once.
     Fingerprint,
 }
 
 impl BlockIndex {
-    /// All kinds, in the order of their codes in blocks.
+    /// All kinds of index, in the order of their codes in blocks.
     pub const ALL: [Self; 3] = [Self::None, Self::Hash, Self::Fingerprint];
 }
 
@@ -100,9 +102,9 @@ impl BlockIndex {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TableOptions {
-    /// The bytes of keys and values at which a table is closed and the next one begun.
+    /// Bytes of keys and values at which a table is closed and the next table begins.
     pub capacity: ByteSize,
-    /// The source of the largest key of a table, which is stored in its properties.
+    /// Source of the largest key of a table. The properties of the table store this key.
     pub last_key: LastKey,
 }
 
@@ -111,10 +113,10 @@ pub struct TableOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
-    /// The last block, when the table is closed.
+    /// The largest key is read from the last block when the table is closed.
     #[default]
     Block,
-    /// Each key: it is copied into its own allocation, because it may be the last one. This is the older way.
+    /// Each key is copied into its own allocation, because it may be the last key. This is the older implementation.
     Entry,
 }
 
@@ -123,25 +125,25 @@ pub enum LastKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
-    /// The references of a scan to tables.
+    /// How a scan references tables.
     pub references: TableReferences,
     /// When the readers of a run's tables are created.
     pub readers: TableReaders,
-    /// Maximum bytes that each end of a scan reads at once from a sorted run whose tables are not memory-mapped; 0
-    /// means one block at a time. The scan first reads the blocks of the entries that the caller announced, and then
-    /// twice as many blocks each time.
+    /// Maximum bytes that each end of a scan reads at once from a sorted run whose tables are not memory-mapped. 0
+    /// reads one block at a time. The first read covers the number of entries that the caller announced. Each further
+    /// read is twice as large as the previous one.
     pub read_ahead: ByteSize,
 }
 
-/// The references of a scan to tables, in addition to its reference to the whole view, which keeps the tables
-/// open.
+/// How a scan references tables, in addition to its reference to the whole view, which keeps the tables open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// None. Runs are immutable, and the range borrows their tables.
+    /// The scan borrows the tables of the run, because runs are immutable. It takes no reference to single tables.
     #[default]
     Run,
-    /// One reference to each table that can have keys of the range, in a list of the range. This is the older way.
+    /// The scan keeps a list with a reference to each table that can contain keys of the range. This is the older
+    /// implementation.
     Table,
 }
 
@@ -149,11 +151,11 @@ pub enum TableReferences {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReaders {
-    /// One reader for the run, which moves from table to table.
+    /// One reader serves the run and moves from table to table.
     #[default]
     Lazy,
-    /// One reader for each table that can have keys of the range, created when the range is opened. Blocks are read
-    /// when they are reached. This is the older way.
+    /// Each table that can contain keys of the range gets a reader when the scan is opened. Blocks are read when the
+    /// scan reaches them. This is the older implementation.
     Eager,
 }
 
@@ -169,10 +171,10 @@ pub struct MergeOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MergeKernel {
-    /// A loser tree: one comparison per level of the tree.
+    /// A loser tree needs one comparison per level of the tree.
     #[default]
     LoserTree,
-    /// A binary heap: two comparisons per level of the heap. Source: byron, section 1.2 (D); golsm, "Compaction".
+    /// A binary heap needs two comparisons per level of the heap. Source: byron, section 1.2 (D); golsm, "Compaction".
     Heap,
 }
 
@@ -180,9 +182,9 @@ pub enum MergeKernel {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct StallOptions {
-    /// The number of immutable memtables waiting for their flush at which writers stall.
+    /// Number of immutable memtables that wait for their flush at which writers stall.
     pub frozen_memtables: usize,
-    /// The number of runs in level 0 at which writers stall while the policy has a job; 0 means never.
+    /// Number of runs in level 0 at which writers stall while a compaction is due. 0 never stalls them.
     pub level0_runs: usize,
 }
 
@@ -190,25 +192,25 @@ pub struct StallOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ThreadOptions {
-    /// Maximum number of subcompactions of a compaction, 1 to 64, each on its own thread: `RocksDB`'s option of that
-    /// name. In `counted` mode they run one after the other, so counters and tables depend on this number, but not on
+    /// Maximum number of subcompactions of a compaction, 1 to 64, as in `RocksDB`. Each subcompaction has its own
+    /// thread. In `counted` mode subcompactions run one after the other, so that counters and tables do not depend on
     /// the machine.
     pub max_subcompactions: usize,
-    /// The background work that the write runs that makes it due.
+    /// Background work that a write runs itself if the write makes the work due.
     pub inline: InlineWork,
 }
 
-/// The work that the write that fills a memtable runs before it returns, in `timed` mode. In `counted` mode it runs all
-/// work.
+/// The background work that a write runs before it returns if the write fills a memtable. This applies to `timed` mode.
+/// In `counted` mode, the write runs all background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {
-    /// None. Flushes and compactions have their own threads.
+    /// A write runs no background work. Flushes and compactions have their own threads.
     #[default]
     None,
-    /// The flush. Compactions have their own thread.
+    /// A write runs the flush. Compactions have their own thread.
     Flush,
-    /// The flush, and then every compaction that is due.
+    /// A write runs the flush, and then every compaction that is due.
     All,
 }
 
@@ -252,10 +254,10 @@ impl Default for StallOptions {
     }
 }
 
-/// The largest table capacity, in bytes. Positions in a table are 32-bit numbers, and the last entry may be large.
+/// The largest table capacity, in bytes. Offsets in a table have 32 bits, and the last entry of a table may be large.
 const MAX_TABLE_BYTES: u64 = 2 << 30;
 
-/// The most bytes that a range may read at once, because every range may allocate as many.
+/// The maximum bytes that a scan may read at once. Every scan may allocate this number of bytes.
 const MAX_READ_AHEAD_BYTES: u64 = 16 << 20;
 
 impl Options {

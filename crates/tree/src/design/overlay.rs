@@ -12,7 +12,7 @@ use crate::table::FORMATS;
 /// The names of the groups of plain options in TOML.
 const GROUPS: [&str; 7] = ["block", "table", "range", "merge", "stall", "threads", "memory"];
 
-/// The axes that have a second name: a key in the table of this group or axis.
+/// The axes with a second name, which is a key in the table of this group or axis.
 pub const SECOND_NAMES: [(&str, &str); 2] = [(axes::BLOOM, axes::ALLOCATION), (axes::BLOCK, axes::FORMAT)];
 
 impl Design {
@@ -30,15 +30,16 @@ impl Design {
         table
     }
 
-    /// Returns this design with the keys of `overrides` in place of its own.
+    /// Returns this design with the values of `overrides`.
     ///
     /// * A string (`"blocked"`, `"blocked(bits_per_key=12)"`) changes the kind of a choice. Parameters of the old
-    ///   choice that differ from their defaults are kept if the new kind has them, so replacing one component keeps the
-    ///   memory budget.
-    /// * A table with a `kind` replaces the choice. Keys that it does not name take their defaults.
+    ///   choice that differ from their defaults are kept if the new kind has them. Replacing one component therefore
+    ///   keeps the memory budget.
+    /// * A table with a `kind` replaces the choice. Missing keys take their defaults.
     /// * A table without a `kind` changes parameters of the existing choice.
-    /// * Keys of the axis ([`own_keys()`]), such as `memtable.capacity`, stay until they are named. So do
-    ///   `bloom.allocation` and `block.format`, which are second names of the axes `allocation` and `format`.
+    /// * Keys of the axis ([`own_keys()`]), such as `memtable.capacity`, stay unless `overrides` names them. The keys
+    ///   `bloom.allocation` and `block.format` stay as well, because they are second names of the axes `allocation` and
+    ///   `format`.
     /// * A deprecated name means the name that replaces it: see [`DEPRECATIONS`](super::DEPRECATIONS).
     ///
     /// # Errors
@@ -108,7 +109,7 @@ impl Design {
         Ok(())
     }
 
-    /// Takes the choice of a format out of the block options, and returns the rest of the group.
+    /// Removes the format from the block options, and returns all other options of the group.
     fn override_format(&mut self, group: &str, value: &Value) -> Result<Value, DesignError> {
         let mut value = value.clone();
         if group == axes::BLOCK
@@ -177,8 +178,8 @@ impl Default for Design {
     }
 }
 
-/// Returns the keys in the table of an axis in addition to the parameters of its variant, or in that of a group in
-/// addition to its options.
+/// Returns the keys that the table of an axis has in addition to the parameters of its variant, or that the table of a
+/// group has in addition to its options.
 fn keys_beside(table: &str) -> impl Iterator<Item = &'static str> {
     let second_names = SECOND_NAMES.into_iter().filter(move |(group, _)| *group == table);
     own_keys(table).chain(second_names.map(|(_, key)| key))
@@ -208,7 +209,8 @@ fn changed_params(current: &Choice, changes: Table) -> Value {
     value
 }
 
-/// Returns the new choice with the settings of the old one that it has a parameter for and does not set itself.
+/// Returns the new choice with the settings of the old choice. A setting is taken over if the new choice has the
+/// parameter at its default.
 fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     let variants = axis.variants();
     let defaults =
@@ -229,7 +231,7 @@ fn carried_over(axis: &dyn Axis, old: &Choice, new: &Choice) -> Value {
     Value::Table(table)
 }
 
-/// Returns the value of one variant's parameter in the type of another's: `3.0` becomes `3` for an integer.
+/// Returns a parameter value in the type that another variant uses for the parameter: `3.0` becomes `3` for an integer.
 fn spelt_like(value: &Value, like: &Value) -> Value {
     match (value, like) {
         (Value::Float(number), Value::Integer(_)) if number.fract() == 0.0 => Value::Integer(*number as i64),

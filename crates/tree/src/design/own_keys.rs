@@ -1,5 +1,5 @@
-//! Keys in the table of an axis that are no parameters of its variants. They belong to the axis and are independent of
-//! the choice on it.
+//! Keys in the table of an axis that are not parameters of its variants. These keys belong to the axis and are
+//! independent of the chosen variant.
 
 use catalog::{ByteSize, KeyEntry, read_value};
 use toml::{Table, Value};
@@ -24,7 +24,7 @@ pub(super) const CAPACITY: &str = "capacity";
 /// The key of the memtable filter's size, which is checked against the capacity.
 pub(super) const FILTER: &str = "filter";
 
-/// All keys. All code that reads, writes, sweeps or compares them uses this list.
+/// All keys of axes. All code that reads, writes, sweeps or compares such keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
         entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Bytes of keys and values, plus 8 per entry, at which a memtable becomes immutable.")

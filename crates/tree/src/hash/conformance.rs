@@ -28,12 +28,13 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("similar keys spread evenly by any byte of the hash", close_keys_fall_evenly),
 ];
 
-/// Checks that a hash function keeps every invariant of the axis, and that a tree with it answers like a `BTreeMap`.
+/// Checks every invariant of the axis for a hash function. Also checks that a tree with this function answers like a
+/// `BTreeMap`.
 ///
-/// The function is added to the catalog unless the catalog has it, because a design names it.
+/// The function is added to the catalog unless it is there already, because a design refers to it by name.
 ///
 /// # Errors
-/// The function cannot be added to the catalog; otherwise one line per broken invariant:
+/// The function cannot be added to the catalog; or one line per broken invariant, in the form
 /// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn KeyHasher>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
@@ -70,8 +71,8 @@ fn equal_keys_have_equal_hashes(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that no two of 64 Ki keys of one form have equal 64-bit hashes. One form has keys of zeros of different
-/// lengths.
+/// Checks that 64 Ki keys of each pattern have distinct 64-bit hashes. One pattern consists of keys of zeros with
+/// different lengths.
 fn different_keys_have_different_hashes(subject: &Subject) -> Result<(), String> {
     let zeros: fn(u64) -> Vec<u8> = |len| vec![0; len as usize];
     for ((form, key), keys) in FORMS.into_iter().zip([KEYS; 2]).chain([(("zeros", zeros), 300)]) {
@@ -95,7 +96,8 @@ fn close_keys_fall_evenly(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns how unevenly keys spread over the buckets: χ² against an even spread, in standard deviations from its mean.
+/// Returns how unevenly keys spread over the buckets: the χ² statistic against an even spread, as standard deviations
+/// from its mean.
 fn unevenness(bucket: impl Fn(u64) -> usize) -> f64 {
     let mut counts = [0u32; BUCKETS];
     (0..KEYS).for_each(|key| counts[bucket(key) % BUCKETS] += 1);

@@ -1,6 +1,7 @@
-//! The hash axis: the function from a key to the 64-bit hash that filters and sharded structures share.
+//! The hash axis: the function that maps a key to the 64-bit hash of filters and sharded structures.
 //!
-//! All functions give the same result on every machine and in every version, because filters on disk depend on them.
+//! All functions give equal results on every machine and in every version, because filters on disk depend on the
+//! hashes.
 
 #[macro_use]
 mod hasher;
@@ -20,7 +21,7 @@ use catalog::Catalog;
 
 pub use hasher::KeyHasher;
 
-/// All hash functions. Filters on disk depend on the function, so each table names its own.
+/// All hash functions. Filters on disk depend on the hash function, so each table stores the name of its function.
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),
     "hash",

@@ -143,8 +143,9 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the largest number of subcompactions of a compaction: the design's limit, but no more than its output
-    /// tables. The estimate lets the last table of each part be 20 % empty (`RocksDB`'s rule).
+    /// Returns the largest number of subcompactions of a compaction. It is the limit of the design, but no more than
+    /// the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
+    /// rule).
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.properties().charged_bytes()).sum();
         let options = &self.context.options;
@@ -163,7 +164,7 @@ struct PartMerge<'a> {
     drops_tombstones: bool,
     /// The keys at which the policy cuts the output, in ascending order.
     cuts: &'a [Arc<[u8]>],
-    /// Set when a part did not finish; the other parts then stop too.
+    /// Set when a part did not finish. All other parts then stop as well.
     given_up: AtomicBool,
 }
 
@@ -200,7 +201,7 @@ impl PartMerge<'_> {
         merged
     }
 
-    /// Runs `work` on this thread, and counts its reads as reads of the compaction to the output level.
+    /// Runs `work` on this thread. Reads by `work` count as reads of the compaction to the output level.
     fn counted<T>(&self, work: impl FnOnce() -> T) -> T {
         let counters = self.inner.counters.local();
         let before = counters.compaction_bytes_read.get();
@@ -221,7 +222,7 @@ impl PartMerge<'_> {
         }
     }
 
-    /// Writes the entries of a merge that are below `high`. It is compiled for each merge kernel.
+    /// Writes the entries of a merge whose keys are below `high`. The function is compiled for each merge kernel.
     fn write<'t>(
         &self,
         mut merge: impl Kernel<RunCursor<'t>>,

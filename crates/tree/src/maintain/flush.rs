@@ -63,8 +63,8 @@ impl Inner {
         self.mode == Mode::Counted || self.design.options.threads.inline == InlineWork::All
     }
 
-    /// Runs all due work that has no background thread. If another thread is running such work, the caller waits for it
-    /// and then runs the rest. All work that was due before the call is therefore done after it.
+    /// Runs all due work that has no background thread. If another thread is running such work, the caller first waits
+    /// for that thread. After the call, all work that was due before the call is done.
     pub(crate) fn work_inline(&self) -> Result<()> {
         let _watch = PanicWatch(self);
         if self.flushes_inline() {
@@ -76,7 +76,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Makes the active memtable immutable if it has entries, and returns when it is flushed.
+    /// Makes the active memtable immutable if it has entries, and returns when the memtable is flushed.
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
@@ -116,6 +116,6 @@ impl Inner {
     }
 }
 
-/// The longest time between two checks of a waiting thread. It is bounded because the condition is read before the lock
-/// is taken.
+/// The longest time between two checks of a waiting thread. The time is bounded because the condition is read before
+/// the lock is taken.
 const WAIT_SLICE: std::time::Duration = std::time::Duration::from_millis(2);

@@ -1,4 +1,5 @@
-//! Installs a change of the tree's tables: first durable in the manifest, then visible, each in one step.
+//! Installs a change of the tree's SSTables. The change first becomes durable in the manifest, and then visible, each
+//! in one step.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,13 +20,13 @@ pub(super) struct Change<'a> {
     pub(super) place: OutputRun,
     /// The tables that are added. Tables that only move are in `removed` too.
     pub(super) added: &'a [TableRef],
-    /// The memtable whose entries are in `added`. It is dropped with this change.
+    /// The memtable whose entries are in `added`. The change also drops this memtable.
     pub(super) flushed: Option<&'a Arc<Slot>>,
 }
 
 impl Inner {
-    /// Records a change in the manifest, then publishes it to readers. Files that are no longer part of the tree are
-    /// removed when their last reader releases them.
+    /// Records a change in the manifest, and then publishes the change to readers. Files that are no longer part of the
+    /// tree are removed when their last reader releases them.
     pub(super) fn install(&self, change: &Change<'_>) -> Result<()> {
         let mut manifest = self.manifest.lock();
         let view = self.view.load_full();
@@ -44,8 +45,8 @@ impl Inner {
         };
         manifest.record(&*self.storage, state)?;
         let version = Arc::new(view.version.with(levels, self.range_work()));
-        // The new view and the notification come in one step, because a thread that waits in `settle` must not see one
-        // without the other.
+        // The new view and the notification are published together, because a thread that waits in `settle` must see
+        // both or neither.
         let mut signals = self.signals.state.lock();
         self.swap_view(|view| View {
             active: Arc::clone(&view.active),
@@ -79,7 +80,7 @@ impl Inner {
     pub(crate) fn close(&self) -> Result<()> {
         self.stop_merges_for_ranges();
         self.sync()?;
-        // After this wait, only the WAL of the active memtable is left.
+        // After this wait, the WAL of the active memtable is the only remaining WAL.
         self.wait_until_flushed()?;
         let current = self.log.lock();
         let Some(bytes) = current.file.bytes() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Background work: flushes, compactions, and the threads that do them.
+//! Background work: flushes, compactions, and their threads.
 
 mod compact;
 mod flush;

@@ -14,7 +14,7 @@ use crate::version::TableRef;
 pub(super) struct RunWriter<'a> {
     inner: &'a Inner,
     level: usize,
-    /// The memory budget of the run's filters, if the design has an allocation for it.
+    /// The memory budget of the run's filters, if the design sets one (`design.allocation`).
     filter_budget: Option<FilterBudget>,
     /// The number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
@@ -33,7 +33,7 @@ impl<'a> RunWriter<'a> {
         Self { inner, level, filter_budget, current: None, tables: Vec::new() }
     }
 
-    /// Appends an entry. Its key must be above the last one.
+    /// Appends an entry. The key must be above the previous key.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if self.current.is_none() {
             let id = self.inner.new_file();
@@ -53,7 +53,7 @@ impl<'a> RunWriter<'a> {
         self.close_table()
     }
 
-    /// Completes the run and makes it durable, except for the directory entries of its files.
+    /// Completes the run. All its bytes become durable, but not yet the directory entries of its files.
     pub(super) fn finish(mut self) -> Result<NewTables> {
         self.close_table()?;
         Ok(NewTables(std::mem::take(&mut self.tables)))
@@ -80,7 +80,8 @@ impl<'a> RunWriter<'a> {
     }
 }
 
-/// New tables that belong to no version yet. They are removed on drop unless they are [kept](Self::keep).
+/// New tables that are not yet part of any version. Unless the tables are [kept](Self::keep), dropping this value
+/// removes them.
 pub(super) struct NewTables(Vec<TableRef>);
 
 impl NewTables {

@@ -22,8 +22,8 @@ struct Wanted {
 }
 
 impl Inner {
-    /// Counts one more range of this thread. If a read-triggered compaction is due, wakes the compactor, or runs the
-    /// compaction if the tree has no compactor.
+    /// Counts one more scan of this thread. If a read-triggered compaction is due, the compactor is woken. A tree
+    /// without a compactor runs the compaction here.
     #[inline]
     pub(crate) fn note_range(&self, ranges: u64) {
         let is_time = ranges.is_multiple_of(RANGES_BETWEEN_ASKING) || ranges.is_power_of_two();
@@ -38,7 +38,7 @@ impl Inner {
             return;
         }
         if self.compacts_inline() {
-            // An error does not concern the range, which can go on. It is recorded, and the next write returns it.
+            // An error does not affect the scan, which can go on. The error is recorded, and the next write returns it.
             drop(self.work_inline());
         } else {
             self.signals.state.lock().shape_changed = true;
@@ -66,7 +66,7 @@ impl Inner {
         Some(Wanted { memtable: memtable.is_some(), oldest: view.version.runs[oldest].tables[0].id() })
     }
 
-    /// Returns the work of all ranges so far.
+    /// Returns the work of all scans so far.
     pub(crate) fn range_work(&self) -> RangeWork {
         let counts = self.counters.sum();
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
@@ -85,7 +85,7 @@ impl Inner {
         let job = merge_down_to(&shape, wanted.oldest);
         let Some(job) = job else { return Ok(false) };
         match self.run_job(&version, &job, &[]) {
-            // Unreadable runs stay as they are: writes and ranges go on, and no more read-triggered compactions begin.
+            // Unreadable runs stay as they are. Writes and scans go on, and no more read-triggered compactions begin.
             Err(error) if error.is_of_reading() => {
                 self.stop_merges_for_ranges();
                 Ok(false)
@@ -100,7 +100,7 @@ impl Inner {
         if !*allowed {
             return Ok(false);
         }
-        // This call does not wait for room, because it may run on the compactor that the wait is for.
+        // This call does not wait for room, because it may run on the very compactor that would make room.
         self.begin_memtable(memtable)?;
         drop(allowed);
         let is_waiting = || self.view.load().frozen.iter().any(|slot| Arc::ptr_eq(slot, memtable));
@@ -108,8 +108,8 @@ impl Inner {
         Ok(true)
     }
 
-    /// Prevents further read-triggered compactions. Without this, one could begin a new WAL while the tree is being
-    /// closed.
+    /// Prevents further read-triggered compactions. Otherwise such a compaction could begin a new WAL while the tree is
+    /// being closed.
     pub(super) fn stop_merges_for_ranges(&self) {
         *self.merges_for_ranges.lock() = false;
     }

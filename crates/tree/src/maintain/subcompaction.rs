@@ -14,8 +14,8 @@ pub(super) type Input = Vec<Arc<Table>>;
 /// The number of anchors per part. A part's size is exact to within one anchor.
 const ANCHORS_PER_PART: u64 = 32;
 
-/// Returns the keys at which a compaction of `inputs` is split, in ascending order. It gives at most `parts` parts of
-/// about equal bytes.
+/// Returns the keys at which a compaction of `inputs` is split, in ascending order. There are at most `parts` parts,
+/// with about equal numbers of bytes.
 ///
 /// The anchors are the first keys of blocks at equal distances in the files. Each stands for the bytes up to the next
 /// one (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). The cost of reading them is counted as reads

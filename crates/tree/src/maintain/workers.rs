@@ -8,15 +8,15 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
 
-/// The background threads of one tree. Dropping this value ends and joins them.
+/// The background threads of one tree. Dropping this value ends and joins the threads.
 pub(crate) struct Workers {
     inner: Arc<Inner>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Workers {
-    /// Starts a flusher and a compactor unless writers do their work, and a syncer if the WAL is synced at an interval.
-    /// In `counted` mode there are no background threads.
+    /// Starts a flusher and a compactor, unless writers do this work. Starts a syncer if the WAL is synced at an
+    /// interval. In `counted` mode there are no background threads.
     pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
         let mut workers = Self { inner: Arc::clone(inner), threads: Vec::new() };
         if !inner.flushes_inline() {
@@ -49,8 +49,8 @@ impl Workers {
     }
 }
 
-/// Fails the tree if a thread panics during a flush or compaction. Otherwise the threads that wait for it would never
-/// return.
+/// Marks the tree as failed if a thread panics during a flush or compaction. Otherwise threads that wait for the work
+/// would never return.
 pub(super) struct PanicWatch<'a>(pub(super) &'a Inner);
 
 impl Drop for PanicWatch<'_> {

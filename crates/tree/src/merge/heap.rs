@@ -1,11 +1,11 @@
-//! A merge by a binary heap of sorted sources, as most engines have it; the baseline of the loser tree.
+//! A merge by a binary heap of sorted sources, as in most engines. It is the baseline for the loser tree.
 //!
 //! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array (Williams,
 //! 1964). The source at its root advances in place instead of being removed and inserted again. Each step costs up to 2
 //! · log₂ k comparisons, two per level on the way down.
 //!
-//! Of equal keys the newest is at the root, and the next older one is the smaller child of the root. The merge skips
-//! that child before it advances the newest, so it keeps no copy of returned keys.
+//! If several entries have equal keys, the newest is at the root, and the next older entry is the smaller child of the
+//! root. The merge skips that child before it advances the newest entry, so it keeps no copy of returned keys.
 
 use std::cmp::Ordering;
 
@@ -15,10 +15,10 @@ use super::{Kernel, Source};
 
 /// A merge by a binary heap. It returns exactly the entries of [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
-    /// The sources, newest first. Of equal keys, the one of the first source wins.
+    /// The sources, newest first. If several sources have equal keys, the entry of the first source wins.
     sources: Vec<S>,
     direction: Direction,
-    /// The sources that are not at their end, as a binary heap: each comes before its two children.
+    /// The sources that are not at their end, as a binary heap. Each source sorts before its two children.
     heap: Vec<Contender>,
 }
 
@@ -31,7 +31,7 @@ struct Contender {
 }
 
 impl<S: Source> HeapMerge<S> {
-    /// Compares two sources by their keys; of equal keys, the newer source comes first.
+    /// Compares two sources by their current keys. If the keys are equal, the newer source sorts first.
     fn compare(&self, a: Contender, b: Contender) -> Ordering {
         self.compare_keys(a, b).then(a.source.cmp(&b.source))
     }
@@ -59,7 +59,7 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Moves the contender at `place` down until it comes before its children.
+    /// Moves the contender at `place` down until it sorts before its children.
     fn sift_down(&mut self, mut place: usize) {
         while let Some(child) = self.first_child(place)
             && self.compare(self.heap[child], self.heap[place]).is_lt()
@@ -69,8 +69,8 @@ impl<S: Source> HeapMerge<S> {
         }
     }
 
-    /// Advances the source at `place`, the root or one of its children. At its end, the last source of the heap takes
-    /// its position. This is correct for a child too, because the root comes before every source.
+    /// Advances the source at `place`, which is the root or one of its children. If the source ends, the last source of
+    /// the heap takes its position. This is also correct for a child, because the root sorts before every source.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

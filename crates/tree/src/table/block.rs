@@ -30,8 +30,8 @@ impl Layout {
         }
     }
 
-    /// Returns the last of some restart points whose key is at or below `target`, or the first of them if there is
-    /// none.
+    /// Returns the last of the given restart points whose key is at or below `target`. Returns the first restart point
+    /// if all keys are above.
     #[inline]
     pub(super) fn seek_restart(&self, bytes: &[u8], among: Range<usize>, target: &[u8]) -> Option<usize> {
         match self.entries {
@@ -78,7 +78,7 @@ fn find_without_footer(block: &[u8], key: HashedKey<'_>) -> Option<Found> {
     find_by(&layout_without_footer(block)?, block, key, |_| {})
 }
 
-/// Looks up a key in a block with this layout.
+/// Looks up a key in a block of this layout.
 #[inline]
 fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(bool)) -> Option<Found> {
     match layout.entries {
@@ -88,7 +88,8 @@ fn find_by(layout: &Layout, block: &[u8], key: HashedKey<'_>, note: impl FnOnce(
     }
 }
 
-/// Looks up a key in the part of a block without an index that can have it. `None` if the block is corrupt.
+/// Looks up a key in the part of a block that can contain it, for a block without an index. Returns `None` if the block
+/// is corrupt.
 #[inline]
 pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Found> {
     let work = |layout: &Layout| match layout.entries {
@@ -103,7 +104,7 @@ pub(super) fn find_in_part(block: &[u8], part: &Part, key: &[u8]) -> Option<Foun
 }
 
 /// Calls `work` with the layout of a block. The call is compiled twice: for the default format, whose layout stays in
-/// registers, and for the other formats.
+/// registers, and for all other formats.
 ///
 /// A layout that is passed through memory is written and read in pieces of different sizes. The resulting
 /// store-forwarding stall of the CPU takes as long as a search.

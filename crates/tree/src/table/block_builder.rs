@@ -30,7 +30,7 @@ impl BlockBuilder {
         &self.draft.last_key
     }
 
-    /// Whether the block would exceed `limit` bytes if it were finished after one more entry.
+    /// Whether the block would exceed `limit` bytes with one more entry.
     pub fn would_exceed(&self, entry: &Entry<'_>, limit: usize) -> bool {
         let entries = self.entries + 1;
         let index = match self.draft.index {
@@ -41,7 +41,7 @@ impl BlockBuilder {
         self.writer.bytes_with(&self.draft, entry) + index > limit
     }
 
-    /// Appends an entry. Its key must be above the last one.
+    /// Appends an entry. The key must be above the previous key.
     pub fn add(&mut self, entry: Entry<'_>, hash: KeyHash) {
         self.writer.add(&mut self.draft, &entry);
         if self.draft.index != BlockIndex::None {

@@ -6,13 +6,13 @@ use types::Bytes;
 
 /// The bytes of a data block: owned, or borrowed from the memory-mapped file of its table.
 ///
-/// A borrowed block has no reference count, because threads that change the same count for every block wait for each
-/// other.
+/// A borrowed block has no reference count. Otherwise threads that change the same count for every block would wait for
+/// each other.
 #[derive(Clone, Debug)]
 pub(crate) enum BlockBytes<'t> {
     /// Read or decompressed, and possibly shared with the cache.
     Own(Bytes),
-    /// In place, valid as long as the table.
+    /// Bytes in place. The reference is valid as long as the table.
     InPlace(&'t [u8]),
 }
 

@@ -8,8 +8,8 @@ use super::layout::{Entries, EntryCodec, EntryHead, Layout, Part};
 use super::{delta, pairs, whole};
 use crate::merge::head;
 
-/// The number of entries that are decoded together going forward. Decoding in batches keeps the shared state of
-/// decoding in registers, undisturbed by the work of a merge between two entries.
+/// The number of entries that are decoded together when reading forward. Decoding in batches keeps the state of
+/// decoding in registers. The work of a merge between two entries does not disturb it.
 const ENTRIES_AT_ONCE: usize = 16;
 
 /// Maximum number of key bytes that are decoded together, or a single larger key.
@@ -21,7 +21,7 @@ const MOST_BYTES_OF_MANY: usize = 64 << 10;
 /// The longest key, in bytes, that fits in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// An iterator over one block. It holds the block and some decoded entries; values stay in the block.
+/// An iterator over one block. It holds the block and some decoded entries. Values stay in the block.
 ///
 /// Every method that moves the iterator returns `None` if the block is corrupt.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(super) struct BlockCursor<'t> {
     at: usize,
     /// Forward: the offset of the first entry that is not decoded.
     next_at: usize,
-    /// Backward: the number of restart points before the one whose entries are decoded.
+    /// Backward reading: the number of restart points before the restart point whose entries are decoded.
     restarts_left: usize,
     /// Backward: the end of the entries after that restart point that are not decoded, if there are any.
     rest_end: Option<usize>,
@@ -98,7 +98,7 @@ impl<'t> BlockCursor<'t> {
         self.entries.get(self.at).map_or(0, |entry| entry.head)
     }
 
-    /// Returns the current entry; one without key and value if there is none.
+    /// Returns the current entry. Without a current entry, returns an entry without key and value.
     #[inline]
     pub(super) fn entry(&self) -> Entry<'_> {
         let Some(entry) = self.entries.get(self.at) else { return Entry { key: &[], value: None } };
@@ -146,10 +146,10 @@ impl<'t> BlockCursor<'t> {
         if self.at < self.entries.len() { Some(true) } else { self.decode_more() }
     }
 
-    /// Moves to the first entry in direction that is not before `target`: at or above it going forward, at or below it
-    /// going backward. `Some(false)` if there is none.
+    /// Moves to the first entry in direction that is not before `target`. Forward, this entry is at or above `target`;
+    /// backward, at or below. Returns `Some(false)` if there is no such entry.
     ///
-    /// It must follow [`enter`](Self::enter). `part` is the part of the block that can have `target`, if it is known.
+    /// Call [`enter`](Self::enter) first. `part` is the part of the block that can contain `target`, if it is known.
     pub(super) fn seek(&mut self, target: &[u8], part: Option<&Part>) -> Option<bool> {
         let (block, layout) = (self.block.as_deref()?, &self.layout);
         let among = part.map_or_else(|| layout.all_restarts(), |part| part.restarts.clone());
@@ -186,12 +186,13 @@ impl<'t> BlockCursor<'t> {
         self.rest_end = None;
     }
 
-    /// Decodes the next entries in direction and moves to the first of them. `Some(false)` at the end of the block.
+    /// Decodes the next entries in direction and moves to the first of them. Returns `Some(false)` at the end of the
+    /// block.
     #[inline(never)]
     fn decode_more(&mut self) -> Option<bool> {
         match self.direction {
             Direction::Forward => {
-                // The next key may share bytes with the last one.
+                // The next key may share bytes with the previous key.
                 let last = self.entries.last().map_or(0..0, |last| last.key_start as usize..self.keys.len());
                 self.keys.drain(..last.start);
                 self.entries.clear();
@@ -222,7 +223,8 @@ impl<'t> BlockCursor<'t> {
         Some(!self.entries.is_empty())
     }
 
-    /// Decodes the last entries between a restart point at `start` and `end`, if the keys of all of them are too large.
+    /// Decodes the last entries between a restart point at `start` and `end`, if decoding all keys would take too much
+    /// memory.
     #[cold]
     fn decode_last(&mut self, start: usize, end: usize) -> Option<()> {
         self.forget();
@@ -234,7 +236,7 @@ impl<'t> BlockCursor<'t> {
             all_bytes += entry.shared + entry.suffix.len();
             at = entry.value.end;
         }
-        // Before the first entry to decode, each key overwrites the one before it.
+        // Before the first entry to decode, each key overwrites the previous key.
         let mut from = start;
         loop {
             let entry = self.layout.entry(block, from)?;
@@ -255,8 +257,8 @@ impl<'t> BlockCursor<'t> {
 
     /// Decodes the entries from offset `at` to `end`, and returns the offset at which it stopped.
     ///
-    /// It decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys. At the call,
-    /// `keys` must end with the key before the first of them.
+    /// Decodes at most `limit` entries, and not many more than [`KEY_BYTES_AT_ONCE`] bytes of keys. When this function
+    /// is called, `keys` must end with the key before the first of these entries.
     #[inline]
     fn decode(&mut self, at: usize, end: usize, limit: usize) -> Option<usize> {
         match self.layout.entries {
@@ -306,7 +308,7 @@ impl Decoded {
     }
 }
 
-/// The key before the one that is decoded.
+/// The key before the decoded key.
 struct LastKey {
     start: usize,
     /// The first bytes of the key, first byte lowest, padded with zeros.

@@ -9,11 +9,11 @@ use crate::design::BlockIndex;
 /// The length of a block footer, in bytes.
 pub const BLOCK_FOOTER_BYTES: usize = 8;
 
-/// The footer of a data block. It names the format and the index of the block.
+/// The footer of a data block, which identifies the format and the index of the block.
 pub struct BlockFooter {
     /// The code of the block format. A code never changes its meaning.
     pub format: u8,
-    /// The number of restart points; at least one.
+    /// The number of restart points, at least one.
     pub restart_count: usize,
     /// The kind of index inside the block, which finds a key without a search.
     pub index: BlockIndex,

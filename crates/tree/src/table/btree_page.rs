@@ -1,5 +1,5 @@
-//! B-tree leaf pages as blocks: sorted entries with full keys, an array of slots with their offsets, and a binary
-//! search over the slots. Each block takes whole pages of `block.size`.
+//! B-tree leaf pages as blocks. A page has sorted entries with full keys, an array of slots with their offsets, and is
+//! searched by binary search over the slots. Each block takes whole pages of `block.size`.
 //!
 //! Source: the leaves of the static B-tree of csc443 (section 4.2.3), extended to entries of any size. Leaves of the
 //! source have entries of one size and need no slots (the format "fixed-pairs" of the crate `study`). The inner pages
@@ -79,7 +79,7 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     })
 }
 
-/// Encodes the entries of one page after the other.
+/// Encodes the entries of one page, one after the other.
 #[derive(Default)]
 struct Writer {
     /// The offset of each entry, relative to the first one.

@@ -63,7 +63,7 @@ impl Table {
         Ok(())
     }
 
-    /// Checks that the filter passes a key of the table, that the fence finds its block, and that a lookup finds it.
+    /// Checks one key of the table: the filter accepts the key, the fence finds its block, and a lookup finds the key.
     fn check_key(&self, index: u32, key: &[u8], report: &mut dyn FnMut(Error)) {
         let counters = Counters::default();
         let hashed = HashedKey { bytes: key, hash: self.hash(key) };

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One bit for each block of a table. The thread that verifies a checksum sets it; later reads skip the verification.
+/// One bit for each block of a table. The thread that verifies the checksum of a block sets the bit, and later reads
+/// skip the verification.
 pub(super) struct CheckedBlocks(Box<[AtomicU64]>);
 
 impl CheckedBlocks {
-    /// Creates the bits of `count` blocks, none of them verified.
+    /// Creates the bits of `count` blocks. No block is marked as verified.
     pub(super) fn new(count: u32) -> Self {
         Self((0..count.div_ceil(u64::BITS)).map(|_| AtomicU64::new(0)).collect())
     }

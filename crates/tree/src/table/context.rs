@@ -1,4 +1,4 @@
-//! The context that all tables of one tree share: directory, components and options.
+//! The directory, components and options that all SSTables of one tree share.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) struct TableContext {
     pub(crate) directory: PathBuf,
     /// The seals of the files.
     pub(crate) seals: Seals,
-    /// The number of the tree in this process. It is part of the names of its blocks in the cache.
+    /// The number of the tree in this process. The names of its blocks in the cache contain this number.
     pub(crate) tree: u64,
     /// The block cache.
     pub(crate) cache: Arc<dyn Cache>,
@@ -60,7 +60,7 @@ pub(crate) struct Component<T: ?Sized> {
 }
 
 impl<T: ?Sized> Component<T> {
-    /// Returns this component if it has that label, or else the one that the label names in `catalog`. A table is
+    /// Returns this component if it has that label, or else the component in `catalog` with that label. A table is
     /// always read with the components that wrote it, independent of the current design.
     pub(super) fn named(&self, label: &str, catalog: &Catalog<T>) -> Result<Arc<T>, String> {
         if self.label == label {

@@ -1,4 +1,4 @@
-//! Delta-encoded blocks: each key is stored as its difference from the key before, and as a full key at restart points.
+//! Delta-encoded blocks. A key is stored as its difference from the previous key, or in full at restart points.
 //!
 //! `LevelDB`'s format:
 //!
@@ -62,8 +62,8 @@ pub(super) fn layout(_: &[u8], footer: &BlockFooter) -> Option<Layout> {
 }
 
 impl EntryCodec for Delta {
-    /// The common case is decoded with one load: one byte for each length of the key, and one or two for that of the
-    /// value.
+    /// The common case is decoded with one load: one byte for each length of the key, and one or two bytes for the
+    /// length of the value.
     #[inline]
     fn head(entries: &[u8], at: usize) -> Option<EntryHead> {
         let Some(&[shared, unshared, low, high]) = entries.get(at..)?.first_chunk::<4>() else {
@@ -94,9 +94,10 @@ impl EntryCodec for Delta {
             let head = Self::head(entries, at)?;
             at = head.value.end;
             match head.shared.cmp(&matched) {
-                // It differs from the target where the previous key did, and is below it too.
+                // The key differs from the target where the previous key did, and is also below the target.
                 Ordering::Greater => {}
-                // It differs from the previous key within the matched bytes, and keys ascend: it is above the target.
+                // The key differs from the previous key within the matched bytes, and keys ascend. The key is therefore
+                // above the target.
                 Ordering::Less => return Some(Found::Absent),
                 Ordering::Equal => {
                     let suffix = &entries[head.suffix.clone()];
@@ -132,7 +133,7 @@ fn long_head(entries: &[u8], at: usize) -> Option<EntryHead> {
     })
 }
 
-/// Encodes the entries of one block after the other.
+/// Encodes the entries of one block, one after the other.
 struct Writer {
     interval: u32,
     restarts: Vec<u32>,

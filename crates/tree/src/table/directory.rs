@@ -1,5 +1,5 @@
-//! The block directory: the place of each data block of a table. It is a list of offsets, or computed if blocks are
-//! aligned.
+//! The block directory: the place of each data block in the file of a table. The directory is a list of offsets, or is
+//! computed if blocks are aligned.
 
 use crate::codec::{Reader, put_varint};
 
@@ -26,7 +26,7 @@ pub(super) struct LongBlock {
     block: u32,
     /// The pages of the block beyond the first.
     extra_pages: u32,
-    /// The pages beyond the first of all long blocks before it.
+    /// The number of additional pages of all long blocks before this block, beyond one page per block.
     extra_before: u32,
 }
 

@@ -9,12 +9,12 @@ use crate::design::{BlockIndex, BlockOptions};
 /// The largest size of the numbers before an entry, in bytes.
 const MAX_HEAD_BYTES: usize = 15;
 
-/// The writer of one format. It encodes the entries of one block after the other.
+/// The writer of a format. It encodes the entries of one block, one after the other.
 pub trait EntryWriter: Send {
-    /// Appends the next entry. Its key must be above the one before.
+    /// Appends the next entry. The key must be above the previous key.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
 
-    /// Returns an upper bound for the bytes of the block after one more entry, without its index.
+    /// Returns an upper bound of the size of the block after one more entry, without its index.
     fn bytes_with(&self, draft: &Draft, entry: &Entry<'_>) -> usize;
 
     /// Completes the block, calls [`Draft::end`], and begins the next block.
@@ -41,14 +41,14 @@ impl Draft {
         Self { bytes: Vec::new(), last_key: Vec::new(), index, index_load, hashes: Vec::new() }
     }
 
-    /// Returns an upper bound for the bytes of the block after one more entry: its numbers, the footer, and `around`
+    /// Returns an upper bound of the size of the block after one more entry: its numbers, the footer, and `around`
     /// bytes of the format.
     #[inline]
     pub fn bytes_with(&self, entry: &Entry<'_>, around: usize) -> usize {
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + BLOCK_FOOTER_BYTES
     }
 
-    /// Sets the last key, which shares its first `shared` bytes with the one before.
+    /// Sets the last key. Its first `shared` bytes equal those of the previous key.
     #[inline]
     pub fn set_last_key(&mut self, shared: usize, key: &[u8]) {
         self.last_key.truncate(shared);

@@ -16,13 +16,13 @@ use super::trailer::TRAILER_BYTES;
 /// The most bytes before the key of an entry with short lengths.
 const LENGTHS_BYTES: usize = 8;
 
-/// An entry is large if it has at least this many times the bytes that are prefetched of it.
+/// Minimum size of a large entry, as a multiple of the bytes that are prefetched of an entry.
 const LARGE: usize = 4;
 
 /// The distance between entries and the range to prefetch of each, in bytes.
 ///
-/// It assumes that a block begins with its entries and that all have one size. An entry at another position is a cache
-/// miss.
+/// The spacing assumes that a block begins with its entries and that all entries have equal sizes. An entry at another
+/// position only costs a cache miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntrySpacing {
     step: usize,
@@ -32,8 +32,8 @@ pub(super) struct EntrySpacing {
 }
 
 impl EntrySpacing {
-    /// Returns the distance between the entries of a table. `None` if entries are small, or if it does not follow from
-    /// the stored bytes: in compressed blocks and in blocks that are padded to whole pages.
+    /// Returns the distance between the entries of a table. Returns `None` if entries are small. Also returns `None` if
+    /// stored sizes do not determine the distance: in compressed blocks, and in blocks that are padded to whole pages.
     pub(super) fn of(properties: &Properties, directory: &Directory) -> Option<Self> {
         let entries = properties.entries.max(1);
         let around = u64::from(directory.len()) * (TRAILER_BYTES + BLOCK_FOOTER_BYTES) as u64;
@@ -43,8 +43,8 @@ impl EntrySpacing {
         }
         let step = (stored / entries) as usize;
         // The first key of a block is a full key, so other entries begin later than a multiple of the step, by up to
-        // its length. Restart points take bytes too, so the step is longer than the entries. The difference is one or
-        // two bytes, or a few if the block has a second full key.
+        // the length of a key. Restart points take bytes too, so the step is longer than the entries. The difference is
+        // one or two bytes, or a few if the block has a second full key.
         let key_bytes = (properties.key_bytes / entries) as usize;
         let early = LENGTHS_BYTES + key_bytes / 2;
         let asked = early + LENGTHS_BYTES + 2 * key_bytes;
@@ -81,8 +81,8 @@ mod tests {
     use crate::checksum::Checksum;
     use crate::design::BlockOptions;
 
-    /// Returns a block of as many values of `bytes` bytes as fit in 4 KiB, their number, and the spacing in a table of
-    /// such blocks that are stored in `saved` fewer bytes.
+    /// Returns a block of 4 KiB that is full of values of `bytes` bytes, the number of its entries, and the spacing in
+    /// a table of such blocks. The table stores each block in `saved` fewer bytes.
     fn table(bytes: usize, saved: usize) -> (Vec<u8>, u64, Option<EntrySpacing>) {
         let mut builder = BlockBuilder::new(&Delta, &BlockOptions::default());
         let value = vec![7; bytes];

@@ -13,7 +13,7 @@ use crate::checksum::checksum;
 use crate::error::Result;
 use crate::stats::Counters;
 
-/// The view that a fence has of its table, for reads of one operation.
+/// The view of a table that its fence gets, for the reads of one operation.
 pub(super) struct View<'a> {
     pub(super) file: &'a TableFile,
     pub(super) counters: &'a Counters,

@@ -1,7 +1,7 @@
 //! The fingerprint index of a block: one hash byte per entry.
 //!
-//! A key is compared only with entries of the same byte, 1 in 256 of the others (the leaves of `FPTree`, Oukid et al.,
-//! SIGMOD 2016).
+//! A lookup compares a key only with entries that have the same hash byte, which excludes 255 of 256 other entries (the
+//! leaves of `FPTree`, Oukid et al., SIGMOD 2016).
 //!
 //! ```text
 //! u16 restart interval, u8 × entries: the lowest byte of each key's hash
@@ -32,7 +32,7 @@ pub(super) fn build(hashes: &[KeyHash], interval: usize, out: &mut Vec<u8>) {
 /// The fingerprints of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Fingerprints<'a> {
-    /// The restart interval, in entries; at least one.
+    /// The restart interval in entries, at least one.
     pub(super) interval: usize,
     /// The bytes of the block up to the end of the index.
     bytes: &'a [u8],
@@ -93,8 +93,8 @@ impl Iterator for Matches<'_> {
 #[inline]
 fn equal_last(bytes: &[u8], count: usize, wanted: u8) -> u64 {
     if let Some(group) = bytes.last_chunk::<GROUP>() {
-        // A full group is compared and the bits of the other bytes are shifted out, which is cheaper than a variable
-        // length.
+        // A full group is compared, and the bits beyond its end are shifted out. This is cheaper than comparing a
+        // variable length.
         let (chunks, _) = group.as_chunks::<CHUNK>();
         let masks = chunks.iter().rev().map(|chunk| equal_chunk(chunk, wanted));
         return masks.fold(0, |mask, chunk| mask << CHUNK | u64::from(chunk)) >> (GROUP - count);

@@ -1,4 +1,5 @@
-//! The footer of an SSTable: fixed length, at the end of the file, with the places of the other parts.
+//! The footer of an SSTable. It has a fixed length, is at the end of the file, and stores the places of all other
+//! parts.
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
@@ -78,8 +79,8 @@ impl Footer {
         }
     }
 
-    /// Corrects the checksums in a footer at offset `at` of a file with `seal`: those of all parts within the file, and
-    /// its own.
+    /// Corrects the checksums in a footer at offset `at` of a file with `seal`: the checksums of all parts within the
+    /// file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
         let sections = Self::read(&mut Reader::new(&file[at..])).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
@@ -94,7 +95,7 @@ impl Footer {
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts without checking them.
+    /// Reads the places of the parts. Does not check them.
     pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });

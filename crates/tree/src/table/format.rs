@@ -1,7 +1,7 @@
-//! The trait of block formats: the encoding of the entries of a data block.
+//! The trait of block formats, which define how the entries of a data block are encoded.
 //!
-//! A block of any format ends with the same footer (see `block_footer`), which names the format. A table can therefore
-//! be read under any design. A format may omit the footer if no footer looks like the end of its blocks:
+//! A block of any format ends with the common footer (see `block_footer`), which identifies the format. A table can
+//! therefore be read under any design. A format may omit the footer if no footer looks like the end of its blocks:
 //!
 //! ```text
 //! …        defined by the format
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Restart points are entries with a full key at a known offset. Searches move from one restart point to another, and
-//! indexes refer to them.
+//! indexes refer to restart points.
 
 use super::block_footer::BlockFooter;
 use super::draft::EntryWriter;
@@ -40,7 +40,7 @@ pub trait BlockFormat: Send + Sync {
         None
     }
 
-    /// Returns a writer that encodes the entries of one block after the other.
+    /// Returns a writer that encodes the entries of one block, one after the other.
     fn writer(&self, options: &BlockOptions) -> Box<dyn EntryWriter>;
 
     /// Whether blocks take whole pages, as with `block.align`.

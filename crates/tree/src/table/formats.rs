@@ -9,7 +9,7 @@ use super::format::BlockFormat;
 use super::layout::Layout;
 use super::{btree_page, delta};
 
-/// All formats. The first is the baseline.
+/// All formats. The first format is the baseline.
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     catalog::origin!(),
     "format",
@@ -23,7 +23,7 @@ static OTHERS: LazyLock<Vec<Box<dyn BlockFormat>>> = LazyLock::new(|| {
     formats.filter(|format| ![delta::CODE, btree_page::CODE].contains(&format.code())).collect()
 });
 
-/// Returns the layout of a block. `None` if its format is unknown, or if its parts do not fit in it.
+/// Returns the layout of a block. Returns `None` if the format is unknown or the parts do not fit in the block.
 #[inline]
 pub fn layout_of(block: &[u8]) -> Option<Layout> {
     match BlockFooter::of(block) {
@@ -36,8 +36,8 @@ pub fn layout_of(block: &[u8]) -> Option<Layout> {
 #[inline]
 pub(super) fn layout_behind(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
     match footer.format {
-        // These formats are named here so that they are inlined into the caller, because each get reads a block of the
-        // default format.
+        // These formats are named here so that their code is inlined into the caller, because each get reads a block of
+        // the default format.
         delta::CODE => delta::layout(block, footer),
         btree_page::CODE => btree_page::layout(block, footer),
         code => OTHERS.iter().find(|format| format.code() == code)?.layout(block, footer),

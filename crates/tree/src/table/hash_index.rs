@@ -1,8 +1,8 @@
-//! The hash index inside a block: from the hash of a key to the restart point of its entry (RocksDB's data-block hash
-//! index, 2018).
+//! The hash index of a block. It maps the hash of a key to the restart point of the key's entry (RocksDB's data-block
+//! hash index, 2018).
 //!
-//! Each bucket is one byte. It names a restart point, or is empty, or marks a collision: keys of several restart points
-//! have this bucket, and the block must be searched.
+//! Each bucket is one byte. It contains a restart point, or is empty, or marks a collision. A collision means that keys
+//! of several restart points have this bucket, so the block must be searched.
 
 use types::KeyHash;
 
@@ -17,13 +17,13 @@ const MAX_RESTARTS: usize = 254;
 pub(super) enum Bucket {
     /// No key of the block has this bucket, so the key is absent.
     Empty,
-    /// All keys of this bucket are in the entries from this restart point to the next.
+    /// All keys of this bucket are between this restart point and the next restart point.
     Restart(u8),
     /// Keys of several restart points have this bucket.
     Collision,
 }
 
-/// Appends the buckets for keys with these hashes, one bucket per `keys_per_bucket` keys. Every `interval`-th key is a
+/// Appends the buckets for keys with these hashes, with `keys_per_bucket` keys per bucket. Every `interval`-th key is a
 /// restart point. Appends nothing if there are too many restart points.
 pub(super) fn build(hashes: &[KeyHash], interval: usize, keys_per_bucket: f64, out: &mut Vec<u8>) {
     if hashes.len().div_ceil(interval) > MAX_RESTARTS {
@@ -60,7 +60,8 @@ pub(super) fn lookup(buckets: &[u8], hash: KeyHash) -> Bucket {
     }
 }
 
-/// Returns the bucket of a hash: its low half, scaled. Filters choose their cache line by the high half.
+/// Returns the bucket of a hash, computed from the low half of the hash. Filters choose their cache line by the high
+/// half.
 #[inline]
 fn place(hash: KeyHash, count: usize) -> usize {
     (((hash.0 & 0xffff_ffff) * count as u64) >> 32) as usize

@@ -10,7 +10,7 @@ use crate::design::LastKey;
 pub(super) struct KeptKeys {
     /// All keys, if the filter is built from keys.
     all: Option<KeyList>,
-    /// The last key, in its own allocation, if every key is copied as the possible largest one.
+    /// The last key in its own allocation, if every key is copied because it may be the largest key.
     last: Option<Arc<[u8]>>,
     last_key: LastKey,
 }
@@ -32,7 +32,7 @@ impl KeptKeys {
         }
     }
 
-    /// Returns all keys, if the filter is built from them.
+    /// Returns all keys, if the filter is built from all keys.
     pub(super) fn all(&self) -> Option<&KeyList> {
         self.all.as_ref()
     }

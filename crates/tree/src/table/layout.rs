@@ -1,5 +1,5 @@
-//! The layout of a data block: the places of its parts and the encoding of its entries. It is independent of the
-//! format.
+//! The layout of a data block: the places of its parts and the encoding of its entries. The layout hides the format
+//! from its users.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -21,12 +21,12 @@ pub struct Layout {
     pub entries_end: usize,
     /// The encoding of an entry.
     pub entries: Entries,
-    /// The number of restart points; at least one.
+    /// The number of restart points, at least one.
     pub restart_count: usize,
     /// Location of the restart points.
     pub restarts: Restarts,
-    /// Whether the block has its smallest and its largest key. After the first four bytes of the block come the length
-    /// (`u32`) and the bytes of the one, and then of the other.
+    /// Whether the block stores its smallest and its largest key. After the first four bytes of the block come the
+    /// length (`u32`) and bytes of the smallest key, and then those of the largest key.
     pub has_bounds: bool,
     /// The kind of index inside the block, which finds a key without a search.
     pub index: BlockIndex,
@@ -37,12 +37,12 @@ pub struct Layout {
 /// The encoding of an entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Entries {
-    /// As the difference from the entry before: see `delta`.
+    /// An entry is stored as its difference from the previous entry: see `delta`.
     #[default]
     Delta,
-    /// With its full key: see `whole`.
+    /// An entry is stored with its full key: see `whole`.
     Whole,
-    /// As one of several pairs of the same size: see `pairs`.
+    /// An entry is stored as one of several pairs of equal size: see `pairs`.
     Pairs,
 }
 
@@ -58,14 +58,14 @@ pub enum Restarts {
     Every(u32),
 }
 
-/// An entry encoding. Its methods are compiled into the code that iterates over entries.
+/// An encoding of entries. Its methods are compiled into the code that iterates over entries.
 pub(super) trait EntryCodec {
     /// Decodes the lengths of the entry at offset `at` of `entries`, which end with the last one. `None` if it does not
     /// fit.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
-    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default is for entries with
-    /// full keys.
+    /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation is for
+    /// entries with full keys.
     #[inline]
     fn find_between(entries: &[u8], mut at: usize, end: usize, target: &[u8]) -> Option<Found> {
         while at < end {
@@ -80,7 +80,7 @@ pub(super) trait EntryCodec {
     }
 }
 
-/// The lengths of an entry, and the places of its parts in the block.
+/// The lengths of an entry, and the places of its key and value in the block.
 #[derive(Clone, Debug)]
 pub(super) struct EntryHead {
     /// The number of leading bytes shared with the key before.
@@ -100,19 +100,19 @@ pub enum Found {
     Absent,
     /// A tombstone.
     Tombstone,
-    /// A value, by its place in the block.
+    /// The value of the key, given by its place in the block.
     Value(Range<usize>),
 }
 
 /// The part of a block that can have a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The restart points of the part, at least one. If the block has a restart point at or below the key, the last of
+    /// The restart points of the part, at least one. If the block has restart points at or below the key, the last of
     /// them is in this range.
     pub(super) restarts: Range<usize>,
-    /// The offset at which the part begins; 0 if it begins with the entries.
+    /// The offset at which the part begins. 0 if the part begins with the entries.
     pub(super) start: usize,
-    /// The offset at which the part ends; `None` if it ends with the entries.
+    /// The offset at which the part ends. `None` if the part ends with the entries.
     pub(super) end: Option<usize>,
 }
 
@@ -143,8 +143,8 @@ impl Layout {
         0..self.restart_count
     }
 
-    /// Returns the last of some restart points whose key is at or below `target`, or the first of them if there is
-    /// none.
+    /// Returns the last of the given restart points whose key is at or below `target`. Returns the first restart point
+    /// if all keys are above.
     pub(super) fn seek_among<E: EntryCodec>(
         &self,
         bytes: &[u8],
@@ -163,8 +163,8 @@ impl Layout {
 }
 
 impl Layout {
-    /// Looks up a key by the index of the block or by a binary search, and reports to `note` whether the index
-    /// answered.
+    /// Looks up a key by the index of the block or by a binary search. Reports to `note` whether the index gave the
+    /// answer.
     pub(super) fn find<E: EntryCodec>(
         &self,
         block: &[u8],
@@ -211,8 +211,8 @@ impl Layout {
         (part.start.max(self.entries_start), part.end.unwrap_or(self.entries_end))
     }
 
-    /// Searches for a key in entries with its fingerprint: `first` and the others. Every `interval`-th entry is a
-    /// restart point.
+    /// Searches for a key in the entries that have its fingerprint: in entry `first`, and then in the `others`. Every
+    /// `interval`-th entry is a restart point.
     #[inline]
     pub(super) fn find_matching<E: EntryCodec>(
         &self,

@@ -11,8 +11,8 @@ use super::directory::Directory;
 use super::entry_spacing::EntrySpacing;
 use super::properties::Properties;
 
-/// After this many consecutive parts that were in memory, only a few of the next parts are checked. A check costs one
-/// or two microseconds of the kernel. A part that is not in memory and was not announced is read page by page, which
+/// After this number of consecutive parts that were in memory, only a few of the next parts are checked. A check costs
+/// the kernel one or two microseconds. A part that is not in memory and was not announced is read page by page, which
 /// takes some milliseconds.
 const TRUSTED_PARTS: u32 = 4096;
 

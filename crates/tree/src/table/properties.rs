@@ -7,7 +7,8 @@ use types::{ENTRY_CHARGE_BYTES, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::checksum::Checksum;
 use crate::codec::{Reader, put_bytes, put_varint};
 
-/// The limit of the entries of a table, and of its key and value bytes: positions in the file are 32-bit numbers.
+/// The limit for the number of entries of a table, and for its key and value bytes, because positions in the file are
+/// 32-bit numbers.
 const MOST_BYTES: u64 = 1 << 40;
 
 /// The largest block before compression, in bytes. A block has one entry of any size, and several only below 64 KiB.
@@ -83,8 +84,8 @@ impl Properties {
         properties.is_sound().then_some(properties)
     }
 
-    /// Whether a table can have these properties: no sum of the numbers of several tables overflows, and no block is
-    /// larger than a block with the largest entry.
+    /// Whether a table can have these properties. No sum over several tables may overflow, and no block may be larger
+    /// than a block with the largest entry.
     fn is_sound(&self) -> bool {
         let numbers = [self.entries, self.key_bytes, self.value_bytes];
         self.smallest <= self.largest

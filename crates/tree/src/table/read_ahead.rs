@@ -9,8 +9,8 @@ use crate::stats::Counters;
 
 /// The number of blocks that a range reads from a run at once.
 ///
-/// At first it is the number of blocks that the expected entries need. After that it is one, and doubles with each
-/// read. The range therefore reads at most as many blocks in vain as it uses.
+/// The first read covers the blocks that the expected entries need. The next read covers one block, and each further
+/// read doubles the number. A scan therefore reads at most as many unused blocks as used blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReadAhead {
     /// Maximum number of bytes to read at once; 0 means one block at a time.
@@ -19,20 +19,21 @@ pub(super) struct ReadAhead {
     next: u32,
     /// Whether `next` is the number of blocks that the range is expected to need.
     is_expected: bool,
-    /// The number of unread blocks of the current table that can have keys of the range; `None` until it is computed.
+    /// The number of unread blocks of the current table that can have keys of the range; `None` if it is not computed
+    /// yet.
     left: Option<u32>,
 }
 
 impl ReadAhead {
-    /// Creates the read-ahead of a range that begins in a table like `table`. It reads at most `limit` bytes at once,
-    /// and expects `expected` entries. Blocks of memory-mapped tables are not read ahead.
+    /// Creates the read-ahead of a scan that begins in a table like `table`. At most `limit` bytes are read at once,
+    /// and `expected` entries are expected. Blocks of memory-mapped tables are not read ahead.
     pub(super) fn new(table: &Table, limit: ByteSize, expected: Option<u64>) -> Self {
         if limit.0 == 0 || table.is_mapped() {
             return Self::default();
         }
         let entries =
             expected.map(|entries| entries.saturating_sub(1).saturating_mul(u64::from(table.block_count())));
-        // One block more, because the position of the first entry in its block is unknown.
+        // One more block is needed, because the position of the first entry in its block is unknown.
         let blocks =
             entries.map(|entries| entries.div_ceil(table.properties().entries.max(1)).saturating_add(1));
         Self {
@@ -54,7 +55,7 @@ impl ReadAhead {
     }
 
     /// Returns the number of blocks to read now, at least one. `left` computes the number of blocks of the table that
-    /// can have keys of the range. It is called once per table.
+    /// can have keys of the range. `left` is called once per table.
     pub(super) fn wanted(&mut self, left: impl FnOnce() -> u32) -> u32 {
         if self.next <= 1 {
             return 1;
@@ -62,8 +63,8 @@ impl ReadAhead {
         self.next.min(*self.left.get_or_insert_with(left)).max(1)
     }
 
-    /// Reads at most `most` blocks from `first` on in `direction`, at least one, and otherwise as many as the byte
-    /// limit allows. Returns them in that order.
+    /// Reads at most `most` blocks from `first` on in `direction`, within the byte limit but at least one block.
+    /// Returns the blocks in the order of `direction`.
     pub(super) fn read(
         &self,
         table: &Table,

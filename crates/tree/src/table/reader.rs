@@ -1,4 +1,4 @@
-//! An open table: its filter and fence are in memory, its blocks on storage or in the cache.
+//! An open SSTable. Its filter and fence pointers are in memory, and its blocks on storage or in the cache.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(crate) struct Table {
     file: TableFile,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
-    /// The hash function that the table was written with, if it is not that of the tree.
+    /// The hash function with which the table was written, if it differs from the hash function of the tree.
     own_hash: Option<Arc<dyn KeyHasher>>,
     /// Set when no version of the tree has the table any more. The last reference then removes the file.
     obsolete: AtomicBool,
@@ -134,7 +134,7 @@ impl Table {
         self.file.directory.len()
     }
 
-    /// Returns the size of all data blocks as they are stored, in bytes.
+    /// Returns the stored size of all data blocks, in bytes.
     pub(crate) fn block_bytes(&self) -> u64 {
         self.file.directory.data_bytes()
     }
@@ -151,7 +151,7 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints
     }
 
-    /// Marks the table as part of no version. Its file is removed when the last reference is dropped.
+    /// Marks the table as no longer part of any version. Its file is removed when the last reference is dropped.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -208,7 +208,7 @@ impl Table {
         Some(passes)
     }
 
-    /// Looks up a key that has passed the filter, and appends its value to `value`.
+    /// Looks up a key that has passed the filter. Appends its value to `value`.
     pub(crate) fn find(
         &self,
         key: HashedKey<'_>,
@@ -278,7 +278,7 @@ impl Table {
         Ok(())
     }
 
-    /// Looks up a key in the only block that can have it, or in `part` of that block if it is known.
+    /// Looks up a key in the only block that can contain it, or in `part` of that block if the part is known.
     fn find_in(
         &self,
         index: u32,
@@ -344,12 +344,12 @@ impl Table {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// Returns data blocks by their numbers, from the cache or from storage in one request.
+    /// Returns data blocks by number, from the cache or, in one request, from storage.
     pub(super) fn blocks_together(&self, indexes: &[u32], counters: &Counters) -> Result<Vec<Bytes>> {
         self.file.blocks_together(indexes, counters)
     }
 
-    /// Prefetches at most the first `bytes` bytes of a data block, and its footer, if it is used in place.
+    /// Prefetches at most the first `bytes` bytes of a data block and its footer, if the block is used in place.
     #[inline]
     pub(crate) fn prefetch_block(&self, index: u32, bytes: usize) {
         if self.file.is_in_place {
@@ -358,8 +358,8 @@ impl Table {
         }
     }
 
-    /// Returns the part of a data block that can have a key, if the restart hints know it. Also prefetches the footer
-    /// of the block, because the search needs it, and this overlaps its cache miss with that of the hints.
+    /// Returns the part of a data block that can contain a key, if the restart hints know the part. Also prefetches the
+    /// footer of the block, because the search needs it. The cache misses of footer and hints then overlap.
     #[inline]
     pub(super) fn part(&self, index: u32, key: &[u8]) -> Option<Part> {
         let restart_hints = self.file.restart_hints.as_ref()?;
@@ -390,7 +390,7 @@ impl Table {
         self.file.ahead.prefetch(entries);
     }
 
-    /// Announces to the storage that data blocks are about to be read sequentially, if they are used in place.
+    /// Informs the storage that data blocks will be read sequentially, if the blocks are used in place.
     pub(crate) fn expect_blocks(&self, blocks: Range<u32>) {
         let place = |index| self.file.directory.place(index);
         let ends = (place(blocks.start), blocks.end.checked_sub(1).and_then(place));
@@ -401,8 +401,8 @@ impl Table {
         }
     }
 
-    /// Reads the first data blocks of `range` at once, without the cache: as many as fit in `bytes`, and at least one.
-    /// Returns them with the number of bytes read.
+    /// Reads the first data blocks of `range` at once, without the cache: as many blocks as fit in `bytes`, and at
+    /// least one. Returns the blocks and the number of bytes read.
     pub(crate) fn stream_blocks(&self, range: Range<u32>, bytes: usize) -> Result<(Vec<Bytes>, u64)> {
         self.file.stream_blocks(range, bytes)
     }

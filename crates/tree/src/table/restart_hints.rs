@@ -4,8 +4,8 @@
 //! hints it prefetches only the part that can have the key. The hints of a block are computed when its checksum is
 //! verified, because the verification reads the whole block anyway.
 //!
-//! The prefixes begin after the bytes that all keys of the table share. If the keys of a block share more bytes than
-//! that, their prefixes are equal, and the part is most of the block.
+//! The stored prefixes begin after the bytes that all keys of the table share. If the keys of a block share more bytes,
+//! their prefixes are equal, and the returned part is most of the block.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,7 @@ pub(super) struct RestartHints {
     /// The common prefix of all keys of the table.
     prefix: Box<[u8]>,
     blocks: u32,
-    /// A row for each block. It is allocated when the first block gets hints.
+    /// One row per block. The rows are allocated when the first block gets hints.
     rows: OnceLock<Box<[Row]>>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct RestartHints {
 /// u64       prefix of the first key of the second part
 /// ```
 ///
-/// Several threads may store the hints of the same block, because they write the same words.
+/// Several threads may store the hints of one block at the same time, because all of them write the same words.
 #[repr(align(32))]
 #[derive(Default)]
 struct Row([AtomicU64; WORDS]);
@@ -53,7 +53,7 @@ const PARTS: usize = 0;
 /// The number in a row with the count of restart points.
 const RESTARTS: usize = 1;
 
-/// The index of the offsets of parts, less one: the first part begins with the entries and has no offset.
+/// The index of the offsets of parts, minus one, because the first part begins with the entries and needs no offset.
 const STARTS: usize = 1;
 
 /// The index of the prefixes of parts, less one.
@@ -63,7 +63,7 @@ const HEADS: usize = 6;
 const BASE: usize = 3;
 
 impl RestartHints {
-    /// Creates empty hints for a table with this many blocks and these bounds of its keys.
+    /// Creates empty hints for a table with this number of blocks and these smallest and largest keys.
     pub(super) fn new(blocks: u32, smallest: &[u8], largest: &[u8]) -> Self {
         let prefix = smallest[..types::common_prefix(smallest, largest)].into();
         Self { prefix, blocks, rows: OnceLock::new() }
@@ -127,7 +127,7 @@ impl RestartHints {
         if parts == 0 {
             return None;
         }
-        // The first and the last part that can have the key. Parts between them are known only by their prefixes.
+        // The first and the last part that can contain the key. Parts in between are known only by their prefixes.
         let (mut from, mut to) = (0, 0);
         if let Some(above) = self.head(key).checked_sub(words[BASE]) {
             let above = above >> shift;
@@ -154,7 +154,7 @@ impl RestartHints {
 impl Row {
     fn store(&self, words: [u64; WORDS]) {
         for (at, word) in words.into_iter().enumerate().rev() {
-            // The first word is stored last, so a reader that sees it sees the others too.
+            // The first word is stored last, so a reader that sees the first word also sees the others.
             self.0[at].store(word, if at == 0 { Ordering::Release } else { Ordering::Relaxed });
         }
     }

@@ -1,4 +1,4 @@
-//! Iterates over a sorted run: over its tables in order, and over the blocks of each.
+//! Iterates over a sorted run: over its tables in order, and over the blocks of each table.
 
 use std::collections::VecDeque;
 use std::ops::Bound;
@@ -29,7 +29,7 @@ enum ReadMode {
 /// overlap.
 pub(crate) struct Approach<'t> {
     cursor: Box<RunCursor<'t>>,
-    /// The block, if it is not used in place.
+    /// The current block, if it is not used in place.
     block: Option<BlockBytes<'t>>,
     /// The part of the block that can have the bound, if it is known.
     part: Option<Part>,
@@ -41,7 +41,8 @@ const PREFETCHED_BYTES: usize = 64 << 10;
 /// The number of consecutive blocks after which a range counts as long and announces later blocks.
 const BLOCKS_WALKED: u32 = 4;
 
-/// The number of blocks that a long range announces at once. It announces again after as many blocks.
+/// The number of blocks that a long scan announces at once. After this number of blocks, the scan announces the next
+/// blocks.
 const BLOCKS_AHEAD: u32 = 32;
 
 /// The number of bytes that a streaming cursor reads at once.
@@ -49,7 +50,7 @@ const STREAM_BYTES: usize = 512 << 10;
 
 /// An iterator over one sorted run.
 pub(crate) struct RunCursor<'t> {
-    /// The tables of the run, in key order. They do not overlap.
+    /// The tables of the run in key order, without overlap.
     tables: &'t [Arc<Table>],
     /// References to some of the tables, if the design lets a range count its own references.
     _references: Vec<Arc<Table>>,
@@ -68,7 +69,7 @@ pub(crate) struct RunCursor<'t> {
     walked: u32,
     /// The number of blocks that a range reads at once.
     read_ahead: ReadAhead,
-    /// The end of a range that reads several blocks at once; `None` if it is open.
+    /// The end of a scan that reads several blocks at once; `None` if the scan has no upper bound.
     read_to: Option<Box<[u8]>>,
     /// The bytes after the current block that the range is expected to need, if they are known. Unknown once a range
     /// reads more than it announced.
@@ -102,8 +103,8 @@ impl Source for RunCursor<'_> {
 }
 
 impl<'t> RunCursor<'t> {
-    /// Opens a cursor of a range over a run, and prefetches the block of its first entry in `direction` that `from`
-    /// allows. The range ends at `to`.
+    /// Opens the cursor of a scan over a run. Prefetches the block of the first entry in `direction` that `from`
+    /// allows. The scan ends at `to`.
     pub(crate) fn approach(
         RunReaders { tables, first, references, mut readers, read_ahead, expected }: RunReaders<'t>,
         (from, to): (Bound<&[u8]>, Bound<&[u8]>),
@@ -173,8 +174,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Opens a cursor of a compaction at the first entry of the run at or above `low`. It ends with the last block that
-    /// has entries below `high`. `None` if no block has entries between the two.
+    /// Opens the cursor of a compaction at the first entry of the run at or above `low`. The cursor ends with the last
+    /// block that has entries below `high`. Returns `None` if no block has entries in between.
     pub(crate) fn stream(
         tables: &'t [Arc<Table>],
         low: Option<&[u8]>,
@@ -329,8 +330,7 @@ impl<'t> RunCursor<'t> {
         self.cursor.enter(block, self.direction).ok_or_else(|| self.damage())
     }
 
-    /// Returns the current block of a range. A block in place was prefetched earlier; any other block is prefetched
-    /// now.
+    /// Returns the current block of a scan. A block in place was prefetched earlier. Any other block is prefetched now.
     fn cached_block(&mut self, at: usize, counters: &AllCounters) -> Result<BlockBytes<'t>> {
         let table: &'t Table = &self.tables[at];
         if self.ahead.is_empty() && self.read_ahead.is_on() {
@@ -346,7 +346,7 @@ impl<'t> RunCursor<'t> {
         Ok(block)
     }
 
-    /// Reads the current block and the following ones at once, as many as the read-ahead allows.
+    /// Reads the current block and as many following blocks at once as the read-ahead allows.
     ///
     /// Read errors are ignored here. The range then reads block by block, and returns the error when it reaches the bad
     /// block.

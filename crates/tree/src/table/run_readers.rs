@@ -1,4 +1,4 @@
-//! The tables of a run that a range reads, with their readers if these are created in advance.
+//! The tables of a run that a scan reads, with their readers if readers are created in advance.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct RunReaders<'t> {
     pub(super) tables: &'t [Arc<Table>],
     /// The number of the first table to read.
     pub(super) first: usize,
-    /// Counted references to the tables, if the design requires them in addition to those of the version.
+    /// References to the tables, if the design requires references in addition to the reference to the version.
     pub(super) references: Vec<Arc<Table>>,
     /// Readers of the tables that can have keys of the range, if they are created in advance.
     pub(super) readers: Option<Readers<'t>>,
@@ -29,7 +29,7 @@ pub(crate) struct RunReaders<'t> {
 /// A reader for each table, until it is taken.
 pub(super) struct Readers<'t>(Vec<Option<Reader<'t>>>);
 
-/// The state for reading a table from its first block in the direction of the range. No block was read yet.
+/// The state for reading a table from its first block in the direction of the scan. No block was read yet.
 pub(super) struct Reader<'t> {
     /// The first block to read.
     pub(super) first_block: u32,
@@ -38,8 +38,8 @@ pub(super) struct Reader<'t> {
 }
 
 impl<'t> RunReaders<'t> {
-    /// Creates the state of a range over the tables `inside` of a run, in `direction`. At least one of them must be
-    /// able to have keys of the range. `expected` is the number of entries that the range announced, if it did.
+    /// Creates the state of a scan over the tables `inside` of a run, in `direction`. At least one of the tables must
+    /// be able to have keys of the range. `expected` is the number of entries that the scan announced, if any.
     pub(crate) fn new(
         run: &'t [Arc<Table>],
         inside: Range<usize>,
@@ -73,7 +73,7 @@ impl<'t> Readers<'t> {
         Self(tables.iter().map(reader).collect())
     }
 
-    /// Returns the reader of table number `at`. `None` if it has none or if it was taken.
+    /// Returns the reader of table number `at`. Returns `None` if the table has no reader or its reader was taken.
     pub(super) fn take(&mut self, at: usize) -> Option<Reader<'t>> {
         self.0.get_mut(at)?.take()
     }

@@ -1,4 +1,4 @@
-//! The file of a table that is being written: compresses blocks, adds their trailers and appends them.
+//! The file of a table that is being written. Blocks are compressed, get their trailers and are appended.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::error::Result;
 /// The least number of bytes of an append to storage.
 const WRITE_BUFFER_BYTES: usize = 1 << 20;
 
-/// The file of one table, written from its start to its end.
+/// The file of one table, written from start to end.
 pub(super) struct Store {
     context: Arc<TableContext>,
     /// The seal of the file, which its checksums begin with.
@@ -30,7 +30,7 @@ pub(super) struct Store {
     pub(super) directory: Directory,
     /// The size of the largest block before compression, in bytes.
     pub(super) largest_block_bytes: u64,
-    /// The codec of this table, if it was trained on the first blocks.
+    /// The codec of this table, if it was trained on the first blocks of the table.
     learnt: Option<Arc<dyn Compression>>,
     /// The first blocks, while the codec waits for more training data.
     samples: Option<Samples>,
@@ -105,7 +105,7 @@ impl Store {
         self.buffer.extend_from_slice(&sum.to_le_bytes());
     }
 
-    /// Appends a part of the file other than blocks. It begins at a multiple of `alignment` if it has any bytes.
+    /// Appends a part of the file other than a block. A non-empty part begins at a multiple of `alignment`.
     pub(super) fn append_section(&mut self, bytes: &[u8], alignment: u64) -> Result<Section> {
         if !bytes.is_empty() {
             let padding = self.offset().next_multiple_of(alignment) - self.offset();
@@ -117,7 +117,7 @@ impl Store {
         Ok(Section { offset, len: bytes.len() as u64, checksum: checksum(self.seal, offset, bytes) })
     }
 
-    /// Appends the last bytes of the file and makes all of it durable.
+    /// Appends the last bytes of the file and makes all bytes durable.
     pub(super) fn finish(mut self, last: &[u8]) -> Result<()> {
         self.buffer.extend_from_slice(last);
         self.flush_buffer(0)?;

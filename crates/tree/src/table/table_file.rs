@@ -38,11 +38,12 @@ pub(super) struct TableFile {
     pub(super) directory: Directory,
     pub(super) footer: Footer,
     pub(super) fence_checksums: Vec<u32>,
-    /// Whether blocks are used in place, in a memory-mapped file. This is so if the first block is not compressed.
+    /// Whether blocks are used in place, in a memory-mapped file. Blocks are used in place if the first block is not
+    /// compressed.
     pub(super) is_in_place: bool,
     /// Prefetches blocks before they are read.
     pub(super) ahead: Prefetcher,
-    /// The blocks whose checksums were verified, if one verification is enough.
+    /// The blocks whose checksums were verified, if verifying each block once is enough.
     pub(super) checked: Option<CheckedBlocks>,
     /// The restart hints of the verified blocks.
     pub(super) restart_hints: Option<RestartHints>,
@@ -127,7 +128,7 @@ impl TableFile {
         Ok(Some(&stored[..trailer.stored_len]))
     }
 
-    /// Returns a stored block in place, if its file is memory-mapped.
+    /// Returns a stored block in place, if the file is memory-mapped.
     #[inline]
     pub(super) fn mapped(&self, place: BlockPlace) -> Option<&[u8]> {
         self.file.mapped()?.get(place.offset as usize..)?.get(..place.len)
@@ -197,7 +198,7 @@ impl TableFile {
         Ok((blocks?, stored.len() as u64))
     }
 
-    /// Verifies a stored block with a checksum of this kind, and decompresses it.
+    /// Verifies the checksum of a stored block, and decompresses the block. The checksum has this kind.
     pub(super) fn unpack(&self, stored: &Bytes, place: BlockPlace, kind: Checksum) -> Result<Bytes> {
         let Trailer { codec, stored_len, raw_len } = self.trailer(stored, place, kind)?;
         if codec == RAW {
@@ -208,7 +209,7 @@ impl TableFile {
         decompressed.map_err(|error| Error::block(&self.path, place.offset, &error))
     }
 
-    /// Verifies a stored block with a checksum of this kind, and decodes its trailer.
+    /// Verifies the checksum of a stored block, and decodes its trailer. The checksum has this kind.
     pub(super) fn trailer(&self, stored: &[u8], place: BlockPlace, kind: Checksum) -> Result<Trailer> {
         let trailer = stored.len().checked_sub(TRAILER_BYTES);
         let trailer_at =

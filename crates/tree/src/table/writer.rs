@@ -1,4 +1,4 @@
-//! Writes one table, from its first entry to its footer.
+//! Writes one SSTable, from its first entry to its footer.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::error::{Error, Result};
 
-/// Writes one table. Entries must come in key order. Nothing is durable before [`finish`](Self::finish).
+/// Writes one SSTable. Entries must come in key order. Nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
     context: Arc<TableContext>,
     id: u64,
-    /// The memory budget of the filter, if the design has an allocation for it.
+    /// The memory budget of the filter, if the design sets one (`design.allocation`).
     filter_budget: Option<FilterBudget>,
     store: Store,
     block: BlockBuilder,
@@ -43,7 +43,7 @@ pub(crate) struct TableWriter {
 pub(crate) enum FilterBudget {
     /// Bits per key.
     PerKey(f64),
-    /// Bits for all keys together. Their number is known at the end.
+    /// A number of bits for all keys together. The number of keys is known at the end.
     PerTable(f64),
 }
 
@@ -94,10 +94,10 @@ impl TableWriter {
         })
     }
 
-    /// Appends an entry. Its key must be above the last one.
+    /// Appends an entry. The key must be above the previous key.
     ///
     /// # Errors
-    /// If the key is not above the last one, because the inputs of a compaction can be corrupt; or if writing fails.
+    /// If the key is not above the previous key, because the inputs of a compaction can be corrupt. If writing fails.
     pub(crate) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         if !self.is_empty() && self.block.last_key() >= entry.key {
             return Err(Error::OutOfOrder(self.context.directory.clone()));
@@ -132,7 +132,7 @@ impl TableWriter {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens it. Its name becomes durable when the directory is
+    /// Completes the table, makes its bytes durable and opens the table. Its name becomes durable when the directory is
     /// synced.
     ///
     /// # Panics

@@ -28,13 +28,13 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     }),
 ];
 
-/// Checks that a WAL mode with its default parameters keeps every invariant of the axis, and that a tree with it answers
-/// like a `BTreeMap`, also after the tree was closed and opened.
+/// Checks every invariant of the axis for a WAL mode with its default parameters. Also checks that a tree with this
+/// mode answers like a `BTreeMap`, including after it was closed and opened.
 ///
-/// The mode is added to the catalog unless the catalog has it, because a design names it.
+/// The mode is added to the catalog unless it is there already, because a design refers to it by name.
 ///
 /// # Errors
-/// The mode cannot be added to the catalog; otherwise one line per broken invariant: `kind: "invariant": failure`.
+/// The mode cannot be added to the catalog; or one line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn WalPolicy>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;
     let by_itself = laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS);

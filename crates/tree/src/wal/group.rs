@@ -1,4 +1,4 @@
-//! A WAL with group commit: commits that wait at the same time share a sync.
+//! A WAL with group commit: commits that wait at the same time share one sync.
 
 use catalog::Variant;
 

@@ -1,6 +1,6 @@
 //! The write-ahead log (WAL), which makes writes survive a crash before their memtable is flushed.
 //!
-//! One WAL file covers one memtable. A record has one commit, so a batch is replayed as a whole or not at all.
+//! One WAL file covers one memtable. A record contains one commit, so a batch is replayed completely or not at all.
 
 mod buffered;
 pub mod conformance;
@@ -22,7 +22,7 @@ pub use mode::{CommitSync, WalMode, WalPolicy};
 pub(crate) use record::{HEADER_BYTES, LogPlace, frame};
 pub(crate) use replay::{LogContent, replay};
 
-/// All modes. The first is the baseline.
+/// All WAL modes. The first mode is the baseline.
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",

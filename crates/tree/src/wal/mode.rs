@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-/// A mode of the write-ahead log (WAL): it decides when a write is acknowledged.
+/// A mode of the write-ahead log (WAL). The mode decides when a write is acknowledged.
 ///
-/// Contract: the decisions are the same at every call. A tree asks once, when it is opened, so that no call through
-/// this trait is made per write.
+/// Contract: every call returns equal decisions. A tree asks only once, when it is opened, so that writes make no call
+/// through this trait.
 pub trait WalPolicy: Send + Sync {
     /// The decisions of the mode.
     fn mode(&self) -> WalMode;
@@ -18,10 +18,10 @@ pub trait WalPolicy: Send + Sync {
 pub struct WalMode {
     /// Whether there is a WAL. Without one, a crash of the process loses the writes that are not flushed.
     pub has_log: bool,
-    /// Which commits are synced before they are acknowledged.
+    /// The commits that are synced before they are acknowledged.
     pub commit_sync: CommitSync,
-    /// Whether a new WAL file and its directory entry are durable before its first record, and the whole old file
-    /// before the first record of the next.
+    /// Whether files are synced when a new WAL begins. If so, the new file and its directory entry are durable before
+    /// the first record of the new file. The old file is then completely durable, too.
     pub syncs_at_rotation: bool,
     /// The time between two background syncs, in timed mode; `None` if there are none.
     pub period: Option<Duration>,
@@ -34,7 +34,7 @@ pub enum CommitSync {
     Never,
     /// Every commit is synced separately.
     Each,
-    /// Every commit; the commits that wait at the same time share one sync (group commit).
+    /// Every commit is synced. Commits that wait at the same time share one sync (group commit).
     Shared {
         /// The longest time that the leader of a group waits for the commits that shared the sync before.
         most_wait: Duration,
@@ -46,13 +46,13 @@ impl WalMode {
     pub const NONE: Self =
         Self { has_log: false, commit_sync: CommitSync::Never, syncs_at_rotation: false, period: None };
 
-    /// The decisions of `buffered`: the operating system has a write when it is acknowledged.
+    /// The decisions of `buffered`: when a write is acknowledged, the operating system has it.
     pub const BUFFERED: Self = Self { has_log: true, ..Self::NONE };
 
-    /// The decisions of `sync`: the device has a write when it is acknowledged, by a sync of its own.
+    /// The decisions of `sync`: when a write is acknowledged, the device has it, by a sync for each write.
     pub const SYNC: Self = Self { commit_sync: CommitSync::Each, syncs_at_rotation: true, ..Self::BUFFERED };
 
-    /// The decisions of `group`: the device has a write when it is acknowledged, by a sync that commits share.
+    /// The decisions of `group`: when a write is acknowledged, the device has it, by a sync that several commits share.
     pub const GROUP: Self = Self {
         commit_sync: CommitSync::Shared { most_wait: Duration::from_micros(200) },
         syncs_at_rotation: true,

@@ -1,4 +1,4 @@
-//! The format of a WAL file: a header with its number, and then one framed record per commit.
+//! The format of a WAL file: a header with the number of the file, and then one framed record per commit.
 //!
 //! ```text
 //! log      header record*
@@ -7,10 +7,10 @@
 //! head     u32 length of the operations, varint first sequence number, varint synced
 //! ```
 //!
-//! `synced` is the length of the WAL that was known to be durable when the record was framed. It distinguishes a crash
-//! from corruption. A crash may lose any part of the unsynced end. If a record after a broken one has a `synced` beyond
-//! the broken record, that record was durable, and it is corrupt now. The head has its own checksum, so that it can be
-//! found among other bytes.
+//! `synced` is the length of the WAL that was known to be durable when the record was framed. This length distinguishes
+//! a crash from corruption. A crash may lose any part of the unsynced end of a WAL. If a record after a broken record
+//! has a `synced` beyond the broken record, the broken record was durable, and it is corrupt now. The head of a record
+//! has its own checksum, so that it can be found among other bytes.
 
 use types::SequenceNumber;
 
@@ -109,8 +109,8 @@ pub(super) fn synced_before(bytes: &[u8], seal: u64, at: usize) -> Option<u64> {
     Head::read(bytes, seal, at).map(|head| head.synced)
 }
 
-/// Corrects all checksums of a WAL with `seal` whose places can be determined, so that fuzzing reaches the code after
-/// the checks. Nothing else changes.
+/// Corrects all checksums of a WAL with `seal`, if their places can be determined, so that fuzzing reaches the code
+/// after the checks. All other bytes stay unchanged.
 pub(super) fn reseal(bytes: &mut [u8], seal: u64) {
     let sum = HEADER_BYTES - 4;
     if bytes.len() < HEADER_BYTES {

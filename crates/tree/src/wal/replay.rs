@@ -20,8 +20,8 @@ pub(crate) struct LogContent {
     pub(crate) operations: u64,
     /// The last replayed sequence number, or the number before the WAL if nothing was replayed.
     pub(crate) last_sequence: SequenceNumber,
-    /// The bytes that were not replayed: a commit that a crash cut off and all bytes after it, or the whole WAL if
-    /// there is a gap.
+    /// The number of bytes that were not replayed. They are a commit that a crash cut off and all bytes after it, or
+    /// the whole WAL if there is a gap.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the WAL, if it does not follow the number before. The writes between are missing.
     /// The WAL must not be replayed then, because the writes would have a gap.
@@ -39,8 +39,8 @@ impl LogContent {
     /// Rejected are:
     ///
     /// * a WAL that does not follow that write, if each WAL is synced before the next one is written;
-    /// * a WAL without its header, if the header was synced before the manifest named the WAL. Of the later WALs, the
-    ///   last one may have been begun when the power failed;
+    /// * a WAL without its header, if the header was synced before the manifest named the WAL. Exception: the last of
+    ///   several later WALs may have been begun when the power failed;
     /// * a WAL that is not complete, if the store was closed.
     pub(crate) fn check(
         &self,
@@ -77,8 +77,8 @@ impl LogContent {
 /// operation must follow write `after`.
 ///
 /// Replay ends at the first record that is not intact. Later records were never acknowledged as durable, or replaying
-/// them would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken one. This
-/// is no effect of a crash but corruption, and an error.
+/// them would leave a gap in the writes. A later record may show that the WAL was durable beyond the broken record. In
+/// that case the WAL is corrupt, which is an error, because no crash has this effect.
 pub(crate) fn replay(
     storage: &dyn Storage,
     directory: &Path,
@@ -99,7 +99,7 @@ pub(crate) fn replay(
         has_header: has_header(&bytes, number, seal),
         ..LogContent::default()
     };
-    // A WAL may end with zeros that are not part of it: reserved space that was not used.
+    // A WAL may end with zeros, which are reserved but unused space.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let mut at = 0;
     if content.has_header {

@@ -1,4 +1,4 @@
-//! The rule of a gate: which regressions pass, and which outcomes fail it.
+//! The rule of a gate: the regressions that pass, and the outcomes that fail.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,28 +29,28 @@ pub enum FailOn {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GateRule {
-    /// Largest regression that passes, as `"5%"`. A number passes only if its 95 % confidence interval excludes a larger
-    /// regression. Without it, a number passes unless it regressed.
+    /// Largest regression that passes, as `"5%"`. A comparison passes only if its 95 % confidence interval excludes a
+    /// larger regression. Without a tolerance, a comparison passes unless its verdict is `regressed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<Tolerance>,
-    /// What fails the gate: `"regressed"`, or `"inconclusive"` for undecided numbers as well. By default
+    /// Outcome that fails the gate: `"regressed"`, or `"inconclusive"` for undecided comparisons as well. Default:
     /// `"inconclusive"` with a tolerance, else `"regressed"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fail_on: Option<FailOn>,
 }
 
-/// The outcome of one number at a gate.
+/// The outcome of one comparison at a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum GateOutcome {
-    /// It regressed, with a tolerance by more than that.
+    /// The metric regressed, or regressed by more than the tolerance.
     Failed,
-    /// The trials do not decide.
+    /// The trials do not decide the comparison.
     Undecided,
-    /// It did not regress, with a tolerance by no more than that.
+    /// The metric did not regress, or not by more than the tolerance.
     Passed,
 }
 
-/// The numbers of a gate by their outcome.
+/// The number of comparisons of a gate by outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) failed: usize,

@@ -18,7 +18,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("sums of numbers are right", sums_are_right),
 ];
 
-/// Returns the sampled keys: the first ones, and the last that the format can distinguish.
+/// Returns the sampled keys: the first keys, and the last keys that the format can distinguish.
 fn sample(format: &dyn KeyFormat) -> Vec<u64> {
     let capacity = format.capacity();
     let first = capacity.min(3000);
@@ -49,7 +49,7 @@ fn keys_differ(Subject(format): &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that keys are in the order of their numbers if the format announces this.
+/// Checks that keys sort by their numbers if the format announces this order.
 fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let ids = sample(format).into_iter().flat_map(|index| [KeyId::present(index), KeyId::absent(index)]);
@@ -61,7 +61,7 @@ fn order_is_as_announced(Subject(format): &Subject) -> Result<(), String> {
     }
 }
 
-/// Checks that absent keys are between the present keys, and not all on one side of them.
+/// Checks that absent keys are spread between the present keys, instead of all on one side.
 fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     let present: Vec<Vec<u8>> = (0..2000).map(|index| key(format, KeyId::present(index))).collect();
@@ -71,8 +71,8 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
     if outside <= 10 { Ok(()) } else { Err(format!("{outside} of 2000 absent keys lie outside")) }
 }
 
-/// Checks the key whose number is `span` above that of another: with span 0 the key itself, in an ordered format the
-/// next keys, and always a larger key.
+/// Checks the key whose number exceeds the number of another key by `span`. With span 0 it is the key itself. In an
+/// ordered format it is one of the next keys. It is never smaller.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

@@ -1,4 +1,4 @@
-//! The invariants of distributions of value sizes and scan lengths, each a function of one distribution.
+//! The invariants of value sizes and scan lengths. Each invariant is a function of one distribution.
 
 use catalog::laws::{Invariant, ensure};
 use types::SplitMix64;

@@ -15,7 +15,7 @@ pub struct SyntaxError {
 }
 
 impl Command {
-    /// Parses one line, with or without its line end; `None` if it is empty or a comment.
+    /// Parses one line, with or without its line end. Returns `None` if the line is empty or a comment.
     ///
     /// # Errors
     /// The column of the error, and the form expected there.
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         &self.line[start..self.at]
     }
 
-    /// Returns the next token; `form` is the form of the command that needs it.
+    /// Returns the next token. `form` is the syntax of the command, for the error message.
     fn token(&mut self, form: &str) -> Result<Vec<u8>, SyntaxError> {
         self.skip_blanks();
         match self.peek() {

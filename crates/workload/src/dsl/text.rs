@@ -1,4 +1,4 @@
-//! Writer of streams of operations as lines of the DSL.
+//! Writes streams of operations as lines of the DSL.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::stream::Stream;
 
 /// Writes the first `limit` operations of a phase to `out`, alternating between the threads, and returns their number.
 ///
-/// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A scan of n entries
-/// becomes `r LOW HIGH` with the bounds of n keys, deleted ones included, or with the bounds of its span. The DSL has
-/// no direction. A phase that replays recorded operations has none here; print its requests instead.
+/// A batch and a multi-get become one line per member, and a read-modify-write becomes a get and a put. A scan of n
+/// entries becomes `r LOW HIGH` with the first and last of n keys, deleted keys included, or with the ends of its span.
+/// The DSL has no direction. A phase that replays recorded operations is not written here; print its requests instead.
 ///
 /// # Errors
 /// If `out` cannot be written, or a scan covers more keys than can be sorted.
@@ -103,7 +103,7 @@ impl Printer<'_> {
         };
         let at = |place| order.index(place, keys).map(|index| self.key(index));
         let low = at(first).unwrap_or_else(|| self.key(index));
-        // Upper bound of all keys: longer than any key, and of the largest byte.
+        // An upper bound of all keys: longer than any key, and made of the largest byte.
         let high = at(behind).unwrap_or_else(|| vec![0xff; self.format.max_bytes() + 1]);
         Ok((low, high))
     }

@@ -1,8 +1,7 @@
-//! Keys that are a zero-padded decimal number: the order of keys is the order of their indexes, and people can read
-//! them.
+//! Keys that are zero-padded decimal numbers. Keys sort by their indexes, and people can read them.
 //!
-//! Key i is written as the number 2i, the absent key after it as 2i + 1. If the keys are `scattered`, the number first
-//! goes through a fixed bijection of all numbers of that many digits.
+//! Key i is written as the number 2i, and the absent key after it as 2i + 1. If the keys are `scattered`, the number is
+//! first mapped by a fixed bijection of all numbers with this number of digits.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Numbers as decimal digits.
 
-/// Number of digits of the output: those of a number of up to 64 bits, with leading zeros.
+/// Number of digits of the output: a number of up to 64 bits, with leading zeros.
 pub(super) const DIGITS: usize = 24;
 
 /// Returns `number` in decimal, with leading zeros.
@@ -15,11 +15,12 @@ pub(super) fn decimal_digits(number: u64) -> [u8; DIGITS] {
     digits
 }
 
-/// Returns a number below 10⁸ as eight digits: splits it into lanes of four, two and one digits, all lanes at once.
+/// Returns a number below 10⁸ as eight digits. The number is split into lanes of four, two and one digits, and all
+/// lanes are computed at once.
 #[inline]
 fn eight_digits(number: u64) -> [u8; 8] {
     let fours = (number / 10_000) | ((number % 10_000) << 32);
-    // x / 100 for x < 10 000, in two lanes; then x / 10 for x < 100, in four.
+    // x / 100 for x < 10 000 in two lanes, and then x / 10 for x < 100 in four lanes.
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | ((fours - hundreds * 100) << 16);
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;

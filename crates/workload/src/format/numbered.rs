@@ -71,12 +71,12 @@ impl Numbers {
         }
     }
 
-    /// Returns the number that is `span` above that of a key, if it exists.
+    /// Returns the number that exceeds the number of a key by `span`; `None` if no such number exists.
     pub(super) fn above(&self, key: KeyId, span: u32) -> Option<u64> {
         self.of(key).checked_add(span.into()).filter(|number| *number < self.count)
     }
 
-    /// Returns how many keys exist: each has a number, and so has the absent key after it.
+    /// Returns the number of keys that can exist. Each key needs a number, and so does the absent key after it.
     pub(super) fn keys(&self) -> u64 {
         self.count / 2
     }

@@ -1,4 +1,4 @@
-//! The traits of key formats: encode the number of a key as its bytes.
+//! The traits of key formats, which encode the number of a key as bytes.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub trait KeyFormatPolicy: Send + Sync {
 /// Invariants:
 /// 1. Different keys have different bytes; in particular an absent key never equals a present one.
 /// 2. If [`ordered`](Self::ordered), keys have the order of their numbers.
-/// 3. The absent keys lie among the present ones, each right after its own present key or spread like the present
-///    keys: of many, all but a few lie between the smallest and the largest present key.
-/// 4. If it [has numbers](Self::has_numbers), keys have the order of the numbers they are written as.
+/// 3. The absent keys lie among the present keys: each right after its own present key, or spread like the present
+///    keys. Of many absent keys, all but a few lie between the smallest and the largest present key.
+/// 4. If the format [has numbers](Self::has_numbers), keys sort by the numbers that they encode.
 /// 5. No key is longer than [`max_bytes`](Self::max_bytes), or empty.
 pub trait KeyFormat: Send + Sync {
     /// Appends the bytes of `key`, whose index is below [`capacity`](Self::capacity).
@@ -52,14 +52,14 @@ pub trait KeyFormat: Send + Sync {
         false
     }
 
-    /// Appends the key whose number is `span` above that of `key`, or a key above all keys if it does not exist. Only
-    /// for a format that [has numbers](Self::has_numbers); others append nothing.
+    /// Appends the key whose number exceeds the number of `key` by `span`. If no such key exists, appends a key above
+    /// all keys. Only for a format that [has numbers](Self::has_numbers); other formats append nothing.
     fn append_above(&self, _key: KeyId, _span: u32, _out: &mut Vec<u8>) {}
 
     /// Returns the number of different keys that the format can encode.
     fn capacity(&self) -> u64;
 
-    /// Returns whether the order of keys is that of their numbers.
+    /// Returns whether keys sort by their numbers.
     fn ordered(&self) -> bool;
 
     /// Returns the length of the longest key in bytes.

@@ -1,9 +1,9 @@
-//! Keys that are a big-endian number, padded to a length: the order of keys is the order of their indexes.
+//! Keys that are big-endian numbers, padded to a fixed length. Keys sort by their indexes.
 //!
-//! Key i is written as the number 2i, the absent key after it as 2i + 1. So absent keys sort between the present ones,
-//! and a key that is added later never equals one of them. If the keys are `scattered`, the number first goes through
-//! a fixed bijection, so that neighbours in index order are anywhere in key order and keys stay different. Up to 8
-//! bytes the number fills the key; longer keys are padded after it with the digit `0`, as `db_bench` does.
+//! Key i is written as the number 2i, and the absent key after it as 2i + 1. Absent keys therefore sort between present
+//! keys, and no key that is added later equals an absent key. If the keys are `scattered`, the number is first mapped
+//! by a fixed bijection, so that neighbours in index order are far apart in key order. The number fills keys of up to 8
+//! bytes. Longer keys are padded with the digit `0`, as in `db_bench`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ struct U64 {
 }
 
 impl U64 {
-    /// Returns the number of a key as its first eight bytes; the bytes that a shorter key lacks are 0.
+    /// Returns the number of a key as its first eight bytes. A key of fewer bytes is filled up with 0.
     #[inline]
     fn head(&self, number: u64) -> [u8; 8] {
         let shift = 8 * 8usize.saturating_sub(self.bytes);

@@ -1,8 +1,8 @@
-//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index, so that the order of keys is independent of the
+//! The keys of YCSB: `user` and the decimal FNV-1a hash of the index. The order of keys is therefore independent of the
 //! order of their indexes (`insertorder=hashed`, `zeropadding=1`).
 //!
-//! The absent key of index i is the present one with its last digit replaced by `:`, which sorts after all digits. It
-//! lies among the present keys, and no present key has such a byte.
+//! The absent key of index i is the present key with its last digit replaced by `:`, which sorts after all digits. The
+//! absent key sorts among the present keys, and no present key contains `:`.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const PREFIX: &[u8] = b"user";
 /// Replacement of the last digit of an absent key: the byte after `9`.
 const ABSENT: u8 = b':';
 
-/// The policy and the format in one type, which has no state.
+/// The policy and the format in one type without state.
 struct User;
 
 impl KeyFormatPolicy for User {

@@ -4,13 +4,13 @@ use crate::random::Random;
 
 /// Distribution from which the threads of a phase draw their keys.
 ///
-/// Invariant: [`share`](Self::share) equals the share that the samplers draw, within sampling error.
+/// Invariant: [`share`](Self::share) equals the frequency with which the samplers draw the keys, within sampling error.
 pub trait KeyDistribution: Send + Sync {
     /// Returns the sampler of one thread.
     fn sampler(&self, scope: &Scope) -> Box<dyn KeySampler>;
 
-    /// Returns the share of accesses to the `hottest` most popular of `keys` keys, while no key is added; `None` if it
-    /// has no closed form.
+    /// Returns the fraction of accesses that go to the `hottest` most popular of `keys` keys, while no key is added.
+    /// `None` without a closed form.
     ///
     /// `hottest` is at least 1 and at most `keys`.
     fn share(&self, keys: u64, hottest: u64) -> Option<f64>;
@@ -33,7 +33,7 @@ pub enum Standing {
     Scattered,
     /// Adjacent to each other.
     Together,
-    /// No key is more popular: each is accessed right after its neighbour.
+    /// No key is more popular than another. Each key is accessed right after its neighbour.
     InTurn,
 }
 
@@ -42,9 +42,9 @@ pub enum Standing {
 pub struct Scope {
     /// Number of existing keys at the start of the phase.
     pub keys: u64,
-    /// Expected number of keys at the end of the phase; more than at its start if the phase adds keys.
+    /// Expected number of keys at the end of the phase. If the phase adds keys, it exceeds the number at the start.
     pub planned: u64,
-    /// Expected number of inserts of the phase; 0 if it has none or no known end.
+    /// Expected number of inserts of the phase; 0 if the phase has no inserts or no known end.
     pub inserts: u64,
     /// Seed of the popularity, shared by all threads and phases of a run.
     pub popularity: u64,
@@ -59,7 +59,7 @@ pub struct Scope {
 /// Invariants:
 /// 1. Every index is below the number of existing keys.
 /// 2. Equal random numbers give equal indexes.
-/// 3. Keys drawn in several calls equal those that one call would have drawn.
+/// 3. Keys drawn in several calls equal the keys that one call would have drawn.
 /// 4. Keys are added between calls, never removed: `existing` does not fall.
 pub trait KeySampler: Send {
     /// Fills `keys` with indexes below `existing`, the number of existing keys, which is at least 1.
@@ -67,7 +67,7 @@ pub trait KeySampler: Send {
 }
 
 impl Scope {
-    /// Returns the number of keys to reserve for when `existing` exist: the planned number, but at most twice
+    /// Returns the number of keys to reserve if `existing` keys exist. It is the planned number, but at most twice
     /// `existing`, so that at most every other draw hits a key that does not exist yet.
     pub(crate) fn room(&self, existing: u64) -> u64 {
         if existing < self.planned {

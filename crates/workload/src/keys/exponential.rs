@@ -71,8 +71,8 @@ impl KeyDistribution for Exponential {
     }
 }
 
-/// Sampler of one thread. As in YCSB the distribution is scaled to the number of keys at the start of the phase, and
-/// an age that no key has is drawn again.
+/// Sampler of one thread. As in YCSB, the distribution is scaled to the number of keys at the start of the phase. If no
+/// key has the drawn age, the sampler draws again.
 struct Sampler {
     mean: f64,
 }

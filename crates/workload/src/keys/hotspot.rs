@@ -1,5 +1,5 @@
-//! The hotspot distribution: a small hot set of keys takes most of the accesses, uniformly inside and outside of it,
-//! as YCSB's `HotspotIntegerGenerator`.
+//! The hotspot distribution: a small hot set of keys gets most of the accesses. Accesses are uniform inside the hot set
+//! and uniform outside of it, as in YCSB's `HotspotIntegerGenerator`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Returns how many of `keys` keys are hot: at least one, and at most all but one unless all are.
+    /// Returns how many of `keys` keys are hot: at least one, and at most all but one, unless all keys are hot.
     fn hot(&self, keys: u64) -> u64 {
         ((self.data * keys as f64).round() as u64).clamp(1, keys)
     }
@@ -75,7 +75,7 @@ impl KeyDistribution for Hotspot {
         }
         let (per_hot, per_cold) =
             (self.0.accesses / hot as f64, (1.0 - self.0.accesses) / (keys - hot) as f64);
-        // A hot set whose share of the accesses is below its share of the keys is the colder one.
+        // If a hot set gets fewer accesses per key than the other keys, the other keys are the hotter ones.
         let (first, many, then) =
             if per_hot >= per_cold { (per_hot, hot, per_cold) } else { (per_cold, keys - hot, per_hot) };
         let inside = hottest.min(many);

@@ -1,5 +1,5 @@
-//! The latest distribution: a Zipfian distribution over the age of keys, newest most often, as YCSB's
-//! `SkewedLatestGenerator` and workload D. It follows the keys that the phase adds.
+//! The latest distribution: a Zipfian distribution over the age of keys, in which the newest key is the most popular.
+//! YCSB uses it as `SkewedLatestGenerator` in workload D. Keys that the phase adds are included.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

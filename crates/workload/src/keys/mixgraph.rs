@@ -1,15 +1,15 @@
 //! The mixgraph distribution: hot ranges of keys, and hot keys inside each range. Facebook fitted this model to its
 //! `ZippyDB` traffic, and `RocksDB`'s `db_bench` runs it as `mixgraph`.
 //!
-//! The keys are cut into ranges of equal size. The hotness of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are shuffled.
-//! Inside a range, a power law y = a·xᵇ is inverted at a uniform number, and the result, rounded up, is hashed to a
-//! position in the range. `db_bench` takes the kind of operation, the range, the position and the value size from one
-//! random number, so each key has one kind of operation forever; here they are drawn independently. The hash of
-//! `db_bench` is a Mersenne twister. Here it is another good hash, so positions differ and their distribution does
-//! not.
+//! The keys are split into ranges of equal size. The popularity of range i is a·eᵇⁱ + c·eᵈⁱ, and the ranges are
+//! shuffled. Inside a range, a power law y = a·xᵇ is inverted at a uniform number. The result is rounded up and hashed
+//! to a position in the range. `db_bench` derives the kind of operation, the range, the position and the value size
+//! from one random number, so that each key always has the same kind of operation. Here they are drawn independently.
+//! The hash of `db_bench` is a Mersenne twister. Here the hash is another good one, so positions differ, but their
+//! distribution does not.
 //!
-//! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook",
-//! FAST '20, and the flags `keyrange_dist_*`, `key_dist_*` of `db_bench`.
+//! Source: Cao et al., "Characterizing, Modeling, and Benchmarking `RocksDB` Key-Value Workloads at Facebook", FAST
+//! '20, and the options `keyrange_dist_*` and `key_dist_*` of `db_bench`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,8 @@ impl KeySampler for Sampler {
             let u = random.unit();
             let range = self.cumulative.partition_point(|share| *share <= u) as u64;
             let range = range.min(ranges - 1);
-            // Rounded up, as in the model. At an exact integer the result is one too large, but its hash is as good.
+            // Rounded up, as in the model. At an exact integer the result is one too large, but the hash of that number
+            // is as good.
             let seed = floor_of_power(1.0, random.unit() / self.params.key_a, 1.0 / self.params.key_b) + 1;
             // Ranges have equal size up to rounding: none is empty while there are more keys than ranges.
             let (first, end) = (bound(existing, range, ranges), bound(existing, range + 1, ranges));

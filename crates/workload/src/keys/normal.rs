@@ -16,10 +16,10 @@ deviation = 0.1
 ",
 );
 
-/// Minimum share of draws that must hit a key; the other draws are repeated.
+/// Minimum fraction of draws that must hit a key. All other draws are repeated.
 const LEAST_WITHIN: f64 = 0.01;
 
-/// Minimum deviation, so that draws next to the mean are distinguishable from it at any mean.
+/// Minimum deviation. With less, draws next to the mean could not be distinguished from the mean.
 const LEAST_DEVIATION: f64 = 1e-12;
 
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl Build<dyn KeyDistribution> for Normal {
         if !(0.0..=1.0).contains(&params.mean) {
             return Err(format!("mean is {}; it must be a share of the keys between 0 and 1", params.mean));
         }
-        // Below that, draws next to the mean are indistinguishable from it.
+        // With a smaller deviation, draws next to the mean could not be distinguished from the mean.
         if !(params.deviation >= LEAST_DEVIATION && params.deviation.is_finite()) {
             let deviation = params.deviation;
             return Err(format!(

@@ -13,11 +13,12 @@ pub(crate) trait Ranks: Send {
     fn draw(&self, random: &mut Random) -> u64;
 }
 
-/// Maps the ranks of a distribution to keys by a bijection, so that popular keys are anywhere and no two ranks share a
+/// Maps the ranks of a distribution to keys by a bijection. Popular keys are then scattered, and no two ranks share a
 /// key.
 ///
-/// An added key takes over the rank of an existing key, which becomes the least popular, so popular keys stay popular
-/// while keys are added. Only if more keys are added than planned is the popularity of all keys assigned again.
+/// An added key takes the rank of an existing key, and that existing key becomes the least popular. Popular keys
+/// therefore stay popular while keys are added. If more keys are added than planned, the popularity of all keys is
+/// assigned again.
 pub(crate) struct Permuted<R> {
     ranks: R,
     places: Permutation,
@@ -61,7 +62,7 @@ impl<R: Ranks> KeySampler for Permuted<R> {
     }
 }
 
-/// Maps the ranks of a distribution to keys in key order: the first key is the most popular, and added keys are the
+/// Maps the ranks of a distribution to keys in key order. The first key is the most popular, and added keys are the
 /// least popular.
 pub(crate) struct InOrder<R> {
     ranks: R,

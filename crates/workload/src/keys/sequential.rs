@@ -25,8 +25,8 @@ impl KeyDistribution for Sequential {
     }
 }
 
-/// Position of one thread. Thread t of T visits the keys t, t + T, t + 2 T …, so together the threads visit each key
-/// once per lap.
+/// Position of one thread. Thread t of T threads visits the keys t, t + T, t + 2 T …, so that all threads together
+/// visit each key once per pass.
 struct Cursor {
     next: u64,
     first: u64,
@@ -37,7 +37,7 @@ impl KeySampler for Cursor {
     fn fill(&mut self, _: &mut Random, existing: u64, keys: &mut [u64]) {
         for key in keys {
             if self.next >= existing {
-                // With fewer keys than threads, the thread has no key of its own.
+                // With fewer keys than threads, some threads have no key of their own.
                 self.next = self.first % existing;
             }
             *key = self.next;

@@ -8,7 +8,7 @@ use crate::random::Random;
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
     Variant::plain("uniform", "every key equally often: nothing for a cache to learn", || Box::new(Uniform));
 
-/// The distribution and its sampler in one type, which has no state.
+/// The distribution and its sampler in one type without state.
 struct Uniform;
 
 impl KeyDistribution for Uniform {

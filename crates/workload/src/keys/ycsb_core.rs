@@ -1,10 +1,10 @@
-//! The keys of YCSB's `CoreWorkload` with `requestdistribution=zipfian`: the draws of `ycsb-scrambled`, hashed to as many
-//! keys as `CoreWorkload` expects.
+//! The keys of YCSB's `CoreWorkload` with `requestdistribution=zipfian`. The draws of `ycsb-scrambled` are hashed to
+//! the number of keys that `CoreWorkload` expects.
 //!
-//! `CoreWorkload` hashes the items to N + 2 I + 1 keys, where N keys exist and I inserts are expected, because "the client
-//! may insert keys we didn't expect". Draws of keys that do not exist are repeated. With few keys and many inserts, as in
-//! workload E at a thousand records, most draws are repeated, so that the few existing items among the most frequent ones
-//! get a far larger share than the distribution has.
+//! `CoreWorkload` hashes the items to N + 2 I + 1 keys, where N keys exist and I inserts are expected, because "the
+//! client may insert keys we didn't expect". Draws of keys that do not exist are repeated. With few keys and many
+//! inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys among the most
+//! frequent ones then get far more accesses than the distribution gives them.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 
@@ -36,7 +36,7 @@ impl KeyDistribution for YcsbCore {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Returns the shares without the one key that is hashed to and does not exist.
+    /// Returns the frequencies without the one hashed key that does not exist.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys >= MOST_KEYS {
@@ -87,7 +87,8 @@ mod tests {
         f64::from(*counts.iter().max().unwrap()) / drawn.len() as f64
     }
 
-    /// Tests the keys against those that the items are hashed to by hand: N + 2 I + 1 keys, and only existing ones.
+    /// Compares the drawn keys with keys that the test computes by hashing items to N + 2 I + 1 keys and keeping only
+    /// existing keys.
     #[test]
     fn items_are_hashed_to_the_expected_keys() {
         let (keys, inserts) = (1000, 50);

@@ -1,10 +1,11 @@
-//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items, each
-//! hashed to one of the keys.
+//! YCSB's `ScrambledZipfianGenerator`, bit for bit: Gray's approximate Zipfian distribution over 10¹⁰ items. Each item
+//! is hashed to one of the keys.
 //!
-//! The result is not Zipfian over the keys. The many rare items spread as noise over all of them, so that at a million
-//! keys the hottest 1 % get 40 % of the accesses and not 66 %. It is meant for comparison with published YCSB figures;
-//! `zipfian` is the exact distribution. The items are hashed to the planned keys, and draws of keys that do not exist
-//! yet are repeated. `ycsb-core` hashes them to as many keys as YCSB's `CoreWorkload` does.
+//! The result is not Zipfian over the keys, because the many rare items spread over all keys as noise. At a million
+//! keys, the hottest 1 % of the keys get 40 % of the accesses instead of 66 %. Use this distribution to compare with
+//! published YCSB results; `zipfian` is the exact distribution. The items are hashed to the planned keys, and draws of
+//! keys that do not exist yet are repeated. `ycsb-core` hashes the items to the number of keys that YCSB's
+//! `CoreWorkload` expects.
 //!
 //! Sources: Gray et al., "Quickly Generating Billion-Record Synthetic Databases", SIGMOD '94; YCSB's
 //! `ScrambledZipfianGenerator`, `ZipfianGenerator` and `Utils.fnvhash64`.
@@ -41,7 +42,7 @@ impl KeyDistribution for YcsbScrambled {
         self.shares(keys, &[hottest])?.pop()
     }
 
-    /// Sums the items below the number of keys one by one, and the rarer rest as uniform over all keys.
+    /// Sums the items below the number of keys one by one. All rarer items count as uniform over the keys.
     fn shares(&self, keys: u64, hottest: &[u64]) -> Option<Vec<f64>> {
         const MOST_KEYS: u64 = 10_000_000;
         if keys > MOST_KEYS {
@@ -88,8 +89,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's inversion: an item from one uniform number. It follows the Zipfian distribution exactly for the first two
-/// items, and nearly so for the rest.
+/// Gray's inversion: computes an item from one uniform number. It follows the Zipfian distribution exactly for the
+/// first two items, and nearly for all other items.
 pub(super) struct Gray {
     eta: f64,
     alpha: f64,
@@ -123,7 +124,7 @@ impl Gray {
         }
     }
 
-    /// Returns the smallest uniform number that gives `item` or a later one: the inverse of the inversion.
+    /// Returns the smallest uniform number that gives `item` or a later item. This is the inverse of the inversion.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,
@@ -135,7 +136,8 @@ impl Gray {
         }
     }
 
-    /// Returns the share of each of `keys` keys: items below their number one by one, the rest spread evenly.
+    /// Returns the frequency of each of `keys` keys. Items below the number of keys count one by one. All other items
+    /// are spread evenly.
     pub(super) fn key_shares(&self, keys: u64) -> Vec<f64> {
         let rest = 1.0 - self.edge(keys);
         let mut shares = vec![rest / keys as f64; keys as usize];

@@ -1,10 +1,10 @@
-//! The Zipfian distribution over ranks: exact sampling at any exponent and any number of ranks, and its sums.
+//! The Zipfian distribution over ranks, with exact sampling for any exponent and any number of ranks, and its sums.
 //!
-//! The ranks are cut into buckets: one each for the first [`HEAD`], then buckets that grow by 1/32 of their first
-//! rank. A bucket is chosen in proportion to its width times the weight of its first rank, through an alias table
-//! (Walker 1977, Vose 1991). A rank in the bucket is chosen uniformly, and kept with probability (rank / first
-//! rank)^−θ. That is at least the ratio of the bucket's last rank, which is computed once. A comparison with it
-//! decides all but a few per cent of the draws without a power.
+//! The ranks are split into buckets. The first [`HEAD`] ranks have one bucket each. Each later bucket is 1/32 as wide
+//! as its first rank. A bucket is chosen in proportion to its width times the weight of its first rank, through an
+//! alias table (Walker 1977, Vose 1991). A rank in the bucket is chosen uniformly, and kept with probability (rank /
+//! first rank)^−θ. This probability is at least the ratio of the bucket's last rank, which is computed once. A
+//! comparison with that ratio decides all but a few per cent of the draws without computing a power.
 
 use crate::random::{Random, threshold};
 
@@ -33,7 +33,7 @@ pub(crate) struct Zipf {
     theta: f64,
 }
 
-/// An entry of the alias table: its own bucket below the threshold, the alias above.
+/// A slot of the alias table. A draw below the threshold selects the bucket of the slot, any other draw the alias.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     threshold: u64,
@@ -45,7 +45,7 @@ struct Slot {
 struct Bucket {
     first: u64,
     width: u64,
-    /// Draws below this are kept at any rank of the bucket.
+    /// Draws below this threshold are kept for any rank of the bucket.
     squeeze: u64,
 }
 
@@ -95,9 +95,9 @@ impl Zipf {
     }
 }
 
-/// The Zipfian distribution over a growing number of ranks. It is drawn over a few more ranks, and drawn again if the
-/// rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and growing costs
-/// nothing.
+/// The Zipfian distribution over a growing number of ranks. Draws cover a few more ranks than exist, and are repeated
+/// if the rank does not exist yet. The kept draws have the exact distribution over the existing ranks, and growing
+/// costs nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct GrowingZipf {
     zipf: Zipf,
@@ -107,7 +107,7 @@ pub(crate) struct GrowingZipf {
 }
 
 impl GrowingZipf {
-    /// Creates the distribution over one rank, with a checked exponent.
+    /// Creates the distribution over one rank. The exponent was checked before.
     pub(crate) fn new(theta: f64) -> Self {
         Self { zipf: Zipf::new(1, theta), theta, ranks: 1, room: 1 }
     }
@@ -133,7 +133,8 @@ impl GrowingZipf {
     }
 }
 
-/// Builds a table with a power-of-two number of slots in which every weight has its share of the area (Vose's method).
+/// Builds an alias table with a power-of-two number of slots, in which every weight has its part of the area (Vose's
+/// method).
 fn alias_table(weights: &[f64]) -> Vec<Slot> {
     let slots = weights.len().next_power_of_two().max(2);
     let total: f64 = weights.iter().sum();
@@ -162,8 +163,8 @@ fn alias_table(weights: &[f64]) -> Vec<Slot> {
 
 /// Returns the generalised harmonic number H(n, θ) = Σ i^−θ for i = 1..=n.
 ///
-/// The first terms are summed. The rest is the Euler–Maclaurin formula, whose error is far below that of the sum
-/// itself.
+/// The first terms are summed. The other terms use the Euler–Maclaurin formula, whose error is far below the rounding
+/// error of the sum.
 pub(crate) fn harmonic(n: u64, theta: f64) -> f64 {
     const SUMMED: u64 = 4096;
     let head: f64 = (1..=n.min(SUMMED)).rev().map(|i| (i as f64).powf(-theta)).sum();

@@ -1,5 +1,5 @@
-//! The Zipfian distribution over exactly the existing keys: the key of rank r has a share proportional to r^−θ. The
-//! ranks are scattered over the keys by a bijection, or in the order of the keys.
+//! The Zipfian distribution over exactly the existing keys. The key of rank r is accessed in proportion to r^−θ. The
+//! ranks are scattered over the keys by a bijection, or follow the order of the keys.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

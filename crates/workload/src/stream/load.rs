@@ -9,7 +9,7 @@ use crate::plan::{Extent, PhasePlan, part};
 use crate::random::{Concern, sub_seed};
 use crate::values::Values;
 
-/// The keys that one thread adds: positions t, t + T, t + 2 T … of the order.
+/// The keys that one of T threads adds: positions t, t + T, t + 2 T … of the order.
 pub(super) struct LoadStream {
     order: Placement,
     /// The number of existing keys before the load.
@@ -111,7 +111,7 @@ impl LoadStream {
 }
 
 impl Operation {
-    /// Returns the head of a group; its key is set later, to that of its first member.
+    /// Returns the head of a group. The key of the head is set later to the key of its first member.
     pub(super) fn head(kind: Kind, members: u32) -> Self {
         Self {
             key: KeyId::present(0),

@@ -49,8 +49,8 @@ struct Coin {
     random: Random,
 }
 
-/// The existing keys from the view of this thread: it adds keys of its own, and assumes that the other threads add
-/// theirs at an equal pace.
+/// The number of existing keys from the view of this thread. The thread adds keys itself, and assumes that other
+/// threads add keys at an equal pace.
 struct Growth {
     existing: u64,
     next: u64,
@@ -136,8 +136,7 @@ impl MixedStream {
         filled
     }
 
-    /// Returns how many of the operations are possible before keys or versions run out; if they do, the stream ends
-    /// there.
+    /// Returns the number of operations before keys or versions run out. The stream ends at that point.
     fn within_bounds(&mut self, kinds: &[Kind]) -> usize {
         let writes = kinds.len() as u64 * u64::from(self.members.max(1));
         let keys = kinds.len() as u64 * self.growth.step;
@@ -220,9 +219,11 @@ impl Keys {
         }
     }
 
-    /// Fills in the key of every operation: the next new one for an insert, otherwise one of those that exist by then.
+    /// Fills in the key of every operation. An insert gets the next new key. Other operations get a key that exists by
+    /// then.
     ///
-    /// One key is drawn for every operation, used or not, so that the draws do not depend on the mix.
+    /// One key is drawn for every operation, even if the operation does not use it. The draws therefore do not depend
+    /// on the mix.
     fn fill(&mut self, kinds: &[Kind], growth: &mut Growth, keys: &mut [u64]) {
         match self {
             Self::Recorded { accesses, next, step } => {
@@ -284,7 +285,7 @@ impl DrawnKeys {
         }
     }
 
-    /// Returns `key` or, if it is written and belongs to another thread, a key of this thread.
+    /// Returns `key`. If the key is written and belongs to another thread, returns a key of this thread instead.
     #[inline]
     fn own(&mut self, key: u64, written: bool, existing: u64) -> u64 {
         match &mut self.owned {
@@ -295,12 +296,12 @@ impl DrawnKeys {
 
     #[inline]
     fn fill(&mut self, existing: u64, keys: &mut [u64]) {
-        // A phase that only adds keys may start without keys; its draws are not used.
+        // A phase that only adds keys may start without keys. The drawn keys are then not used.
         self.sampler.fill(&mut self.random, existing.max(1), keys);
     }
 }
 
-/// Returns the number of keys that a replayed trace may write: all of them, whether or not they were loaded.
+/// Returns the number of keys that a replayed trace may write: all keys, whether or not they were loaded.
 fn written_by(mixed: &PlannedMix) -> u64 {
     match &mixed.keys {
         PlannedKeys::Recorded(accesses) if mixed.spec.mix.writes() => {
@@ -323,7 +324,7 @@ fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
     }
 }
 
-/// Returns the expected number of inserts of the phase; 0 if it has no known end.
+/// Returns the expected number of inserts of the phase; 0 if the phase has no known end.
 fn expected_inserts(phase: &PhasePlan, mixed: &PlannedMix) -> f64 {
     phase.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
 }

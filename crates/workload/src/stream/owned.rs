@@ -1,4 +1,4 @@
-//! Selector of keys that one of several threads may write: draws are repeated until the key is the thread's own.
+//! Selects keys that one of several threads may write. Draws are repeated until the key belongs to the thread.
 
 use crate::keys::KeySampler;
 use crate::random::Random;
@@ -6,7 +6,8 @@ use crate::random::Random;
 /// Number of draws at a time.
 const BLOCK: usize = 64;
 
-/// Limit of blocks without an own key; at this limit the distribution has almost all of its weight on others' keys.
+/// Limit of draws, in blocks, without a key of the thread. At this limit, the distribution gives almost all of its
+/// weight to keys of other threads.
 const MOST_BLOCKS: usize = 64;
 
 /// Sampler that draws keys until one belongs to the thread, so the result has the conditional distribution.
@@ -23,7 +24,8 @@ impl OwnedKeys {
         Self { sampler, random, drawn: Vec::new(), thread: u64::from(thread), threads: u64::from(threads) }
     }
 
-    /// Returns `key` if it belongs to the thread, else another that does; at least as many keys exist as threads.
+    /// Returns `key` if it belongs to the thread, else another key of the thread. At least as many keys as threads
+    /// exist.
     #[inline]
     pub(super) fn own(&mut self, key: u64, existing: u64) -> u64 {
         if key % self.threads == self.thread { key } else { self.draw(key, existing) }

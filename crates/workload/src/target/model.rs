@@ -1,4 +1,4 @@
-//! The reference store: a sorted map protected by one lock, simple enough to be correct.
+//! The reference store: a sorted map with one lock, so simple that it is certainly correct.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -30,7 +30,7 @@ impl Entries {
     }
 }
 
-/// Reference store, whose answers every store must give.
+/// The reference store. Every other store must give the answers of this store.
 #[derive(Debug, Default)]
 pub struct Model {
     entries: RwLock<Entries>,

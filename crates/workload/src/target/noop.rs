@@ -1,4 +1,4 @@
-//! A store that does nothing, so that a run on it measures the cost of the harness.
+//! A store that does nothing. A run on this store measures the overhead of the harness.
 
 use super::{Scan, Target, TargetError, Write};
 

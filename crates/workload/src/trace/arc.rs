@@ -1,4 +1,4 @@
-//! The traces of the ARC papers: lines of a first block, a number of blocks, an ignored number and a request number.
+//! The traces of the ARC papers. A line has a first block, a number of blocks, an ignored number and a request number.
 
 use catalog::Variant;
 

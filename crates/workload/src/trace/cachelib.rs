@@ -1,5 +1,5 @@
-//! The traces of Meta's key-value caches: CSV whose header names the columns. `key`, `op` and `size` are required;
-//! `key_size`, `op_count` and `op_time` are read if they exist.
+//! The traces of Meta's key-value caches: CSV with a header that names the columns. `key`, `op` and `size` are
+//! required. `key_size`, `op_count` and `op_time` are optional.
 
 use catalog::Variant;
 

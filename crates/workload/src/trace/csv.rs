@@ -1,6 +1,5 @@
-//! CSV with a map of its columns, which covers block traces such as those of MSR Cambridge, Alibaba, Tencent and
-//! `UMass`.
-//! The default map is that of the CSV which `lsmbench trace convert` writes.
+//! CSV with a configurable map of columns. It covers block traces such as those of MSR Cambridge, Alibaba, Tencent and
+//! `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -308,7 +307,8 @@ fn nanoseconds(time: &[u8], unit: TimeUnit) -> Result<u64, String> {
     }
 }
 
-/// Splits a row. A field in double quotes may contain separators; two quotes in it are one.
+/// Splits a row into fields. A field in double quotes may contain separators, and two double quotes inside stand for
+/// one.
 fn split(line: &[u8], separator: u8) -> Vec<Vec<u8>> {
     let mut fields = vec![Vec::new()];
     let mut is_quoted = false;

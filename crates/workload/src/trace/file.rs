@@ -1,4 +1,4 @@
-//! A trace as a phase names it, and the stream of its records.
+//! A trace file as a phase names it, and the stream of its records.
 
 use std::path::{Path, PathBuf};
 
@@ -15,9 +15,9 @@ use super::record::TraceRecord;
 /// Location and format of a trace: `{ kind = "raw", file = …, width = 4, endian = "big" }`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceFile {
-    /// The file; relative paths start from the file that names it.
+    /// The path of the file. Relative paths start from the file that names it.
     pub file: PathBuf,
-    /// The reader, one of [`TRACES`]; `None` to recognise it by the content of the file.
+    /// The reader, one of [`TRACES`]; `None` recognises the format by the content of the file.
     pub format: Option<Choice>,
 }
 
@@ -43,8 +43,8 @@ impl TraceFile {
         Ok(Self { file, format: Some(TRACES.choose(&Value::Table(format))?) })
     }
 
-    /// Creates a trace whose format is recognised by its content, unless `kind` names it: a reader, or a reader with
-    /// parameters such as `raw(width=8)`.
+    /// Creates a trace. `kind` names a reader, or a reader with parameters such as `raw(width=8)`. Without `kind`, the
+    /// format is recognised by the content of the file.
     ///
     /// # Errors
     /// An unknown reader, or a wrong parameter.
@@ -98,7 +98,7 @@ impl TraceFile {
     /// Reads all accesses in recorded order, each as the number of its key.
     ///
     /// # Errors
-    /// The file is missing, corrupt, truncated or empty, or its keys are no numbers of one width.
+    /// The file is missing, corrupt, truncated or empty, or its keys are not numbers of one width.
     pub fn read(&self, base: &Path) -> Result<Vec<u64>, TraceError> {
         let stream = self.open(base)?;
         let path = stream.path.clone();
@@ -144,7 +144,7 @@ impl TraceStream {
         self.width
     }
 
-    /// Returns what the reader has left out or assumed so far.
+    /// Returns notes about skipped records and assumptions, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         self.records.notes()
     }
@@ -167,7 +167,7 @@ fn built(format: &Choice) -> Box<dyn TraceReader> {
     TRACES.build(format).expect("it was built once when it was chosen")
 }
 
-/// Returns the first reader, with its default parameters, that recognises a file by its beginning.
+/// Returns the first reader that recognises a file by its beginning, with default parameters.
 fn recognized(head: &TraceHead<'_>) -> Option<Choice> {
     let kinds: Vec<&str> = TRACES.variants().iter().map(|variant| variant.kind).collect();
     let choices = kinds.into_iter().filter_map(|kind| TRACES.choose(&kind.into()).ok());

@@ -14,7 +14,7 @@ pub struct TraceHead<'a> {
 }
 
 impl<'a> TraceHead<'a> {
-    /// Creates the head of a file; `is_whole` if the file has no further bytes.
+    /// Creates the head of a file. `is_whole` means that the file has no further bytes.
     pub fn new(bytes: &'a [u8], is_whole: bool) -> Self {
         Self { bytes, is_whole }
     }
@@ -24,7 +24,7 @@ impl<'a> TraceHead<'a> {
         self.bytes
     }
 
-    /// Iterates over the first whole lines, without their ends and without empty ones.
+    /// Iterates over the first complete lines, without line ends and without empty lines.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> {
         let end = match self.is_whole {
             true => self.bytes.len(),
@@ -34,7 +34,7 @@ impl<'a> TraceHead<'a> {
         lines.filter(|line| !line.is_empty()).take(LOOKED_AT)
     }
 
-    /// Returns whether there are lines and all of them satisfy `matches`.
+    /// Returns whether there are lines and whether all of them satisfy `matches`.
     pub fn all_lines(&self, matches: impl FnMut(&[u8]) -> bool) -> bool {
         let mut lines = self.lines().peekable();
         lines.peek().is_some() && lines.all(matches)
@@ -45,7 +45,7 @@ impl<'a> TraceHead<'a> {
         self.bytes.as_chunks::<BYTES>().0.iter().take(LOOKED_AT)
     }
 
-    /// Returns whether the file is a number of records of this size, as far as the head shows.
+    /// Returns whether the file may consist of records of this size, judged by its beginning.
     pub fn may_be_records_of(&self, bytes: usize) -> bool {
         self.bytes.len() >= bytes && (!self.is_whole || self.bytes.len().is_multiple_of(bytes))
     }

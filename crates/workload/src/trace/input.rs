@@ -11,17 +11,17 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use super::head::HEAD_BYTES;
 
-/// Memory limit of the decompression of `.xz`, in KiB: enough for every preset of `xz`.
+/// Memory limit of `.xz` decompression in KiB. It is enough for every preset of `xz`.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
-/// Binary logarithm of the largest window of `.zst` in bytes: 128 MiB, as `zstd --long` writes it.
+/// Binary logarithm of the largest `.zst` window in bytes: 128 MiB, as `zstd --long` writes it.
 const ZSTD_WINDOW_LOG: u32 = 27;
 
 /// Size in bytes to which a compressed trace of any length may decompress.
 const SPARE_BYTES: u64 = 16 << 20;
 
-/// Maximum compression ratio beyond that. Recorded accesses shrink to a few hundredths at best; a few bytes that
-/// decompress to all memory are not a trace.
+/// Maximum compression ratio beyond that size. Recorded accesses compress to a few hundredths at best. A few bytes that
+/// would decompress to all memory are not a trace.
 const MOST_RATIO: u64 = 256;
 
 /// Length of the longest line: a key and a value with every byte escaped, and some other fields.
@@ -105,7 +105,7 @@ impl TraceInput {
         Ok(Self { reader, folder, offset: 0, line: 0 })
     }
 
-    /// Reads the first bytes without consuming them, and returns them with whether they are all.
+    /// Returns the first bytes without consuming them, and whether these are all bytes.
     pub(super) fn peek(&mut self) -> io::Result<(Vec<u8>, bool)> {
         let mut head = Vec::new();
         self.reader.by_ref().take(HEAD_BYTES as u64).read_to_end(&mut head)?;
@@ -115,7 +115,7 @@ impl TraceInput {
         Ok((head, is_whole))
     }
 
-    /// Returns the folder of the file, from which relative paths in it start.
+    /// Returns the folder of the file. Relative paths in the file start from this folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

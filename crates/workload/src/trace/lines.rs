@@ -9,13 +9,13 @@ use super::record::TraceRecord;
 
 /// Parser of the lines of a format.
 pub(super) trait LineFormat: Send {
-    /// Parses one line and appends its records to `records`; a line may have none.
+    /// Parses one line and appends its records to `records`. A line may have no records.
     ///
     /// # Errors
     /// Description of the error.
     fn parse(&mut self, line: &[u8], records: &mut Records) -> Result<(), String>;
 
-    /// Returns what was left out or assumed so far.
+    /// Returns notes about skipped records and assumptions so far.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! The traces of the LIRS papers: one block number a line, with `*` between passes.
+//! The traces of the LIRS papers: one block number per line, with `*` between passes.
 
 use catalog::Variant;
 

@@ -1,4 +1,4 @@
-//! The `oracleGeneral` format of libCacheSim: little-endian records of 24 bytes, which are the time in seconds, the
+//! The `oracleGeneral` format of libCacheSim: little-endian records of 24 bytes. A record has the time in seconds, the
 //! number of the object, its size, and the position of its next access.
 
 use catalog::Variant;
@@ -44,7 +44,7 @@ impl Fields {
         }
     }
 
-    /// Returns whether the next access can be that of record number `at`: after it, or never.
+    /// Returns whether the next access of record number `at` is possible: it comes later in the file, or never.
     fn is_possible_at(&self, at: u64) -> bool {
         self.next == -1 || u64::try_from(self.next).is_ok_and(|next| next >= at)
     }

@@ -21,7 +21,7 @@ impl<'a> Payload<'a> {
         std::mem::take(&mut self.bytes)
     }
 
-    /// Returns the next `bytes` bytes; `what` names them in errors.
+    /// Returns the next `bytes` bytes. `what` is their name in errors.
     pub(super) fn take(&mut self, bytes: usize, what: &str) -> Result<&'a [u8], String> {
         let Some((taken, rest)) = self.bytes.split_at_checked(bytes) else {
             return Err(format!("the record ends inside of {what}"));

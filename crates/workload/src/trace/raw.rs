@@ -1,4 +1,4 @@
-//! Raw traces: fixed-width integers, one key access each.
+//! Raw traces: fixed-width integers. Each integer is one access to a key.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

@@ -11,10 +11,10 @@ use super::record::TraceRecord;
 
 /// Reader of recorded operations in one format.
 ///
-/// Contract: a file always gives the same records, and memory does not grow with the length of the file.
+/// Contract: reading a file always gives equal records, and memory does not grow with the length of the file.
 pub trait TraceReader: Send + Sync {
-    /// Returns whether a file that begins with `head` has this format. A format that is not recognisable by its content
-    /// returns false; users name it with `kind`.
+    /// Returns whether a file that begins with `head` has this format. Returns false if the format cannot be recognised
+    /// by content. Users then name it with `kind`.
     fn recognizes(&self, _head: &TraceHead<'_>) -> bool {
         false
     }
@@ -26,12 +26,12 @@ pub trait TraceReader: Send + Sync {
     fn records(&self, input: TraceInput) -> Result<Box<dyn TraceRecords>, RecordError>;
 
     /// Returns the length of a key in bytes, 1 to 8, if all keys are big-endian numbers of one width. Only such a trace
-    /// can supply the keys of a `mix`.
+    /// can supply keys for a `mix`.
     fn width(&self) -> Option<usize> {
         None
     }
 
-    /// Returns whether a record is only a key, so that a replay reads a loaded store unless the phase says otherwise.
+    /// Returns whether a record is only a key. By default, such a trace is replayed as reads of a loaded store.
     fn has_only_keys(&self) -> bool {
         false
     }
@@ -45,7 +45,7 @@ pub trait TraceRecords: Send {
     /// The content violates the format, at a byte or line that the error names.
     fn read(&mut self) -> Result<Option<TraceRecord>, RecordError>;
 
-    /// Returns what the reader has left out or assumed so far, one sentence each.
+    /// Returns notes about skipped records and assumptions so far, one sentence each.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
@@ -103,7 +103,7 @@ pub enum TraceError {
     /// Two traces of one workload have keys of different widths.
     #[error("the traces of one workload must have one width, but there are {first} and {second} bytes")]
     Widths {
-        /// One of the widths.
+        /// One of the two widths, in bytes.
         first: usize,
         /// Another width.
         second: usize,

@@ -1,4 +1,4 @@
-//! One recorded operation, as every reader of traces returns it.
+//! The operation of a record, in the common form of all trace readers.
 
 /// Kind of a recorded operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,7 +14,7 @@ pub enum TraceOperation {
     DeleteRange,
     /// Reads entries in key order from a key on.
     Scan,
-    /// Reads the value of one key, then sets it: a merge, an increment or an append.
+    /// Reads the value of one key, and then sets it: a merge, an increment or an append.
     ReadModifyWrite,
 }
 
@@ -52,11 +52,11 @@ pub struct TraceRecord {
     pub family: u32,
     /// The key, or the first key of a scan or a range delete.
     pub key: Vec<u8>,
-    /// The exclusive end key of a scan or a range delete, if it has one; the smallest key of a backward scan.
+    /// The exclusive end key of a scan or a range delete, if recorded. For a backward scan, the smallest key.
     pub end: Option<Vec<u8>>,
-    /// The maximum number of entries of a scan, if it has one.
+    /// The maximum number of entries of a scan, if recorded.
     pub count: Option<u32>,
-    /// Whether a scan reads from larger keys to smaller ones, from its key on.
+    /// Whether a scan starts at its key and reads from larger keys to smaller keys.
     pub backward: bool,
     /// The size of the value in bytes, if it was recorded.
     pub value_bytes: Option<u32>,
@@ -65,7 +65,7 @@ pub struct TraceRecord {
 }
 
 impl TraceRecord {
-    /// Creates an operation on one key, of which nothing else is known.
+    /// Creates an operation on one key, without any other information.
     pub fn new(operation: TraceOperation, key: impl Into<Vec<u8>>) -> Self {
         Self { operation, key: key.into(), ..Self::default() }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::file::TraceFile;
 use super::reader::TraceError;
 
-/// The different keys of all traces of a workload, in ascending order: key i of the key space is the i-th smallest.
+/// The distinct keys of all traces of a workload, in ascending order. Key i of the key space is the i-th smallest key.
 #[derive(Debug)]
 pub struct Recording {
     width: usize,
@@ -17,7 +17,7 @@ pub struct Recording {
 pub type Accesses = Arc<[u32]>;
 
 impl Recording {
-    /// Reads `traces` and numbers their keys; `None` if the list is empty.
+    /// Reads `traces` and numbers their keys. Returns `None` if the list is empty.
     ///
     /// # Errors
     /// If a trace cannot be read or the traces have different widths.

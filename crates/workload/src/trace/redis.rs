@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::lines::{Records, quoted};
 use super::record::{TraceOperation, TraceRecord};
 
-/// The separator between the key of a hash and a field of it.
+/// The separator between the key of a hash and the name of a field.
 const FIELD: u8 = b':';
 
 /// The number of commands that a note names.
@@ -14,7 +14,7 @@ const NAMED: usize = 8;
 /// The error of a command that lacks arguments.
 struct Missing;
 
-/// The operations of a command; `None` if it is none on keys with values.
+/// The operations of a command; `None` if the command does not access keys with values.
 type Operations = Result<Option<Vec<TraceRecord>>, Missing>;
 
 /// The translation of commands, with the database that is selected.
@@ -28,7 +28,7 @@ pub(super) struct Commands {
 impl Commands {
     /// Appends the operations of a command with its arguments at a time.
     ///
-    /// A field of a hash is an entry of its own, under the key of the hash, a colon and the name of the field.
+    /// A field of a hash becomes its own entry. Its key is the key of the hash, a colon and the name of the field.
     pub(super) fn translate(
         &mut self,
         command: &[Vec<u8>],

@@ -1,4 +1,4 @@
-//! The output of `redis-cli monitor`: lines of a time in seconds, a database and an address, and a command with its
+//! The output of `redis-cli monitor`. A line has a time in seconds, a database and an address, and a command with its
 //! arguments in quotes.
 
 use catalog::Variant;

@@ -1,5 +1,5 @@
-//! The query traces of RocksDB, versions 0.1 and 0.2: little-endian records of a time in microseconds, a type, a length
-//! and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
+//! The query traces of RocksDB, versions 0.1 and 0.2. They are little-endian records of a time in microseconds, a type,
+//! a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ const HEADER_BYTES: usize = 13;
 /// The magic number at the start of the payload of the first record.
 const MAGIC: &[u8] = b"feedcafedeadbeef";
 
-/// Length of the longest payload: a write batch of the largest size that RocksDB accepts is below it.
+/// Length of the longest payload. A write batch of the largest size that RocksDB accepts is shorter.
 const LONGEST_PAYLOAD: u32 = 1 << 30;
 
 /// Types of records.

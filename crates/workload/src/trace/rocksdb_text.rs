@@ -1,4 +1,4 @@
-//! RocksDB traces as `trace_analyzer -convert_to_human_readable_trace` prints them: lines of a key in hexadecimal
+//! RocksDB traces as `trace_analyzer -convert_to_human_readable_trace` prints them. A line has a key in hexadecimal
 //! digits, a type, a column family, the size of the value, and the time in microseconds.
 
 use catalog::{Build, Variant};
@@ -29,7 +29,7 @@ impl Build<dyn TraceReader> for RocksDbText {
 /// The parser of lines.
 struct Lines {
     seeks: Seeks,
-    /// A range delete whose end key stands on the next line.
+    /// A range delete whose end key is on the next line.
     begun: Option<TraceRecord>,
     unfinished: u64,
 }

@@ -1,5 +1,5 @@
-//! The operations of Tectonic and KV-bench, one a line: `I`, `U` and `M` with key and value, `P` and `D` with a key,
-//! `S` and `R` with two keys, `SC` with a key and a number of entries.
+//! The operations of Tectonic and KV-bench, one per line. `I`, `U` and `M` have a key and a value, `P` and `D` a key,
+//! `S` and `R` two keys, and `SC` a key and a number of entries.
 
 use catalog::Variant;
 

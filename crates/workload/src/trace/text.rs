@@ -69,7 +69,7 @@ impl Commands {
     }
 }
 
-/// Returns the record of a command; `None` for one that is no operation on keys.
+/// Returns the record of a command; `None` if the command is not an operation on keys.
 fn record(command: Command) -> Option<TraceRecord> {
     match command {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),

@@ -1,5 +1,5 @@
-//! The traces of Twitter's clusters of twemcache: CSV without a header, of time in seconds, key, key size, value size,
-//! client, operation and time to live.
+//! The traces of Twitter's twemcache clusters: CSV without a header. The columns are time in seconds, key, key size,
+//! value size, client, operation and time to live.
 //!
 //! Source: Yang, Yue and Rashmi, "A large scale analysis of hundreds of in-memory cache clusters at Twitter" (OSDI
 //! 2020).

@@ -1,11 +1,11 @@
-//! Write batches of RocksDB: a sequence number, the number of writes, and the writes, each after its tag.
+//! Write batches of RocksDB: a sequence number, the number of writes, and the writes. A tag precedes each write.
 
 use std::collections::VecDeque;
 
 use super::payload::Payload;
 use super::record::{TraceOperation, TraceRecord};
 
-/// Tags of writes: to the default column family, and to one whose number follows.
+/// Tags of writes. A write goes to the default column family, or to a family whose number follows the tag.
 const DELETION: u8 = 0x0;
 const VALUE: u8 = 0x1;
 const MERGE: u8 = 0x2;
@@ -39,7 +39,7 @@ pub(super) fn parse(batch: &[u8], records: &mut VecDeque<TraceRecord>) -> Result
     Ok(())
 }
 
-/// Parses the write with this tag; `None` for one that changes nothing.
+/// Parses the write with this tag. Returns `None` if the write changes nothing.
 fn write(tag: u8, batch: &mut Payload<'_>) -> Result<Option<TraceRecord>, String> {
     let family = match tag {
         FAMILY_DELETION

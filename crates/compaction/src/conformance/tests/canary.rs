@@ -1,10 +1,10 @@
-//! Policies that are wrong on purpose: each breaks one invariant, and the check must detect it.
+//! Policies that are wrong on purpose. Each policy breaks one invariant, and the check must detect this.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{Action, CompactionPolicy, Job, Run, Shape, TableId, TableShape};
 
-/// Name of the invariant that checks a policy against its promise.
+/// Name of the invariant that compares a policy with its promise.
 pub(crate) const PROMISE: &str = "what is promised of a tree at rest holds";
 
 /// The fault of a canary policy.

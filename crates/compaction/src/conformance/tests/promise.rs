@@ -1,4 +1,4 @@
-//! Promises of the built-in policies for a tree at rest, from their published rules.
+//! Upper bounds that the built-in policies promise for a tree without due compactions, from their published rules.
 
 use catalog::laws::ensure;
 
@@ -9,16 +9,16 @@ use crate::{Action, Job, Shape};
 /// The number and size of the runs that a policy leaves at rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Promise {
-    /// No promise.
+    /// The policy promises no bounds.
     Nothing,
-    /// Fewer than `level0_runs` runs in level 0; one run of less than `level1_buffers` buffers in level 1, and one of
-    /// T times as many in each level below.
+    /// Fewer than `level0_runs` runs in level 0. One run of less than `level1_buffers` buffers in level 1, and one run
+    /// of less than T times the level above in each deeper level.
     Leveled { size_ratio: f64, level0_runs: usize, level1_buffers: f64 },
     /// Fewer than T runs in every level.
     Tiered { size_ratio: usize },
     /// Fewer than T runs in every level, and one run of less than T^(i+1) buffers in the largest.
     LazyLeveled { size_ratio: usize },
-    /// At most K runs of less than T^(i+1) buffers together in level i, and at most Z runs in the largest level.
+    /// In level i, at most K runs of together less than T^(i+1) buffers. In the largest level, at most Z runs.
     Fluid { size_ratio: usize, upper_runs: usize, largest_runs: usize },
     /// At most `most` runs in the whole tree.
     Runs { most: usize },
@@ -29,13 +29,14 @@ pub(crate) enum Promise {
 }
 
 impl Promise {
-    /// Promise of one run per level, at most T times as large as the run above, with a level 1 of `level1_buffers`
-    /// buffers.
+    /// The promise of one run per level. A run has at most T times the size of the run above, and level 1 has
+    /// `level1_buffers` buffers.
     pub(crate) fn leveled(size_ratio: f64, level0_runs: usize, level1_buffers: f64) -> Self {
         Self::Leveled { size_ratio, level0_runs, level1_buffers }
     }
 
-    /// Checks the promise at every rest of the policy, and that a policy that drops tables drops no more than it must.
+    /// Checks the promise whenever no compaction is due. Also checks that a policy that drops tables drops no more than
+    /// it must.
     pub(crate) fn check(self, subject: &Subject, history: &History) -> Result<(), String> {
         let drops = |store: &Store, job: &Job| match self {
             _ if job.action != Action::Drop => Ok(()),

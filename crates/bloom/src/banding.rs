@@ -1,8 +1,8 @@
 //! The banded system of linear equations over bits that a ribbon filter solves.
 //!
-//! The equation of a key has 64 coefficients, from its start on. The sum of the rows that they select is the
-//! fingerprint of the key. Equations are added in the order of their starts, so that elimination works in the
-//! caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2
+//! The equation of a key has 64 coefficients, which begin at the start row of the key. The sum of the rows that they
+//! select is the fingerprint of the key. Equations are added in the order of their starts, so that elimination works in
+//! the caches. Source: Dillinger & Walzer, "Ribbon filter: practically smaller than Bloom and Xor" (2021), sections 2
 //! and 4.
 
 use crate::position::{mix, reduce, remix};
@@ -15,7 +15,7 @@ pub(crate) const WIDTH: usize = 64;
 pub(crate) struct Equation {
     /// The row of its first coefficient.
     pub(crate) start: usize,
-    /// Its coefficients; the first one, the lowest bit, is 1.
+    /// The coefficients of the equation. The first coefficient, which is the lowest bit, is 1.
     pub(crate) coefficients: u64,
     /// The sum of the selected rows, one bit for each column.
     pub(crate) fingerprint: u64,
@@ -34,7 +34,7 @@ impl Equation {
     }
 }
 
-/// The system in echelon form: at most one equation begins at each row.
+/// The system of equations in echelon form: at most one equation begins at each row.
 pub(crate) struct Banding {
     coefficients: Vec<u64>,
     fingerprints: Vec<u64>,
@@ -46,7 +46,7 @@ impl Banding {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
 
-    /// Adds an equation. `false` if it contradicts earlier ones.
+    /// Adds an equation. Returns `false` if it contradicts earlier equations.
     #[inline]
     pub(crate) fn add(&mut self, equation: Equation) -> bool {
         let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
@@ -58,7 +58,7 @@ impl Banding {
         true
     }
 
-    /// Whether the coefficients are a sum of those of earlier equations, which determines the fingerprint.
+    /// Whether the coefficients are a sum of coefficients of earlier equations. If so, the fingerprint is determined.
     #[inline]
     pub(crate) fn spans(&self, equation: Equation) -> bool {
         self.reduced(equation).coefficients == 0
@@ -78,11 +78,11 @@ impl Banding {
         equation
     }
 
-    /// Solves the system from its end and passes on the solution, from the last block to the first. Each block has
-    /// 64 rows: one word for each of its `columns(block)` columns. The number of columns never increases towards
-    /// the start.
+    /// Solves the system from its end, and passes on the solution from the last block to the first. Each block has 64
+    /// rows: one word for each of its `columns(block)` columns. The number of columns never increases towards the
+    /// start.
     ///
-    /// Rows in which no equation begins are free. They are random, as homogeneous systems need it.
+    /// Rows in which no equation begins are free. They get random values, which homogeneous systems need.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

@@ -20,7 +20,7 @@ pub(crate) fn one_by_one(
     answers.iter_mut().zip(keys).for_each(|(answer, key)| *answer = probe(*key));
 }
 
-/// Probes `hashes` in groups: prefetches the memory of a whole group, then probes it.
+/// Probes `hashes` in groups. The memory of a whole group is prefetched, and then the group is probed.
 ///
 /// # Panics
 /// The slices differ in length.

@@ -1,10 +1,10 @@
-//! The binary fuse filter: three or four integers of a key, in adjacent segments of an array, XOR to its
+//! The binary fuse filter. A key selects three or four integers in adjacent segments of an array, and their XOR is its
 //! fingerprint.
 //!
-//! With fingerprints of w bits the rate is 2^−w at 1.125 · w (three integers) or 1.075 · w (four) bits per key.
-//! Segments follow each other like a fuse: peeling proceeds from the ends inwards. So it needs less space than
-//! `xor`, and keys processed in order stay near each other. Source: Graf & Lemire, "Binary fuse filters: fast and
-//! smaller than xor filters" (2022), after Dietzfelbinger & Walzer (2019).
+//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.125 · w bits per key (three integers) or 1.075 · w
+//! (four). Segments follow each other like a fuse, and peeling proceeds from the ends inwards. The filter therefore
+//! needs less space than `xor`, and keys that are processed in order stay near each other. Source: Graf & Lemire,
+//! "Binary fuse filters: fast and smaller than xor filters" (2022), after Dietzfelbinger & Walzer (2019).
 //!
 //! Bytes: 1.125 or 1.075 · `fingerprint_bits` / 8 per key for a million keys, more for few. Memory accesses per
 //! probe: three or four, concurrent.
@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The longest segment, as a power of two. It fits the second-level cache.
+/// The length of the longest segment, as a power of two. It fits the second-level cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters.
@@ -125,8 +125,8 @@ impl<const N: usize> Selection<N> for Segments<N> {
         (self.firsts + N as u64 - 1) << self.segment_bits
     }
 
-    /// The high bits of the hash select the first entry. The others are one, two … segments further on; other bits
-    /// of the hash shift each within its segment.
+    /// The high bits of the hash select the first entry. The other entries are one, two … segments further on. Other
+    /// bits of the hash shift each entry within its segment.
     #[inline]
     fn select(&self, mixed: u64) -> [usize; N] {
         let first = reduce(mixed, (self.firsts as usize) << self.segment_bits);

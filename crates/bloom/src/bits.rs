@@ -25,7 +25,7 @@ impl BitArray {
         Self(large::zeros(words))
     }
 
-    /// Creates the array from its words, at least one.
+    /// Creates the array from its words. At least one word is needed.
     pub(crate) fn from_words(words: impl ExactSizeIterator<Item = u64>) -> Self {
         Self(large::collected(words))
     }

@@ -1,9 +1,10 @@
 //! The blocked Bloom filter: all bits of a key in one cache line of 512 bits.
 //!
-//! One lookup costs one cache miss, for any number of probes. The false-positive rate is somewhat higher, because
-//! lines are unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
-//! (2007). The filters of `RocksDB` since version 6.6 (`FastLocalBloom`) use the same idea. The high bits of the
-//! hash select the line. The nine high bits of further odd multiples of its low half select the bits.
+//! One lookup costs one cache miss, for any number of probes. The false-positive rate is somewhat higher than that of a
+//! standard filter, because lines are unevenly loaded. Source: Putze, Sanders & Singler, "Cache-, hash- and
+//! space-efficient Bloom filters" (2007). The filters of `RocksDB` since version 6.6 (`FastLocalBloom`) use the same
+//! idea. The high bits of the hash select the line. The nine high bits of further odd multiples of its low half select
+//! the bits.
 
 use catalog::{Build, Variant};
 use types::{Bytes, KeyHash};
@@ -80,8 +81,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// The number of probes with the lowest rate in a large filter. It is lower than for a standard filter, because
-/// unevenly loaded lines suffer most from many probes.
+/// The number of probes with the lowest false-positive rate in a large filter. It is smaller than for a standard
+/// filter, because unevenly loaded lines suffer most from many probes.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -168,7 +169,7 @@ impl Powers {
     }
 }
 
-/// A lookup for one CPU feature set. All give the same answers.
+/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, lines: &[Line], probes: u32, hash: KeyHash) -> bool;
     fn may_contain_batch(self, lines: &[Line], probes: u32, hashes: &[KeyHash], answers: &mut [bool]);
@@ -190,7 +191,7 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions: all bits of a key at once, up to the number of lanes of a vector. A
+/// Lookups with vector instructions. They test several bits of a key at once, up to the number of vector lanes. A
 /// permutation selects the probed 32-bit lanes of a line.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
@@ -291,7 +292,8 @@ mod vector {
             // SAFETY: the chunk has eight numbers of 32 bits.
             let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
             let derived = _mm256_mullo_epi32(hash, powers);
-            // The highest bit selects the half, the next three the lane in it, the next five the bit.
+            // The highest bit selects the half of the line, the next three bits the lane, and the next five bits the
+            // bit.
             let place = _mm256_srli_epi32::<28>(derived);
             let (low, high) =
                 (_mm256_permutevar8x32_epi32(low, place), _mm256_permutevar8x32_epi32(high, place));

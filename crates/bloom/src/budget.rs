@@ -15,7 +15,7 @@ impl Budget {
     /// Checks the parameter `bits_per_key`. Fractions are valid.
     ///
     /// # Errors
-    /// It is not a number, or outside of 0.001 to 64.
+    /// The number is not a number, or is outside of 0.001 to 64.
     pub(crate) fn from_param(bits_per_key: f64) -> Result<Self, String> {
         if BITS_PER_KEY.contains(&bits_per_key) {
             Ok(Self(bits_per_key))
@@ -28,7 +28,7 @@ impl Budget {
         }
     }
 
-    /// The integer width that `bits` pay for: rounded down, with a tolerance for floating-point error.
+    /// The largest whole width within a budget of `bits` bits, with a tolerance for floating-point error.
     pub(crate) fn width(bits: f64) -> u32 {
         (bits + 1e-6).max(0.0) as u32
     }
@@ -38,8 +38,7 @@ impl Budget {
         self.0
     }
 
-    /// The bits per key of one SSTable: its allocation, limited to the valid range, or the parameter if it has
-    /// none.
+    /// The bits per key of one SSTable, as the allocation sets them within the valid range, or else the parameter.
     pub(crate) fn bits_per_key(self, input: &FilterInput<'_>) -> f64 {
         match input.bits_per_key {
             Some(bits) => bits.max(*BITS_PER_KEY.start()).min(*BITS_PER_KEY.end()),

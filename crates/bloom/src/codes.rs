@@ -9,19 +9,19 @@ use crate::packed::MOST_WIDTH;
 /// The bits per key from which a sorted set has a lower rate than a bit array.
 const SPARSE_FROM: f64 = 4.0;
 
-/// The form of a bit array. Other forms are one more than the low bits of a sorted set.
+/// The number that stands for a bit array. For a sorted set, this number is the number of low bits plus one.
 const DENSE: u32 = 0;
 
-/// The number of possible codes for this many keys and bits, and the form of their set. There are never
-/// more codes than numbers.
+/// The number of possible codes for this number of keys and bits, and the form of their set. There are never more codes
+/// than numbers.
 pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     let (numbers, keys) = (largest.saturating_add(1), keys as f64);
     let bits_per_key = bits / keys;
     if bits_per_key < SPARSE_FROM {
         return (numbers.min(bits.ceil().max(1.0) as u64), DENSE);
     }
-    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits, one to
-    // two times as many as keys.
+    // The budget per key: one bit for the key, its low bits, and the rest for the values of the high bits. There are
+    // one to two times as many such values as keys.
     let left = bits_per_key - 1.0;
     let low_bits = Budget::width(left - EliasFano::BITS_PER_ZERO).min(MOST_WIDTH - 1);
     let zeros = ((left - f64::from(low_bits)) / EliasFano::BITS_PER_ZERO).min(2.0);
@@ -29,7 +29,7 @@ pub(crate) fn layout(bits: f64, keys: usize, largest: u64) -> (u64, u32) {
     (numbers.min(range.max(1)), low_bits + 1)
 }
 
-/// The number of different codes. They are sorted.
+/// The number of distinct codes. The codes are sorted.
 pub(crate) fn different(codes: &[u64]) -> u64 {
     codes.chunk_by(|one, other| one == other).count() as u64
 }
@@ -43,7 +43,7 @@ pub(crate) enum Codes {
 }
 
 impl Codes {
-    /// Appends the set of `codes`, which are sorted and below `range`, in this form.
+    /// Appends the set of `codes` in this form. The codes are sorted and below `range`.
     pub(crate) fn encode(codes: &[u64], range: u64, form: u32, words: &mut Vec<u64>) {
         if let Some(low_bits) = form.checked_sub(1) {
             EliasFano::new(codes, range, low_bits).to_words(words);

@@ -21,7 +21,7 @@ use crate::{ALLOCATIONS, Allocation, CATALOG, FilterPolicy};
 /// false-positive rate is as expected, corruption is an error. Takes some seconds without optimization.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": violation`.
+/// One line per broken invariant, in the form `kind: "invariant": violation`.
 pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject {
         policy,
@@ -31,7 +31,7 @@ pub fn check(variant: &'static Variant<dyn FilterPolicy>) -> Result<(), String> 
     laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS)
 }
 
-/// Checks an allocation with its default parameters against all invariants of the axis. Examples: bits per key are
+/// Checks every invariant of the axis for an allocation with its default parameters. For example, bits per key are
 /// finite and not negative, and the allocation keeps a budget that it promises to keep.
 ///
 /// # Errors

@@ -1,10 +1,10 @@
-//! The cuckoo filter: a short tag of every key in one of two buckets of four slots.
+//! The cuckoo filter: a short tag of every key is stored in one of two buckets of four slots.
 //!
-//! The second bucket is computed from the first one and the tag, so tags can move without their keys. Unlike in a
-//! Bloom filter, entries could be removed; here it is built once, 95 % full. Source: Fan, Andersen, Kaminsky &
-//! Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets need not be a power
-//! of two: the tag selects a position, and the second bucket is the distance of the first one from it. The same
-//! step leads back.
+//! The second bucket is computed from the first bucket and the tag, so tags can move without their keys. Unlike in a
+//! Bloom filter, entries could be removed, but here the filter is built once, 95 % full. Source: Fan, Andersen,
+//! Kaminsky & Mitzenmacher, "Cuckoo filter: practically better than Bloom" (2014). The number of buckets need not be a
+//! power of two. The tag selects a position, and the second bucket is the distance of the first bucket from this
+//! position. The same step leads from the second bucket back to the first.
 //!
 //! Bytes: `fingerprint_bits` / 8 / 0.95 per key. Memory accesses per probe: two, concurrent. The false-positive
 //! rate is about 8 · 0.95 / 2^`fingerprint_bits`.
@@ -112,7 +112,7 @@ struct Table {
     /// The tags, bucket after bucket; 0 is an empty slot.
     tags: Packed,
     buckets: usize,
-    /// The number of stored tags. Keys with the same tag and buckets share one.
+    /// The number of stored tags. Keys with equal tags and buckets share one tag.
     stored: u64,
 }
 
@@ -148,8 +148,8 @@ impl Table {
         Self::places(bucket).fold(false, |has, place| has | (self.tags.get(place) == tag))
     }
 
-    /// Inserts the tag of a key into one of its buckets and moves other tags if needed. `false` if the table is
-    /// full.
+    /// Inserts the tag of a key into one of its buckets, and moves other tags if needed. Returns `false` if the table
+    /// is full.
     fn insert(&mut self, mixed: u64) -> bool {
         let (mut bucket, mut tag) = self.home(mixed);
         let other = self.other(bucket, tag);
@@ -191,9 +191,9 @@ impl Filter for Table {
         }
     }
 
-    /// The tags of a bucket differ, so the probabilities of a match add up: for each slot the load times the
-    /// probability that two tags are equal. Tag 1 also represents 0. The two buckets are the same with probability
-    /// 1 / buckets.
+    /// The tags of a bucket differ, so the probabilities of a match add up. For each slot, the probability is the load
+    /// times the probability that two tags are equal. Tag 1 also stands for 0. The two buckets of a key are equal with
+    /// probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

@@ -1,18 +1,19 @@
-//! The double-probe Bloom filter: bits in pairs, so that one memory access tests two bits. There are two forms.
+//! The double-probe Bloom filter: bits are set in pairs, so that one memory access tests two bits. There are two
+//! layouts.
 //!
 //! **`words`**: every double probe sets two bits in one 64-bit word. Each word is anywhere in the array; the hash
 //! rotated by 21 bits selects the second word, and so on. Source: cs265 2.3.3 and 3.3.1, after `DynamicBloom` of
 //! `RocksDB`. Memory accesses per probe: up to `double_probes`, 1.3 for most absent keys. Two bits in one word
 //! depend on each other, so the rate is above that of `standard`.
 //!
-//! **`blocks`**: one half of the bits is in a block of 512 bits, the other half in its partner. The first seven
-//! bits of a block identify its partner. Partners are chosen when the filter is built, within batches of 128
-//! blocks: the most loaded block with the least loaded one. So every pair has about the same number of keys, and
-//! the penalty of blocking disappears. Source: the paired Bloom filter of `SpeedB`, whose name for its filter cs265
-//! uses; <https://docs.speedb.io/speedb-features/paired-bloom-filter>. Memory accesses per probe: one or two; the
-//! second one waits for the first.
+//! **`blocks`**: one half of the bits is in a block of 512 bits, and the other half is in its partner. The first seven
+//! bits of a block identify its partner. Partners are chosen when the filter is built, within batches of 128 blocks:
+//! the most loaded block is paired with the least loaded block. Every pair therefore has about the same number of keys,
+//! and the penalty of blocking disappears. Source: the paired Bloom filter of `SpeedB`; cs265 uses the name of this
+//! filter. See <https://docs.speedb.io/speedb-features/paired-bloom-filter>. A probe makes one or two memory accesses,
+//! and the second access waits for the first.
 //!
-//! Neither form can beat the lower bound of all Bloom filters: 1 % needs 9.6 bits per key, not the 7.8 of cs265
+//! No layout can beat the lower bound of all Bloom filters: a rate of 1 % needs 9.6 bits per key, not the 7.8 of cs265
 //! 4.3.4.
 //!
 //! Bytes: `bits_per_key` / 8 per key.
@@ -97,7 +98,7 @@ impl Build<dyn FilterPolicy> for DoubleProbe {
 }
 
 impl DoubleProbe {
-    /// The double probes of one SSTable's filter: the parameter, or the best number for its bits per key.
+    /// The number of double probes of one SSTable's filter: the parameter, or the best number for its bits per key.
     fn pairs(&self, input: &FilterInput<'_>) -> u32 {
         let best = (theory::standard_probes(self.budget.bits_per_key(input)) / 2).max(1);
         self.double_probes.unwrap_or(best)
@@ -145,7 +146,7 @@ impl FilterPolicy for DoubleProbe {
         }
     }
 
-    /// Only for the form `words`: partners of blocks depend on the loads of all keys.
+    /// Only possible for the layout `words`, because partners of blocks depend on the loads of all keys.
     fn grow(&self, input: &FilterInput<'_>) -> Option<Box<dyn FilterBuilder>> {
         let pairs = self.pairs(input);
         let bits = || {
@@ -171,7 +172,8 @@ fn word_probes(hash: KeyHash, pairs: u32, count: usize) -> impl Iterator<Item = 
         let derived = remix(*turned);
         let mask = 1 << (derived >> 58) | 1 << (derived >> 52 & 63);
         let word = reduce(*turned, count);
-        // After three rotations by 21 bits only one bit has moved, so a multiplication makes the rotations differ.
+        // After three rotations by 21 bits, the hash has moved by only one bit. A multiplication makes the rotations
+        // differ.
         *turned = derived.rotate_right(21);
         Some((word, mask))
     })
@@ -220,7 +222,7 @@ impl Filter for WordsFilter {
     }
 }
 
-/// A cache line: the number of the partner in its batch, then bits.
+/// A cache line: the number of the partner in its batch, followed by bits.
 #[derive(Clone, Copy, Default)]
 #[repr(align(64))]
 struct Block([u64; BLOCK_WORDS]);
@@ -247,7 +249,7 @@ impl Block {
 #[inline]
 fn places(hash: KeyHash, pairs: u32) -> [impl Iterator<Item = usize>; 2] {
     const PLACES: usize = BLOCK_BITS as usize - PARTNER_BITS as usize;
-    // The hash itself selects the block, so the partner must use other bits of it.
+    // The hash itself selects the block, so the partner must use other bits of the hash.
     [hash.0, remix(hash.0).rotate_left(32)].map(|hash| {
         (0..pairs).scan(hash, |derived, _| {
             *derived = remix(*derived);

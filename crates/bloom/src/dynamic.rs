@@ -1,13 +1,13 @@
-//! The dynamic Bloom filter: a list of standard filters, each larger and more accurate than the one before.
+//! The dynamic Bloom filter: a list of standard filters (parts), each larger and more accurate than the previous one.
 //! Together they keep a target rate for any number of keys.
 //!
-//! It need not know the number of keys in advance. The price: a probe may test every part, and parts are sized for
-//! keys that may never come. Here the keys of an SSTable are added one after another. The rates of the parts form a
-//! geometric progression, so their sum never exceeds the target. Sources: cs265 3.3.2 (a vector of filters, a
-//! target rate, growth when it is exceeded); Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom filters"
-//! (2007), for the sizes and rates of the parts.
+//! The number of keys need not be known in advance. In exchange, a probe may test every part, and parts are sized for
+//! keys that may never come. Here, the keys of an SSTable are added one after another. The rates of the parts form a
+//! geometric progression, so their sum never exceeds the target. Sources: cs265 3.3.2 (a vector of filters, a target
+//! rate, growth when it is exceeded); Almeida, Baquero, Preguiça & Hutchison, "Scalable Bloom filters" (2007), for the
+//! sizes and rates of the parts.
 //!
-//! Bytes: 1.8 to 3.5 per key for 1 % and twice the size at each step. Memory accesses per probe of an absent key:
+//! Bytes: 1.8 to 3.5 per key for a rate of 1 % and a growth factor of 2. Memory accesses per probe of an absent key:
 //! about two for each part. The number of parts grows with the logarithm of the number of keys.
 
 use catalog::{Build, Variant};
@@ -33,11 +33,11 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
 
 const TAG: [u8; 4] = *b"dynb";
 
-/// The rate of a part, as a share of that of the previous part. The first part gets the share of the target that
-/// the others leave.
+/// The rate of a part relative to the rate of the previous part. The first part gets the rate that all other parts
+/// leave of the target.
 const TIGHTENING: f64 = 0.5;
 
-/// The largest number of keys that the first part may be sized for. Every SSTable begins with a part of this size,
+/// The largest number of keys for which the first part may be sized. Every SSTable begins with a part of this size,
 /// even if it has few keys.
 const MOST_INITIAL_KEYS: u64 = 16_000_000;
 
@@ -103,7 +103,7 @@ impl FilterPolicy for Dynamic {
 }
 
 impl Dynamic {
-    /// Creates part number `index`, still empty. Returns it with its capacity in keys.
+    /// Creates the empty part number `index`. Returns the part with its capacity in keys.
     fn part(&self, index: usize) -> (Part, u64) {
         let Params { target_fpr, initial_keys, growth } = self.0;
         let keys = (initial_keys as f64 * growth.powf(index as f64)).ceil();
@@ -116,7 +116,7 @@ impl Dynamic {
     }
 }
 
-/// One of the standard filters.
+/// One of the standard filters in the list.
 struct Part {
     bits: BitArray,
     probes: u32,
@@ -129,8 +129,8 @@ struct DynamicFilter {
 }
 
 impl DynamicFilter {
-    /// Encodes the filter. The header's number of probes is the number of parts. Then follow, for each part, its
-    /// words, its number of probes and of keys; then the words of all parts.
+    /// Encodes the filter. The number of probes in the header is the number of parts. Then each part has its number of
+    /// words, probes and keys. The words of all parts follow.
     fn encode(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let heads =
             self.parts.iter().flat_map(|part| [part.bits.len() as u64 / 64, part.probes.into(), part.keys]);
@@ -167,7 +167,7 @@ impl Filter for DynamicFilter {
         self.parts.iter().rev().any(|part| part.bits.may_contain(hash, part.probes))
     }
 
-    /// Prefetches only the newest part, because all earlier ones together are half its size.
+    /// Prefetches only the newest part, because all earlier parts together are half as large.
     fn prefetch(&self, hash: KeyHash) {
         if let Some(part) = self.parts.last() {
             part.bits.prefetch(hash);

@@ -1,9 +1,9 @@
-//! A sorted set of integers with fast search. It spends little more than two bits on each, plus the low bits.
+//! A sorted set of integers with fast search. It takes little more than two bits per integer, plus the low bits.
 //!
-//! The low bits of each number are in an array. The high bits are encoded in unary: for each value, a one per
-//! number that has it, then a zero. The numbers with given high bits begin after as many zeros. The position of
-//! every 512th zero is sampled. Sources: Elias, "Efficient storage and retrieval by content and address of static
-//! files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
+//! The low bits of each number are in an array. The high bits are encoded in unary: for each value of the high bits, a
+//! one per number with this value, and then a zero. The numbers with given high bits begin after that number of zeros.
+//! The position of every 512th zero is sampled. Sources: Elias, "Efficient storage and retrieval by content and address
+//! of static files" (1974); Vigna, "Quasi-succinct indices" (WSDM 2013), section 3.
 
 use prefetch::large;
 
@@ -19,7 +19,7 @@ const PLACE_BITS: u32 = 32;
 pub(crate) struct EliasFano {
     lows: Packed,
     low_bits: u32,
-    /// A one per number, and a zero after all numbers with the same high bits.
+    /// A one per number, and a zero after all numbers with equal high bits.
     highs: Vec<u64>,
     /// The position after zero number 512, 1024 ….
     samples: Packed,
@@ -92,7 +92,8 @@ impl EliasFano {
         last_start > end || self.ones_from(place) > 0 && self.low(last_start) <= last & mask
     }
 
-    /// The index of the first number whose high bits are `high` or more, and the position of its one.
+    /// The index of the first number whose high bits are at least `high`, and the position of the one bit of this
+    /// number.
     fn start(&self, high: u64) -> (u64, u64) {
         let sample = high / ZEROS_PER_SAMPLE;
         let mut place = match sample {
@@ -182,7 +183,7 @@ impl EliasFano {
     }
 }
 
-/// The position of the one number `nth`, from 0. The word has that many.
+/// The position of the one bit with index `nth`, from 0. The word has at least `nth` + 1 one bits.
 fn nth_one(word: u64, nth: u32) -> u32 {
     let (mut left, mut place) = (nth, 0);
     for half in [32, 16, 8, 4, 2, 1] {

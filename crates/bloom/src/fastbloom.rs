@@ -1,8 +1,8 @@
 //! The Bloom filter of the crate `fastbloom`, with the hash that the operation already has.
 //!
-//! Since version 0.17 it is a standard Bloom filter and not a blocked one, so its theory is that of `standard`. Its
-//! own hasher is not used; the k positions are derived from our 64-bit hash by its double hashing. Source:
-//! <https://docs.rs/fastbloom/0.17>.
+//! Since version 0.17, the crate is a standard Bloom filter and not a blocked one, so its theory is that of `standard`.
+//! The hasher of the crate is not used. The crate derives the k positions from our 64-bit hash by double hashing.
+//! Source: <https://docs.rs/fastbloom/0.17>.
 
 use ::fastbloom::BloomFilter;
 use catalog::{Build, Variant};

@@ -8,10 +8,10 @@ use crate::batch::{GROUP, in_groups};
 use crate::corrupt::CorruptFilter;
 use crate::filter_builder::FilterBuilder;
 
-/// A kind of filter: builds filters for new SSTables and opens stored ones.
+/// A kind of filter. It builds filters for new SSTables and opens stored filters.
 pub trait FilterPolicy: Send + Sync {
     /// Builds the filter of one SSTable and returns the bytes to store. [`open`](Self::open) needs no other input.
-    /// The bytes are the same for the same input on every machine.
+    /// Equal inputs give equal bytes on every machine.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8>;
 
     /// Opens stored bytes. Checks every length in them before use.
@@ -45,13 +45,13 @@ pub trait FilterPolicy: Send + Sync {
     }
 }
 
-/// The input of a filter's construction: the keys of one SSTable.
+/// The input for building a filter: the keys of one SSTable.
 #[derive(Clone, Copy, Debug)]
 pub struct FilterInput<'a> {
     /// The hash of every key, in key order. Two may be equal because of a collision.
     pub hashes: &'a [KeyHash],
     /// The bits per key of this SSTable if an allocation over levels sets them. `None` means the variant's own
-    /// parameter. A variant of fixed width ignores it.
+    /// parameter. A variant of fixed width ignores this value.
     pub bits_per_key: Option<f64>,
     /// The keys themselves, in order, as many as hashes. Present if the policy [needs](FilterPolicy::needs_keys)
     /// them.
@@ -73,12 +73,12 @@ impl<'a> FilterInput<'a> {
 /// Invariants:
 /// 1. A key that was added is never reported absent, neither in a lookup by hash nor in one by key.
 /// 2. Answers depend only on the stored bytes and the arguments.
-/// 3. The share of absent keys reported present is [`expected_fpr`](Self::expected_fpr), up to sampling error and a
+/// 3. The fraction of absent keys reported present is [`expected_fpr`](Self::expected_fpr), up to sampling error and a
 ///    small factor that the documentation of the variant justifies.
 /// 4. A range with a key that was added is never reported empty.
 pub trait Filter: Send + Sync {
-    /// Whether a key with this hash may be in the SSTable; `false` is certain. Always true for a filter without
-    /// hashes.
+    /// Whether a key with this hash may be in the SSTable. The answer `false` is certain. A filter without hashes
+    /// always answers true.
     fn may_contain(&self, hash: KeyHash) -> bool;
 
     /// Whether the key may be in the SSTable; `false` is certain. Lookups call this. Filters of hashes use only the
@@ -88,8 +88,7 @@ pub trait Filter: Send + Sync {
         self.may_contain(key.hash)
     }
 
-    /// Answers many lookups: `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key) for
-    /// `keys[i]`.
+    /// Answers many lookups. `answers[i]` is the answer of [`may_contain_key`](Self::may_contain_key) for `keys[i]`.
     ///
     /// # Panics
     /// The slices differ in length.
@@ -117,8 +116,8 @@ pub trait Filter: Send + Sync {
     /// filters whose probes cannot miss the caches.
     fn prefetch(&self, _hash: KeyHash) {}
 
-    /// Answers many probes: `answers[i]` is the answer of [`may_contain`](Self::may_contain) for `hashes[i]`.
-    /// Prefetches a group of probes before making them, so that their cache misses overlap.
+    /// Answers many probes. `answers[i]` is the answer of [`may_contain`](Self::may_contain) for `hashes[i]`. A group
+    /// of probes is prefetched before it is probed, so that cache misses overlap.
     ///
     /// # Panics
     /// The slices differ in length.

@@ -1,8 +1,8 @@
-//! Builders of filters that take keys one by one: bit arrays that several threads set concurrently.
+//! Builders of filters that take keys one by one. Several threads may set bits of the filter concurrently.
 //!
 //! A flush or compaction knows all keys of an SSTable when it builds the filter, and
-//! [`FilterPolicy::build`](crate::FilterPolicy::build) is then fastest. A [`FilterBuilder`] accepts keys as they
-//! arrive instead: one by one, in batches that prefetch their words, and from many threads (cs265 2.3.3 and 4.3.1).
+//! [`FilterPolicy::build`](crate::FilterPolicy::build) is then fastest. A [`FilterBuilder`] instead accepts keys as
+//! they arrive: one by one, in batches that prefetch their words, and from many threads (cs265 2.3.3 and 4.3.1).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,7 @@ pub trait FilterBuilder: Send + Sync {
 
 /// The positions of a key's bits in the array.
 pub(crate) trait Places: Send + Sync {
-    /// Returns the words of a key among `words` 64-bit words, each with the bits to set in it.
+    /// Returns the words that a key uses among `words` 64-bit words, each with the bits to set.
     fn of(&self, hash: KeyHash, words: usize) -> impl Iterator<Item = (usize, u64)>;
 }
 

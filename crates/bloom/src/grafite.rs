@@ -1,22 +1,22 @@
-//! Grafite: the range filter whose rate has a bound for every workload.
+//! Grafite: the range filter whose false-positive rate has a bound for every workload.
 //!
 //! Keys become numbers ([`Universe`]). Numbers become codes below r by h(x) = (q(⌊x / r⌋) + x) mod r, where q is a
-//! hash. Within a stretch of r numbers codes stay neighbours, so a range of numbers is one or two ranges of codes.
-//! The codes of all keys form a sorted set. A range that has none of them is empty. A range of ℓ numbers without a
-//! key is a false positive with probability at most nℓ/r. In bits per key B, ε ≤ ℓ / 2^(B − 2), for any keys and
+//! hash. Within a stretch of r numbers, codes stay neighbours, so a range of numbers is one or two ranges of codes. The
+//! codes of all keys form a sorted set. A range without any of these codes is empty. A range of ℓ numbers without a key
+//! is a false positive with probability at most nℓ/r. For B bits per key this is ε ≤ ℓ / 2^(B − 2), for any keys and
 //! ranges. At most an eighth of a bit per key is spent on finding positions in the set. A lookup is a range of one
-//! number. If r covers all numbers of an SSTable, the filter is exact for them.
+//! number. If r covers all numbers of an SSTable, the filter is exact for these numbers.
 //!
-//! Strings lose the information that their numbers lose: only the eight bytes after the common prefix of an SSTable
-//! count, without the low bits that all its keys share. Keys that differ only after them are one number. ℓ counts
-//! numbers and not keys (`user10` and `user20` are 256 numbers apart), so the bound is weak for them. Big-endian
-//! integers, padded or not, lose nothing.
+//! The mapping from strings to numbers loses information. Only the eight bytes after the common prefix of an SSTable
+//! count, without the low bits that all its keys share. Keys that differ only in later bytes have the same number. ℓ
+//! counts numbers and not keys (`user10` and `user20` are 256 numbers apart), so the bound is weak for strings.
+//! Big-endian integers, padded or not, lose nothing.
 //!
-//! Below four bits per key the codes are a plain bit array, which has the lower rate there: ε ≈ ℓ / B. More than 34
-//! bits per key give no benefit and are not spent.
+//! Below four bits per key, the codes are a plain bit array, which has a lower rate in this case: ε ≈ ℓ / B. More than
+//! 34 bits per key bring no benefit and are not spent.
 //!
-//! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters"
-//! (SIGMOD 2024, arXiv 2311.15380), sections 3 and 4. The set is Elias–Fano coded as there.
+//! Source: Costa, Ferragina & Vinciguerra, "Grafite: taming adversarial queries with optimal range filters" (SIGMOD
+//! 2024, arXiv 2311.15380), sections 3 and 4. As in the paper, the set is Elias–Fano coded.
 //!
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup or range: about three.
 
@@ -75,8 +75,8 @@ impl Build<dyn FilterPolicy> for Grafite {
 }
 
 impl FilterPolicy for Grafite {
-    /// Stores the number of possible codes, of keys and of different codes, then the universe and the codes. The
-    /// header's number of probes is the form of the codes.
+    /// Stores the numbers of possible codes, of keys and of distinct codes, then the universe and the codes. The number
+    /// of probes in the header is the form of the codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -153,7 +153,7 @@ impl GrafiteFilter {
         self.has_codes(first, border - 1) || self.has_codes(border, last)
     }
 
-    /// Whether a key may have a number from `first` to `last`. All are in one stretch, so their codes are
+    /// Whether a key may have a number from `first` to `last`. All these numbers are in one stretch, so their codes are
     /// consecutive modulo the range.
     fn has_codes(&self, first: u64, last: u64) -> bool {
         let (first, last) = (code(first, self.range), code(last, self.range));
@@ -189,8 +189,8 @@ impl Filter for GrafiteFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The rate of lookups: the probability that a number between the smallest and the largest has the code of a
-    /// key.
+    /// The false-positive rate of lookups: the probability that a number between the smallest and the largest key
+    /// number has the code of a key.
     fn expected_fpr(&self) -> f64 {
         theory::codes(self.different, self.range, self.universe.largest(), 1)
     }

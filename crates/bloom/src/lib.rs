@@ -55,7 +55,7 @@ pub use filter::{Filter, FilterInput, FilterPolicy};
 pub use filter_builder::FilterBuilder;
 pub use library::seam;
 
-/// All filters. The first is the baseline, the last the ideal bound.
+/// All filters. The first filter is the baseline, and the last filter is the ideal bound.
 #[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),

@@ -1,9 +1,9 @@
 //! A filter in a shared library, called through the C ABI of `lsmbench_filter.h`.
 //!
-//! The library builds filters from the hashes of keys, and answers probes of hashes. It may be written in any
-//! language that can export C functions. Every call goes through a table of function pointers. If `library` is
-//! empty, the table has functions of this crate around the filter `standard`, so that the cost of the interface can
-//! be measured in isolation.
+//! The library builds filters from the hashes of keys, and answers probes of hashes. It may be written in any language
+//! that can export C functions. Every call goes through a table of function pointers. If `library` is empty, the table
+//! has functions of this crate around the filter `standard`. The cost of the interface can then be measured in
+//! isolation.
 //!
 //! Stored form, little-endian. The name identifies the library that wrote the filter. No other library opens it:
 //!
@@ -11,8 +11,8 @@
 //! tag [u8; 4] | length of the name u8 | name | error i32 | bytes of the body u64 | body
 //! ```
 //!
-//! `error` is 0 unless the library could not build the filter. The library has no other way to report that. Opening
-//! the filter then fails with this number, and with it the flush or compaction.
+//! `error` is 0 unless the library could not build the filter. The library has no other way to report this. Opening the
+//! filter then fails with this number, and so does the flush or compaction.
 
 mod identity;
 mod table;
@@ -192,8 +192,8 @@ impl Filter for LibraryFilter {
 /// The number of probes that are timed together.
 const CALLS: u32 = 10_000;
 
-/// The work to time for the interface of a filter in a library: single probes of the filter `standard` through the
-/// C ABI, and directly. `None` for other filters.
+/// Measures the interface of a filter in a library: single probes of the filter `standard` through the C ABI, and
+/// directly. `None` for other filters.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,20 +1,21 @@
-//! The Memento filter: a quotient filter of prefixes, in which each slot also keeps the last bits of its number.
+//! The Memento filter: a quotient filter of prefixes. Each slot also keeps the last bits of its number.
 //!
-//! Keys become numbers ([`Universe`]). The last `memento_bits` bits of a number are its memento, the others its
-//! prefix. The hash of the prefix gives a quotient and a fingerprint. The slot of the quotient stores the
-//! fingerprint with the memento. All numbers of a prefix are therefore in one run of slots, and a range is one or two
-//! lookups: is there a slot with the fingerprint of the prefix and a memento within the range?
+//! Keys become numbers ([`Universe`]). The last `memento_bits` bits of a number are its memento, and the other bits are
+//! its prefix. The hash of the prefix gives a quotient and a fingerprint. The slot of the quotient stores the
+//! fingerprint with the memento. All numbers of a prefix are therefore in one run of slots, and a range needs one or
+//! two lookups. A lookup searches for a slot with the fingerprint of the prefix and a memento within the range.
 //!
 //! Numbers with another prefix collide with probability 2^−`fingerprint_bits` per stored number, and only if their
-//! memento is in the range too. So the rate has a bound for every range, also right after keys. Ranges of up to
-//! 2^`memento_bits` numbers have two prefixes at most. Ranges of more than a few times as many are not answered.
+//! memento is also in the range. The rate therefore has a bound for every range, including ranges right after keys.
+//! Ranges of up to 2^`memento_bits` numbers have two prefixes at most. Ranges of more than a few times this number are
+//! not answered.
 //!
-//! Source: Eslami, Dayan, "Memento Filter: A Fast, Dynamic, and Robust Range Filter" (SIGMOD 2025, arXiv
-//! 2408.05625), section 4. The paper's filter grows and stores the mementos of one fingerprint together; this one is
-//! built once, with a slot per number in `slots.rs`.
+//! Source: Eslami, Dayan, "Memento Filter: A Fast, Dynamic, and Robust Range Filter" (SIGMOD 2025, arXiv 2408.05625),
+//! section 4. The filter of the paper grows and stores the mementos of one fingerprint together. This filter is built
+//! once, with a slot per number in `slots.rs`.
 //!
 //! Bytes: (`fingerprint_bits` + `memento_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per lookup: as in
-//! [`quotient`](crate::quotient); per range: those of two lookups.
+//! [`quotient`](crate::quotient). Memory accesses per range: as many as two lookups.
 
 use std::ops::Bound;
 
@@ -139,7 +140,7 @@ impl FilterPolicy for Memento {
 /// The rule by which a number becomes a slot.
 struct Split {
     quotients: usize,
-    /// The bits of a slot: those of the fingerprint, then those of the memento.
+    /// The bits of a slot: the bits of the fingerprint, followed by the bits of the memento.
     bits: u32,
     memento_bits: u32,
 }
@@ -209,8 +210,8 @@ impl Filter for MementoFilter {
         self.universe.between(low, high).is_some_and(|(first, last)| self.has_between(first, last))
     }
 
-    /// The rate of lookups of numbers that are no key's, between the smallest and the largest. Those with the prefix of
-    /// a key are never confused with it.
+    /// The false-positive rate of lookups, for numbers between the smallest and the largest that belong to no key.
+    /// Numbers with the prefix of a key are never confused with the key.
     fn expected_fpr(&self) -> f64 {
         let prefixes = (self.universe.largest() >> self.split.memento_bits) as f64 + 1.0;
         let absent = 1.0 - self.slots.keys as f64 / (self.universe.largest() as f64 + 1.0);
@@ -242,7 +243,7 @@ mod tests {
         filter.may_contain_range(Bound::Included(&low), Bound::Excluded(&high))
     }
 
-    /// The claim of the authors: ranges of up to 2^5 numbers have a rate of about two fingerprints, wherever they are.
+    /// The claim of the authors: ranges of up to 2^5 numbers, wherever they are, have a rate of about two fingerprints.
     #[test]
     fn every_short_range_keeps_the_bound() {
         let mut numbers: Vec<u64> = (0..50_000).map(|i| mix(i, 1) >> 20).collect();

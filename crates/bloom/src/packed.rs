@@ -2,7 +2,7 @@
 
 use prefetch::{large, prefetch};
 
-/// Maximum width in bits: one unaligned word must contain an integer that begins at any bit of a byte.
+/// Maximum width in bits. An integer may begin at any bit of a byte and must fit in one unaligned word.
 pub(crate) const MOST_WIDTH: u32 = 32;
 
 const WORD_BYTES: usize = size_of::<u64>();

@@ -1,9 +1,9 @@
-//! Fingerprint arrays built by peeling, shared by the xor and the binary fuse filter. A key selects a few integers
-//! of an array, and their XOR is its fingerprint.
+//! Fingerprint arrays built by peeling, for the xor filter and the binary fuse filter. A key selects a few integers of
+//! an array, and their XOR is its fingerprint.
 //!
-//! Peeling: an integer that only one key selects can be set last. Remove that key, and repeat. Source: Graf &
-//! Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh & Ziviani
-//! (2007).
+//! Peeling: an integer that only one key selects can be set last. That key is removed, and the step is repeated.
+//! Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020), after Botelho, Pagh &
+//! Ziviani (2007).
 
 use types::KeyHash;
 
@@ -28,7 +28,7 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// The length of the array.
     fn len(&self) -> u64;
 
-    /// The indices that a key selects by its mixed hash: all different, all below the length.
+    /// The indices that a key selects by its mixed hash. They are distinct and below the length.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn check_width(fingerprint_bits: u32) -> Result<u32, String> {
     }
 }
 
-/// The fingerprint width of one SSTable. It is the width that the allocation pays for if there is one, at
-/// `overhead` array entries per key. Otherwise it is the parameter.
+/// The fingerprint width of one SSTable. With an allocation, it is the largest width within the budget at `overhead`
+/// array entries per key. Otherwise it is the parameter.
 pub(crate) fn width(fingerprint_bits: u32, overhead: f64, input: &FilterInput<'_>) -> u32 {
     match input.bits_per_key {
         Some(bits) => Budget::width(bits / overhead).clamp(1, MOST_WIDTH),
@@ -89,7 +89,7 @@ pub(crate) fn build<const N: usize, S: Selection<N>>(
 
 /// Returns the keys in the order of removal, each with an index that no later key selects. `None` if peeling fails.
 fn peel<const N: usize, S: Selection<N>>(keys: &[u64], selection: &S) -> Option<Vec<(u64, usize)>> {
-    // For each index, the number of keys that select it, and their XOR.
+    // For each index: the number of keys that select it, and the XOR of these keys.
     let mut selected = vec![(0u32, 0u64); selection.len() as usize];
     for key in keys {
         for place in selection.select(*key) {

@@ -1,19 +1,19 @@
-//! Positions in a filter, derived from the one 64-bit hash of a key.
+//! Positions in a filter, derived from the 64-bit hash of a key.
 
-/// A multiplier whose powers spread well over the high bits: the 64-bit one for multiplicative generators
-/// of Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom
-/// number generators" (2021).
+/// A multiplier whose powers spread well over the high bits. It is the 64-bit multiplier for multiplicative generators
+/// of Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom number
+/// generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
-/// The next derived hash. Its high bits are as good as a fresh hash; the map is a bijection.
+/// The next derived hash. Its high bits are as good as those of a fresh hash. The mapping is a bijection.
 #[inline]
 pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)
 }
 
-/// Mixes a hash with a seed, so that every bit depends on every bit. A filter whose construction failed tries again
-/// with the next seed. It is a bijection for each seed, so different hashes stay different. It is the finalizer of
-/// Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
+/// Mixes a hash with a seed, so that every bit of the result depends on every bit. A filter whose construction failed
+/// tries again with the next seed. For each seed the mapping is a bijection, so distinct hashes stay distinct. It is
+/// the finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
 #[inline]
 pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     let mixed = hash.wrapping_add(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -23,7 +23,7 @@ pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
 }
 
 /// Maps a hash to `0..range` by its high bits, without a division (Lemire, "Fast random integer generation in an
-/// interval", 2019). Unlike a modulo, it works equally well for every range.
+/// interval", 2019). Unlike a modulo, this works equally well for every range.
 #[inline]
 pub(crate) fn reduce(hash: u64, range: usize) -> usize {
     ((u128::from(hash) * range as u128) >> 64) as usize

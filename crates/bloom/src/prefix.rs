@@ -1,14 +1,14 @@
 //! The prefix filter: a Bloom filter of the first bytes of the keys, which answers short ranges.
 //!
-//! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has that prefix.
-//! Longer ranges, and ranges that extend over several prefixes, are not answered. Keys shorter than the prefix have
-//! none, and are in no range within a prefix. The keys themselves are in the same filter unless `whole_keys` is
-//! off. Then a lookup probes only the prefix, and every absent key that shares its prefix with a key is a false
+//! A range whose keys all begin with the same `length` bytes is empty if no key of the SSTable has that prefix. Longer
+//! ranges, and ranges that extend over several prefixes, are not answered. Keys shorter than the prefix have no prefix,
+//! and are in no range within a prefix. The keys themselves are in the filter as well, unless `whole_keys` is off.
+//! Without them, a lookup probes only the prefix, and every absent key that shares its prefix with a key is a false
 //! positive. A key of exactly `length` bytes is its own prefix, and has one entry if both hash functions are XXH3.
 //!
-//! Source: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong
-//! et al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The rates are those of a textbook
-//! Bloom filter of the keys and the different prefixes.
+//! Sources: `RocksDB`'s prefix Bloom filters (`prefix_extractor`, `whole_key_filtering`; wiki, "Prefix Seek"); Dong et
+//! al., "Optimizing space amplification in RocksDB" (CIDR 2017), section 5. The rates are those of a textbook Bloom
+//! filter of the keys and the distinct prefixes.
 //!
 //! Bytes: `bits_per_key` / 8 per key, shared by keys and prefixes.
 
@@ -84,7 +84,7 @@ impl FilterPolicy for Prefix {
             };
             last = Some(prefix);
             let entry = hash(prefix);
-            // A key that is its own prefix needs one entry only, if the tree uses the same hash function.
+            // A key that is its own prefix needs only one entry, if the tree uses the same hash function.
             if !self.whole_keys || entry != *key_hash {
                 entries.push(entry);
             }

@@ -40,7 +40,7 @@ impl Probed {
         Ok(Self { budget, probes: (params.probes > 0).then_some(params.probes) })
     }
 
-    /// The probes of one SSTable's filter: the parameter, or the best number for its bits per key.
+    /// The number of probes of one SSTable's filter: the parameter, or the best number for its bits per key.
     pub(crate) fn probes(&self, input: &FilterInput<'_>, best: impl Fn(f64) -> u32) -> u32 {
         self.probes.unwrap_or_else(|| best(self.budget.bits_per_key(input)))
     }

@@ -3,7 +3,7 @@
 //! A filter with a special lookup for a feature is generic over these types. The choice is made once, when the
 //! filter is opened, and costs nothing per probe.
 
-/// Any CPU.
+/// Any CPU, without special features.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -17,7 +17,7 @@ pub(crate) struct Avx2(());
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
-/// A CPU with `popcnt`: counts the bits of a word in one instruction.
+/// A CPU with `popcnt`, which counts the bits of a word in one instruction.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Popcnt(());
@@ -58,7 +58,7 @@ impl Popcnt {
 
 #[cfg(target_arch = "x86_64")]
 impl Avx512Popcnt {
-    /// Detects the feature. `None` if the CPU lacks it, or a feature that it requires.
+    /// Detects the feature. Returns `None` if the CPU lacks the feature, or another feature that it requires.
     pub(crate) fn detect() -> Option<Self> {
         let there = std::arch::is_x86_feature_detected!("avx512vpopcntdq")
             && std::arch::is_x86_feature_detected!("avx512f")

@@ -1,8 +1,8 @@
-//! The quotient filter: every key's remainder in the slot of its quotient, or in the next free slot after it.
+//! The quotient filter: the remainder of every key is in the slot of its quotient, or in the next free slot after it.
 //!
 //! The remainders are in the slots of `slots.rs`. Sources: Bender et al., "Don't thrash: how to cache your hash on
 //! flash" (VLDB 2012); Pandey, Bender, Johnson & Patro, "A general-purpose counting filter: making every bit count"
-//! (2017), section 3, for the two bits and the offsets. Here it is built once, 95 % full, with any number of
+//! (2017), section 3, for the two bits and the offsets. Here the filter is built once, 95 % full, with any number of
 //! quotients.
 //!
 //! Bytes: (`remainder_bits` + 2.2) / 8 / 0.95 per key. Memory accesses per probe: one for most absent keys that hit
@@ -111,7 +111,7 @@ fn split(hash: KeyHash, quotients: usize, mask: u64) -> (usize, u64) {
     (reduce(mixed, quotients), remix(mixed) >> 24 & mask)
 }
 
-/// A lookup for one CPU feature set. All give the same answers.
+/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, slots: &Slots, hash: KeyHash) -> bool;
 }
@@ -122,7 +122,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The lookup with one instruction to count bits and one to find the n-th set bit.
+/// The lookup with one instruction that counts bits, and one instruction that finds the n-th set bit.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Bmi2 {

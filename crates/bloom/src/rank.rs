@@ -1,4 +1,4 @@
-//! A bit vector that counts its ones up to a position and finds a one by its number.
+//! A bit vector that counts its one bits up to a position, and finds the n-th one bit.
 //!
 //! The ones before every 512th bit are stored. Source: Jacobson, "Space-efficient static trees and graphs" (1989).
 
@@ -9,16 +9,16 @@ use crate::slots::select;
 /// The words between two stored counts.
 const WORDS: usize = 8;
 
-/// Bits with the counts of their ones.
+/// Bits together with counts of their one bits.
 pub(crate) struct RankedBits {
     words: Vec<u64>,
-    /// The ones before each group of [`WORDS`] words.
+    /// The number of one bits before each group of [`WORDS`] words.
     ranks: Vec<u32>,
     ones: usize,
 }
 
 impl RankedBits {
-    /// Counts the ones of these words. There are fewer than 2^32.
+    /// Counts the one bits of these words. There must be fewer than 2^32.
     pub(crate) fn new(words: impl ExactSizeIterator<Item = u64>) -> Self {
         let words = large::collected(words);
         let mut ones = 0;
@@ -49,7 +49,7 @@ impl RankedBits {
         (self.ranks[group] + whole + rest.count_ones()) as usize
     }
 
-    /// The position of the one number `rank`, from 0. `None` if there are fewer.
+    /// The position of the one bit with index `rank`, from 0. `None` if there are fewer one bits.
     pub(crate) fn select(&self, rank: usize) -> Option<usize> {
         if rank >= self.ones {
             return None;

@@ -1,10 +1,10 @@
 //! The register-blocked Bloom filter: all bits of a key in one 64-bit word.
 //!
-//! A lookup is one load, one mask and one comparison without vector instructions: the fewest instructions of its
-//! family. The load of such small blocks varies much, so its false-positive rate is the highest of its family.
-//! Source: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), with blocks of a
-//! machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high throughput" (VLDB
-//! 2019), section 3.
+//! A lookup is one load, one mask and one comparison without vector instructions. No other filter of the Bloom family
+//! needs fewer instructions. The number of keys per block varies much for such small blocks, so the false-positive rate
+//! is the highest of the family. Sources: Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters"
+//! (2007), with blocks of a machine word; Lang et al., "Performance-optimal filtering: Bloom overtakes cuckoo at high
+//! throughput" (VLDB 2019), section 3.
 //!
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: one.
 
@@ -95,7 +95,7 @@ fn rate(keys: u64, words: u64, probes: u32) -> f64 {
     theory::blocked(keys, words, |load| rates.get(load as usize).copied().unwrap_or(1.0))
 }
 
-/// The bits of this key in its word: each group of six bits of a derived hash selects one.
+/// The bits of this key in its word. Each group of six bits of a derived hash selects one bit.
 #[inline]
 fn mask(hash: KeyHash, probes: u32) -> u64 {
     let derived = remix(hash.0);

@@ -1,26 +1,25 @@
-//! The ribbon filter: fingerprints as sums over a band of 64 rows, within a few percent of the least memory that
-//! any filter can have.
+//! The ribbon filter: fingerprints as sums over a band of 64 rows. Its memory is within a few percent of the minimum
+//! for any filter.
 //!
-//! The equation of a key (see `banding`) demands that the rows selected by its coefficients sum up to its
-//! fingerprint. The solution is stored by columns: a block of 64 rows is one word per column. A lookup is a few
-//! ANDs and parities over two adjacent blocks. With r columns the false-positive rate is 2^−r. If the budget allows
-//! a fraction of a column, some blocks have one column more than the others.
+//! The equation of a key (see `banding`) requires that the rows selected by its coefficients sum up to its fingerprint.
+//! The solution is stored by columns: a block of 64 rows is one word per column. A lookup is a few ANDs and parities
+//! over two adjacent blocks. With r columns, the false-positive rate is 2^−r. If the budget allows a fraction of a
+//! column, some blocks have one column more than the others.
 //!
 //! Three forms:
-//! * **`balanced`**: there are fewer rows than keys. In each bucket of 128 starts, keys below a threshold move
-//!   ("are bumped") to a second, far smaller system if one of them contradicts, and so on. The last system has the
-//!   standard form. About 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
-//!   Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using ribbon"
-//!   (2022).
-//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. But too few
-//!   rows make absent keys dependent too, which adds up to a fifth to the rate of large SSTables (counted during
-//!   construction). (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
-//! * **`standard`**: as many rows as needed for a system without contradiction, found by trying: 1.1 to 1.2 · r
-//!   bits per key, which grows with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon
-//!   filter: practically smaller than Bloom and Xor" (2021).
+//! * **`balanced`**: there are fewer rows than keys. If a key contradicts, the keys below a threshold in its bucket of
+//!   128 starts move ("are bumped") to a second, far smaller system, and so on. The last system has the standard form.
+//!   It takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
+//!   Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using ribbon" (2022).
+//! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. But with too
+//!   few rows, some absent keys are dependent too, which adds up to a fifth to the rate of large SSTables (counted
+//!   during construction). It takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
+//! * **`standard`**: as many rows as a system without contradictions needs, found by trying. It takes 1.1 to 1.2 · r
+//!   bits per key, and more with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon filter:
+//!   practically smaller than Bloom and Xor" (2021).
 //!
-//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, which are two
-//! to four neighbouring cache lines. Some probes of the balanced form repeat this in the next system.
+//! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, which are two to
+//! four neighbouring cache lines. Some probes of the balanced form repeat this in the next system.
 #![allow(clippy::inline_always)] // One body, compiled for three CPU feature sets.
 
 use catalog::{Build, Variant};
@@ -58,13 +57,14 @@ const MOST_LAYERS: usize = 4;
 /// The number of words that a layer stores in addition to its thresholds and its solution.
 const LAYER_WORDS: usize = 4;
 
-/// The number of keys below which another bumping system is not worth it.
+/// The number of keys below which a further system for bumped keys is not worth its cost.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that a homogeneous filter tries. It looks for one under which all equations are independent.
+/// The number of seeds that a homogeneous filter tries. It searches for a seed under which all equations are
+/// independent.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
-/// Rows per key of a bumping system: fewer than one, so that few rows stay free.
+/// Rows per key of a system that bumps keys. There are fewer rows than keys, so that few rows stay free.
 const ROWS_PER_BUMPED_KEY: f64 = 0.96;
 
 /// Builds ribbon filters.
@@ -73,7 +73,7 @@ struct Ribbon {
     form: Form,
 }
 
-/// The choice of the number of rows, and the handling of contradictions.
+/// The rule for the number of rows and for contradictions.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Form {
@@ -139,7 +139,7 @@ struct Layer {
     seed: u64,
     /// For each bucket, the offset of the first start whose keys are not bumped. Empty if no keys are bumped.
     thresholds: Vec<u8>,
-    /// The share of absent keys that a homogeneous filter must report as present: see [`spanned`].
+    /// The fraction of absent keys that a homogeneous filter must report as present: see [`spanned`].
     spanned: f64,
 }
 
@@ -182,8 +182,8 @@ fn homogeneous(keys: &[u64], bits_per_key: f64) -> Layer {
     layer
 }
 
-/// The share of absent keys whose equation depends on those of the keys, counted over `samples` of them. Crowded
-/// stretches are rare but long, so the share varies between SSTables.
+/// The fraction of absent keys whose equation depends on the equations of the keys, estimated from `samples` absent
+/// keys. Crowded stretches are rare but long, so the fraction varies between SSTables.
 fn spanned(layer: &Layer, samples: usize) -> f64 {
     let absent = (0..samples as u64).map(|sample| Equation::of(mix(sample, !layer.seed), layer.rows));
     absent.filter(|equation| layer.banding.spans(*equation)).count() as f64 / samples as f64
@@ -217,7 +217,7 @@ fn balanced(mut keys: Vec<u64>) -> Vec<Layer> {
     layers
 }
 
-/// Builds a system of fewer rows than keys, and returns the keys that are bumped from it.
+/// Builds a system with fewer rows than keys. Returns the keys that are bumped.
 ///
 /// Buckets are filled from left to right, and each bucket from right to left, because the rows to its right are
 /// still free.
@@ -264,8 +264,9 @@ impl Layout {
     }
 }
 
-/// Stored after the head, whose number of probes is that of the layers: for each layer its rows, its seed,
-/// `spanned`, the number of its thresholds, and these, eight in a word; then the words of the solution, all layers' blocks one after another.
+/// Stored after the header, whose number of probes is the number of layers. Each layer has its rows, its seed,
+/// `spanned`, its number of thresholds, and the thresholds, eight per word. The words of the solution follow, with the
+/// blocks of all layers one after another.
 fn encode(form: Form, input: &FilterInput<'_>, layers: &[Layer], words: usize) -> Vec<u8> {
     let mut stored: Vec<u64> = Vec::with_capacity(words);
     for layer in layers {
@@ -307,7 +308,7 @@ fn tag(form: Form) -> [u8; 4] {
 
 /// A system as it is stored.
 struct OpenLayer {
-    /// The index of its first block among those of all layers.
+    /// The index of the layer's first block among the blocks of all layers.
     first: usize,
     rows: usize,
     seed: u64,
@@ -376,7 +377,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     if words.len() != layout.offset(blocks) {
         return Err(corrupt("number of words does not match its columns"));
     }
-    // The first row of the last block is probed together with the block after it, whose bits are not used.
+    // The first row of the last block is probed together with the block after it, whose bits have no effect.
     let room = words.len() + layout.columns + 1;
     let mut solution = large::with_room(room);
     solution.extend(words);
@@ -384,7 +385,7 @@ fn decode(form: Form, stored: &[u8]) -> Result<System, CorruptFilter> {
     Ok(System { homogeneous: form == Form::Homogeneous, layers, layout, solution })
 }
 
-/// All layers of a ribbon filter, and the solution they share.
+/// All layers of a ribbon filter, and the solution that they share.
 struct System {
     homogeneous: bool,
     layers: Vec<OpenLayer>,
@@ -414,7 +415,7 @@ impl System {
         let high = equation.coefficients >> 1 >> (WIDTH - 1 - shift);
         let fingerprint = if self.homogeneous { 0 } else { equation.fingerprint };
         let rows = self.solution[offset..offset + 2 * columns].split_at(columns);
-        // Without branches: for a few columns a misprediction costs more than testing all of them.
+        // There are no branches, because with a few columns a misprediction costs more than testing all columns.
         let mut differing = 0;
         for (column, (here, next)) in rows.0.iter().zip(rows.1).enumerate() {
             let sum = u64::from((here & low ^ next & high).count_ones());
@@ -438,7 +439,8 @@ impl System {
         for layer in &self.layers {
             let starts = (layer.rows - (WIDTH - 1)) as f64;
             let mut bumped = 0.0;
-            // First without the bumped keys: the blocks with fewer columns, then those with one more.
+            // First the sum as if no keys were bumped: blocks with fewer columns, and then blocks with one more column.
+            // Bumped starts are subtracted below.
             let few = self.layout.split.clamp(layer.first, layer.first + layer.blocks()) - layer.first;
             let more = layer.blocks() - few;
             let mut hits = (few * WIDTH) as f64 * rate(0) + (more * WIDTH) as f64 * rate(self.layout.split);
@@ -488,7 +490,7 @@ impl<L: Lookup> Filter for RibbonFilter<L> {
     }
 }
 
-/// A lookup for one CPU feature set. All give the same answers.
+/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, system: &System, hash: KeyHash) -> bool;
 }

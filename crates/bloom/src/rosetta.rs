@@ -1,18 +1,18 @@
 //! Rosetta: a Bloom filter for each length of the prefixes of numbers, asked from short prefixes to whole numbers.
 //!
 //! Keys become numbers ([`Universe`]). Level l has the numbers without their last l bits. A range of numbers is cut
-//! into dyadic intervals, each of which is one prefix. If the filter of its level denies it, the interval is empty.
-//! Otherwise both halves are asked, down to single numbers ("doubting"). A range is reported as not empty only if a
-//! single number in it is. Point lookups ask level 0 only.
+//! into dyadic intervals, and each interval is one prefix. If the filter of its level reports the prefix absent, the
+//! interval is empty. Otherwise both halves are probed, down to single numbers ("doubting"). A range is reported as not
+//! empty only if a single number in the range is reported present. Point lookups probe only level 0.
 //!
-//! The levels above level 0 exist to save probes, and level 0 decides about the rate. So each upper level spends just
-//! enough for a rate of 1/(2 − ε), where ε is that of level 0: then half of the children of a false positive, on
-//! average, are denied, and errors do not multiply. Ranges of more than a few times 2^`range_bits` numbers are not
-//! answered. A range costs up to two probes per number that it has.
+//! The levels above level 0 exist to save probes, and level 0 determines the rate. Each upper level therefore spends
+//! just enough bits for a rate of 1/(2 − ε), where ε is the rate of level 0. On average, half of the children of a
+//! false positive are then reported absent, and errors do not multiply. Ranges of more than a few times 2^`range_bits`
+//! numbers are not answered. A range costs up to two probes per number in the range.
 //!
 //! Source: Luo, Chatterjee, Ketsetsidis, Dayan, Qin, Idreos, "Rosetta: A Robust Space-Time Optimized Range Filter for
-//! Key-Value Stores" (SIGMOD 2020), sections 3 and 4: the first-cut allocation. If the budget does not reach that
-//! for all levels, the shorter prefixes have none, and at least half of it goes to level 0.
+//! Key-Value Stores" (SIGMOD 2020), sections 3 and 4: the first-cut allocation. If the budget is too small for all
+//! levels, the shorter prefixes get no filter, and at least half of the budget goes to level 0.
 //!
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per lookup: as in [`standard`](crate::standard).
 
@@ -81,8 +81,8 @@ impl Build<dyn FilterPolicy> for Rosetta {
 }
 
 impl FilterPolicy for Rosetta {
-    /// Stores the universe, and for each level its prefixes, its number of probes, and its words after their count. The
-    /// header's number of probes is the number of levels.
+    /// Stores the universe. Then each level has its prefixes, its number of probes, and its words preceded by their
+    /// count. The number of probes in the header is the number of levels.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -192,7 +192,7 @@ impl Level {
 /// A Rosetta filter in memory.
 struct RosettaFilter {
     universe: Universe,
-    /// The filters, the one of whole numbers first.
+    /// The filters of the levels. The first filter has complete numbers.
     levels: Vec<Level>,
 }
 
@@ -202,9 +202,9 @@ impl RosettaFilter {
         bits.may_contain(hash(prefix, level as u32), *probes)
     }
 
-    /// Whether a key may have a number from `first` to `last`, all of which have this prefix at this level.
+    /// Whether a key may have a number from `first` to `last`. All these numbers have this prefix at this level.
     fn doubt(&self, prefix: u64, level: usize, first: u64, last: u64) -> bool {
-        // Of a part of an interval only the prefix is known to the filter.
+        // If only a part of an interval is in the range, the filter knows only the prefix.
         if !self.has(prefix, level) {
             return false;
         }

@@ -1,9 +1,9 @@
-//! The slots of a quotient filter: every remainder in the slot of its quotient, or in the next free slot after it.
+//! The slots of a quotient filter. Every remainder is in the slot of its quotient, or in the next free slot after it.
 //!
-//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit them:
-//! one marks a quotient that has a run, one marks the end of a run. A lookup counts the runs since the start of its
-//! block of 64 slots and finds the end of its own. Source: Pandey, Bender, Johnson & Patro, "A general-purpose
-//! counting filter: making every bit count" (2017), section 3.
+//! Remainders of one quotient form a run, and runs are in the order of quotients. Two bits per slot delimit the runs:
+//! one bit marks a quotient that has a run, and one bit marks the end of a run. A lookup counts the runs since the
+//! start of its block of 64 slots, and finds the end of its run. Source: Pandey, Bender, Johnson & Patro, "A
+//! general-purpose counting filter: making every bit count" (2017), section 3.
 #![allow(clippy::inline_always)] // One body, compiled for two CPU feature sets.
 
 use prefetch::{large, prefetch};
@@ -36,7 +36,7 @@ struct Block {
 /// The slots of a quotient filter, with the metadata that delimits its runs.
 pub(crate) struct Slots {
     blocks: Vec<Block>,
-    /// For each block, the number of slots from its start on that belong to quotients of earlier blocks.
+    /// For each block, the number of its first slots that belong to quotients of earlier blocks.
     offsets: Packed,
     /// The remainders, one per slot of all blocks.
     remainders: Packed,
@@ -142,7 +142,7 @@ impl Slots {
     fn end_of_run(&self, quotient: usize, select: impl Fn(u64, u32) -> u32) -> Option<usize> {
         let block = quotient / BLOCK;
         let upto = u64::MAX >> (BLOCK - 1 - quotient % BLOCK);
-        // The runs of this block begin after those of earlier blocks.
+        // The runs of this block begin after the runs of earlier blocks.
         let mut left = (self.blocks[block].occupied & upto).count_ones();
         let start = block * BLOCK + self.offsets.get(block) as usize;
         let mut at = start / BLOCK;
@@ -196,7 +196,7 @@ impl Slots {
         self.remainders.prefetch(quotient);
     }
 
-    /// The share of all pairs of quotient and remainder that are stored.
+    /// The fraction of all pairs of quotient and remainder that are stored.
     pub(crate) fn fill(&self) -> f64 {
         let pairs = self.quotients as f64 * 2f64.powf(self.width().into());
         (self.keys as f64 / pairs).min(1.0)

@@ -1,16 +1,16 @@
-//! SNARF: a range filter that learns where keys are, and marks each in a compressed bit array in the same order.
+//! SNARF: a range filter that learns the positions of keys, and marks each key in a compressed bit array in key order.
 //!
-//! Keys become numbers ([`Universe`]). A linear spline through every 128th number estimates the rank of any number.
-//! The estimate, scaled by K cells per key, is the code of the number. Codes ascend with numbers, so a range of
-//! numbers is a range of codes. It is empty if no key has one of them. The codes are a sorted set, Elias–Fano coded.
+//! Keys become numbers ([`Universe`]). A linear spline through every 128th number estimates the rank of any number. The
+//! estimate, scaled by K cells per key, is the code of the number. Codes ascend with numbers, so a range of numbers is
+//! a range of codes. The range is empty if no key has one of these codes. The codes are a sorted set, Elias–Fano coded.
 //!
-//! The rate depends on the ranges. A number at random between two keys of a segment has the code of a key with
-//! probability 1/K, and a range of ℓ numbers covers little more than one code if it is short against the distance of
-//! keys. A range that begins right after a key often has the code of that key. There
-//! [`grafite`](crate::grafite) keeps its bound, and SNARF has none.
+//! The rate depends on the ranges. A random number between two keys of a segment has the code of a key with probability
+//! 1/K. A range of ℓ numbers covers little more than one code if it is much shorter than the distance of keys. A range
+//! that begins right after a key often has the code of that key. For such ranges [`grafite`](crate::grafite) keeps its
+//! bound, and SNARF has no bound.
 //!
 //! Source: Vaidya, Chatterjee, Knorr, Mitzenmacher, Idreos, Kraska, "SNARF: A Learning-Enhanced Range Filter" (VLDB
-//! 2022), sections 3 and 4. Its blocks of Golomb or Elias–Fano codes are one Elias–Fano set here.
+//! 2022), sections 3 and 4. The paper uses blocks of Golomb or Elias–Fano codes; here they are one Elias–Fano set.
 //!
 //! Bytes: `bits_per_key` / 8 per key, including half a bit for the spline. Memory accesses per lookup or range: a
 //! binary search of the spline, and about three in the set.
@@ -71,8 +71,8 @@ impl Build<dyn FilterPolicy> for Snarf {
 }
 
 impl FilterPolicy for Snarf {
-    /// Stores the number of possible codes, of numbers and of different codes, then the universe, the knots after
-    /// their count, and the codes. The header's number of probes is the form of the codes.
+    /// Stores the numbers of possible codes, of keys and of distinct codes. Then follow the universe, the knots
+    /// preceded by their count, and the codes. The number of probes in the header is the form of the codes.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -125,18 +125,18 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// The number of segments for this many numbers: one per [`SEGMENT`], or fewer where a tight budget would be spent on
-/// knots.
+/// The number of segments for this number of keys. It is one per [`SEGMENT`], or fewer if a tight budget would be spent
+/// on knots.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone map from numbers to codes: piecewise linear, with as many codes in each segment.
+/// A monotone mapping from numbers to codes. It is piecewise linear, with equally many codes in each segment.
 struct Spline {
     /// The first number of each segment, and the largest number: at least two. None if each number is its own code.
     knots: Vec<u64>,
-    /// The upper bound of the codes, exclusive; at least one.
+    /// The exclusive upper bound of the codes, at least 1.
     range: u64,
 }
 
@@ -164,7 +164,7 @@ impl Spline {
         };
         let segment = (self.knots.partition_point(|knot| *knot <= number) as u64).clamp(1, segments) - 1;
         let (from, to) = (self.knots[segment as usize], self.knots[segment as usize + 1]);
-        // The codes of the segment, so that those of all segments together are the range.
+        // The codes of the segment. The codes of all segments together are the whole range.
         let border = |segment: u64| u128::from(self.range) * u128::from(segment) / u128::from(segments);
         let (first, next) = (border(segment), border(segment + 1));
         let within = u128::from(number.clamp(from, to) - from);
@@ -210,8 +210,8 @@ impl Filter for SnarfFilter {
         })
     }
 
-    /// The rate of lookups whose keys are distributed as those of the SSTable: the share of codes that a key has. Of
-    /// the numbers with such a code, one is a key.
+    /// The false-positive rate of lookups whose keys are distributed like the keys of the SSTable: the fraction of
+    /// codes that a key has. One of the numbers with such a code is a key.
     fn expected_fpr(&self) -> f64 {
         let numbers = self.universe.largest() as f64 + 1.0;
         let different = self.different as f64;
@@ -246,8 +246,8 @@ mod tests {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 50_000)
     }
 
-    /// The claim of the authors, and its limit: about 1/K for ranges that are short against the distance of keys, at
-    /// any distribution of the keys; but no bound for ranges right after keys.
+    /// Tests the claim of the authors: for any distribution of keys, the rate is about 1/K for ranges that are short
+    /// against the distance of keys. Also tests that there is no bound for ranges right after keys.
     #[test]
     fn the_rate_is_one_in_k_unless_ranges_follow_keys() {
         let uniform = sorted((0..KEYS).map(|i| mix(i, 1)));

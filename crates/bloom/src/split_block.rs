@@ -1,9 +1,9 @@
 //! The split-block Bloom filter: blocks of 256 bits in eight lanes, one bit of a key in each lane.
 //!
-//! All eight bits are set or tested at once, with a few vector instructions. A key always has eight bits in a
-//! block, which fits about 8 to 14 bits per key best. The rate is above that of `blocked`, and the lookup is
-//! cheaper. Source: the Parquet format, "Parquet Bloom Filter" (its layout and its eight odd multipliers), after
-//! Putze, Sanders & Singler (2007), section 4.
+//! All eight bits are set or tested at once, with a few vector instructions. A key always has eight bits in a block,
+//! which is best for about 8 to 14 bits per key. The rate is above that of `blocked`, and the lookup is cheaper.
+//! Sources: the Parquet format, "Parquet Bloom Filter" (its layout and its eight odd multipliers), after Putze, Sanders
+//! & Singler (2007), section 4.
 #![allow(clippy::inline_always)] // One body, compiled for any CPU and for AVX2.
 
 use catalog::{Build, Variant};
@@ -137,14 +137,14 @@ impl<L: Lookup> Filter for SplitBlockFilter<L> {
 struct Block([u32; LANES]);
 
 impl Block {
-    /// The block with the bits of this key only: the low half of its hash selects a bit in each lane.
+    /// A block with only the bits of this key. The low half of the hash selects a bit in each lane.
     #[inline(always)]
     fn of(hash: KeyHash) -> Self {
         Self(SALTS.map(|salt| 1 << ((hash.0 as u32).wrapping_mul(salt) >> (LANE_BITS - LANE_BITS.ilog2()))))
     }
 }
 
-/// A lookup for one CPU feature set. All give the same answers.
+/// A lookup that is compiled for one CPU feature set. All such lookups give equal answers.
 trait Lookup: Copy + Send + Sync {
     fn may_contain(self, blocks: &[Block], hash: KeyHash) -> bool;
     fn may_contain_batch(self, blocks: &[Block], hashes: &[KeyHash], answers: &mut [bool]);
@@ -160,7 +160,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The same lookups compiled for AVX2: two to three times as fast.
+/// The same lookups, compiled for AVX2. They are two to three times as fast.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Avx2 {
@@ -186,8 +186,8 @@ impl Lookup for Avx2 {
     }
 }
 
-/// The lookup. It has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a
-/// function for such a CPU.
+/// The lookup. It has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a function
+/// for a CPU with vector instructions.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));

@@ -1,4 +1,4 @@
-//! The textbook Bloom filter: k bits per key, anywhere in one array.
+//! The textbook Bloom filter: each key sets k bits anywhere in one array.
 //!
 //! Source: Bloom, "Space/time trade-offs in hash coding with allowable errors" (1970). The k positions are derived
 //! from one 64-bit hash, each by another odd multiplication. The high bits of each select the position, so the

@@ -1,4 +1,4 @@
-//! The stored form that filters share: a header of 24 bytes, then 64-bit little-endian words.
+//! The stored form that filters share: a header of 24 bytes, followed by 64-bit little-endian words.
 //!
 //! ```text
 //! tag [u8; 4] | probes u32 | keys u64 | words u64 | words × u64
@@ -14,7 +14,7 @@ const WORD_BYTES: usize = 8;
 /// The largest number of probes. It limits the work that a corrupt header can cause.
 pub(crate) const MAX_PROBES: u32 = 64;
 
-/// The header: the variant that wrote the bytes, with its parameters.
+/// The header: the variant that wrote the bytes, and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// The code of the variant.

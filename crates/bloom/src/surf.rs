@@ -1,20 +1,21 @@
-//! `SuRF`: a trie of the shortest prefixes that distinguish the keys, in few bits more than information theory asks for.
+//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. It takes few bits more than the
+//! information-theoretic minimum.
 //!
-//! The trie ends a key where no other key shares its prefix any more. So it answers for strings of any kind, and for
-//! ranges of any length. Bytes after the prefix are unknown, and an absent key that shares a whole prefix is a false
-//! positive, unless the suffix denies it: `suffix_bits` more bits of the key (`real`), which also narrow ranges, or
-//! bits of its hash (`hash`), which only help lookups.
+//! The trie ends a key as soon as no other key shares its prefix. It therefore answers for strings of any kind and for
+//! ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a false
+//! positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which also
+//! narrow ranges, or bits of its hash (`hash`), which only help lookups.
 //!
-//! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too), a
-//! bit for whether it has a child, and a bit for whether it begins a node. The child of label i is node
-//! number 1 + the labels with children before i; a node begins at its one in the second bit vector. Both are found by
-//! counting bits (`rank.rs`). Bytes that all keys share are stored once.
+//! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too).
+//! Each label also has a bit for whether it has a child, and a bit for whether it begins a node. The child of label i
+//! is node number 1 + the number of earlier labels with children. A node begins at its one bit in the second bit
+//! vector. Both are found by counting bits (`rank.rs`). Bytes that all keys share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
-//! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in its sparse form; the dense form of the top
-//! levels is faster and not smaller.
+//! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in the sparse form of the paper. The dense form of
+//! the top levels is faster and not smaller.
 //!
-//! Bytes: 11.7 bits per node and `suffix_bits` per key; for random keys there are about 1.2 nodes per key. Memory
+//! Bytes: 11.7 bits per node and `suffix_bits` per key. For random keys there are about 1.2 nodes per key. Memory
 //! accesses per lookup: about four per level.
 
 mod trie;
@@ -79,7 +80,7 @@ impl Build<dyn FilterPolicy> for Surf {
 
 impl FilterPolicy for Surf {
     /// Stores the false-positive rate and the number of labels, the shared prefix, the bits of children and of nodes,
-    /// the labels, and the suffixes. The header's number of probes is that of suffix bits.
+    /// the labels, and the suffixes. The number of probes in the header is the number of suffix bits.
     fn build(&self, input: &FilterInput<'_>) -> Vec<u8> {
         let keys = input.needed_keys();
         if keys.is_empty() {
@@ -155,7 +156,8 @@ struct SurfFilter {
     rate: f64,
 }
 
-/// A bound of a range, as far as the path to a node is a prefix of it. `None` if the path is already within the bound.
+/// A bound of a range, as long as the path to a node is a prefix of the bound. `None` if the path is already strictly
+/// within the bound.
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
@@ -231,8 +233,8 @@ impl SurfFilter {
         }
     }
 
-    /// Whether a key below a node may be between two bounds. All bytes before `depth` are equal to those of a bound
-    /// that is given.
+    /// Whether a key below a node may be between two bounds. All bytes before `depth` are equal to those of the given
+    /// bounds.
     fn has_between(&self, node: usize, depth: usize, low: Tight<'_>, high: Tight<'_>) -> bool {
         let labels = self.node(node);
         let from = low.map(|low| label(low, depth));
@@ -246,7 +248,8 @@ impl SurfFilter {
             let low = low.filter(|_| from == Some(label));
             let high = high.filter(|_| to == Some(label));
             let found = match self.child(at) {
-                // A node deeper than its bounds is whole between them. Only a corrupt filter has other cases.
+                // A node deeper than its bounds lies completely between them. All other cases are possible only in a
+                // corrupt filter.
                 Some(child) if (low.is_some() || high.is_some()) && child > node && label != END => {
                     self.has_between(child, depth + 1, low, high)
                 }

@@ -1,16 +1,16 @@
 //! Theoretical false-positive rates of filters.
 
-/// The rate of a Bloom filter of `bits` bits with `probes` hash functions and `keys` keys: (1 − e^(−kn/m))^k (Bloom
-/// 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
+/// The false-positive rate of a Bloom filter of `bits` bits with `probes` hash functions and `keys` keys: (1 −
+/// e^(−kn/m))^k (Bloom 1970; Broder & Mitzenmacher, "Network applications of Bloom filters", 2004).
 pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
     let fill = -(-(f64::from(probes) * keys as f64) / bits as f64).exp_m1();
     fill.powi(probes.cast_signed())
 }
 
-/// The probability that a range of `length` neighbouring numbers without a key has a number with the code of a key.
-/// There are `keys` different codes below `codes`, for numbers up to `largest`. It is 1 − (1 − n/r)^ℓ for random
-/// codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). It is 0 if
-/// every number has a code of its own.
+/// The probability that a range of `length` neighbouring numbers without a key contains a number with the code of a
+/// key. There are `keys` distinct codes below `codes`, for numbers up to `largest`. The probability is 1 − (1 − n/r)^ℓ
+/// for random codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). It is 0
+/// if every number has its own code.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -23,16 +23,17 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// The rate of a filter that maps each of `keys` keys to one of `blocks` blocks. It is the mean of `rate_at_load`
-/// over the binomial load of a block.
+/// The false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. It is the mean of
+/// `rate_at_load` over the binomial load of a block.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
 /// distribution instead. The binomial distribution is the same for large filters and is exact for small ones too.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
-    /// Loads whose probability relative to the most likely one is lower are ignored.
+    /// Loads with a lower probability, relative to the most likely load, are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
-    /// The number of loads evaluated on either side of the most likely one. More never matter below a million keys
-    /// per block, and above that all rates are 1. It limits the work that a corrupt number can cause.
+    /// The number of loads that are evaluated on either side of the most likely load. More loads never matter below a
+    /// million keys per block, and above that all rates are 1. The limit bounds the work that a corrupt number can
+    /// cause.
     const MOST_LOADS: usize = 10_000;
     if blocks == 1 {
         return rate_at_load(keys);
@@ -63,10 +64,10 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
     sum / weights
 }
 
-/// The rate of one small Bloom filter of `bits` bits with `keys` keys of `probes` bits each.
+/// The false-positive rate of one small Bloom filter of `bits` bits with `keys` keys and `probes` bits per key.
 ///
-/// In a block of a few hundred bits the number of set bits varies so much that the mean of fill^k is above the k-th
-/// power of the mean fill. This is the mean to second order, from the exact mean and variance of the number of
+/// In a block of a few hundred bits, the number of set bits varies so much that the mean of fill^k is above the k-th
+/// power of the mean fill. The result is the mean to second order. It uses the exact mean and variance of the number of
 /// empty cells when kn balls are thrown into m cells.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
@@ -81,8 +82,8 @@ pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     (fill.powi(probes.cast_signed()) * (1.0 + spread)).min(1.0)
 }
 
-/// The exact rates of one Bloom filter of `bits` bits with `probes` bits per key and 0, 1, 2 … keys: the mean of
-/// (set / bits)^probes over the distribution of the number of set bits. After the last rate nearly all bits are
+/// The exact rates of one Bloom filter of `bits` bits with `probes` bits per key and 0, 1, 2 … keys. A rate is the mean
+/// of (set / bits)^probes over the distribution of the number of set bits. After the last rate, nearly all bits are
 /// set.
 ///
 /// For words of a few dozen bits, for which [`small`] is too coarse.

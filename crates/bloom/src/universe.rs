@@ -1,9 +1,9 @@
-//! Mapping of the keys of one SSTable to integers in the same order.
+//! Mapping from the keys of one SSTable to integers that sort like the keys.
 //!
-//! The prefix that all keys share is cut off. The next eight bytes (the head) are the number, big-endian. Low bits
-//! that are the same in all keys are cut off too. Numbers count from the smallest one. The mapping is one-to-one
-//! for keys of one length whose bytes after the head are all the same, such as padding. Other keys with the same
-//! head have the same number.
+//! The prefix that all keys share is cut off. The next eight bytes (the head) are the number, big-endian. Low bits that
+//! are equal in all keys are cut off too. Numbers count from the smallest number. The mapping is one-to-one for keys of
+//! one length whose bytes after the head are all equal, such as padding. Other keys with equal heads have equal
+//! numbers.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -17,13 +17,13 @@ const HEAD_BYTES: usize = size_of::<u64>();
 pub(crate) struct Universe {
     /// The bytes that all keys begin with.
     prefix: Vec<u8>,
-    /// The low bits that are the same in all heads, and their number, less than 64.
+    /// The low bits that are equal in all heads, and the number of these bits, less than 64.
     low: u64,
     shift: u32,
     /// The smallest and the largest head without the low bits.
     min: u64,
     max: u64,
-    /// The bytes after the head that all keys share. Present if all keys have one length; each key then has its own
+    /// The bytes after the head that all keys share. Present if all keys have one length. Each key then has its own
     /// number.
     tail: Option<Tail>,
 }
@@ -31,14 +31,14 @@ pub(crate) struct Universe {
 /// The end of keys of one length.
 #[derive(Debug, PartialEq, Eq)]
 struct Tail {
-    /// The bytes of a key that are in its head.
+    /// The number of key bytes in the head.
     head_bytes: usize,
     /// The bytes after the head.
     rest: Vec<u8>,
 }
 
 impl Universe {
-    /// Creates the mapping of these keys. They are in order, and there is at least one.
+    /// Creates the mapping of these keys. The keys are in order, and there is at least one.
     pub(crate) fn of(keys: &KeyList) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
         let shared = common_prefix(first, last);
@@ -91,8 +91,8 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// The first head that a lower bound allows. It is the next one if `passes` is true for the order of the bound
-    /// and the key with the same head.
+    /// The first head that a lower bound allows. It is the next head if `passes` is true for the order of the bound and
+    /// the key with this head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -106,8 +106,8 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// The last head that an upper bound allows. It is the one before if `misses` is true for the order of the
-    /// bound and the key with the same head.
+    /// The last head that an upper bound allows. It is the previous head if `misses` is true for the order of the bound
+    /// and the key with this head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -117,7 +117,7 @@ impl Universe {
         let is_below = match low.cmp(&self.low) {
             Ordering::Equal => match self.against_its_key(tail) {
                 Some(order) => misses(order),
-                // Only a longer key, or one that ends with zeros, has keys of the same head below it.
+                // Only a longer key, or a key that ends with zeros, is above other keys with the same head.
                 None => misses(Ordering::Equal) && tail.len() <= HEAD_BYTES && tail.last() != Some(&0),
             },
             order => order.is_lt(),
@@ -125,8 +125,7 @@ impl Universe {
         if is_below { number.checked_sub(1) } else { Some(number) }
     }
 
-    /// The order of a bound without the prefix and the only key that can have its head. `None` if that key is not
-    /// known.
+    /// The order of a bound without the prefix and the only key that can have its head. `None` if that key is unknown.
     fn against_its_key(&self, bound: &[u8]) -> Option<Ordering> {
         let Tail { head_bytes, rest } = self.tail.as_ref()?;
         // Empty slices are not compared, because even that can cost as much as a cache miss.
@@ -146,13 +145,13 @@ impl Universe {
     }
 }
 
-/// Splits a key into its head and the bytes after it.
+/// Splits a key into its head and the bytes after the head.
 fn split(key: &[u8]) -> (&[u8], &[u8]) {
     key.split_at(key.len().min(HEAD_BYTES))
 }
 
-/// The stored words: `low | shift | min | max | tail`. The tail is 0 or 1 + the bytes in a head. Then follow the
-/// prefix and the bytes after heads, each with its length in front and padded to whole words.
+/// The stored words: `low | shift | min | max | tail`. The tail is 0, or 1 + the number of bytes in a head. Then follow
+/// the prefix and the bytes after heads, each preceded by its length and padded to whole words.
 impl Universe {
     pub(crate) fn encode(&self, words: &mut Vec<u64>) {
         let tail = self.tail.as_ref();
@@ -184,7 +183,7 @@ impl Universe {
     }
 }
 
-/// Appends bytes: their length, then the bytes padded to whole words.
+/// Appends the length of some bytes, and then the bytes padded to whole words.
 pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.push(bytes.len() as u64);
     words.extend(bytes.chunks(HEAD_BYTES).map(head));

@@ -1,17 +1,20 @@
-//! The vector quotient filter: fingerprints in small buckets within one cache line, and a choice of two lines per key.
+//! The vector quotient filter: fingerprints in small buckets within one cache line, and a choice between two lines per
+//! key.
 //!
-//! A block of 64 bytes has slots for fingerprints, ordered by bucket, and a bit string that delimits the buckets: a
-//! zero per fingerprint and a one after each bucket. A key goes to the emptier of two blocks, so that all blocks fill
-//! evenly. None overflows at 93 % of all slots, or at 90 % with the longer fingerprints. Nothing moves between blocks,
-//! as it does in a [`cuckoo`](crate::cuckoo) filter, and no run leaves its block, as it may in a
+//! A block of 64 bytes has slots for fingerprints, ordered by bucket, and a bit string that delimits the buckets. The
+//! bit string has a zero per fingerprint and a one after each bucket. A key goes to the emptier of two blocks, so that
+//! all blocks fill evenly. No block overflows at 93 % of all slots, or at 90 % with the longer fingerprints. Nothing
+//! moves between blocks, unlike in a [`cuckoo`](crate::cuckoo) filter. No run leaves its block, unlike in a
 //! [`quotient`](crate::quotient) filter. An insertion or a lookup touches two cache lines at any load.
 //!
 //! Source: Pandey, Conway, Durie, Bender, Farach-Colton, Johnson, "Vector Quotient Filters: Overcoming the Time/Space
-//! Trade-Off in Filter Design" (SIGMOD 2021), section 3: 80 buckets and 48 slots for fingerprints of 8 bits, 36 and 28
-//! for those of 16 bits. The second block comes from the hash of the key here, because the filter is built once.
+//! Trade-Off in Filter Design" (SIGMOD 2021), section 3. Fingerprints of 8 bits have 80 buckets and 48 slots, and
+//! fingerprints of 16 bits have 36 buckets and 28 slots. Here the second block comes from the hash of the key, because
+//! the filter is built once.
 //!
-//! Bytes: 64 / (slots · load) per key: 11.5 bits with 8-bit and 20.3 with 16-bit fingerprints. Memory accesses per
-//! probe: two, concurrent. The false-positive rate is about 2 · load · slots / buckets / 2^`fingerprint_bits`.
+//! Bytes: 64 / (slots · load) per key, which is 11.5 bits with 8-bit and 20.3 bits with 16-bit fingerprints. Memory
+//! accesses per probe: two, concurrent. The false-positive rate is about 2 · load · slots / buckets /
+//! 2^`fingerprint_bits`.
 
 use catalog::{Build, Variant};
 use prefetch::{large, prefetch};
@@ -119,7 +122,7 @@ impl Geometry {
         }
     }
 
-    /// The words in front of the fingerprints: one bit for each bucket and slot.
+    /// The number of words before the fingerprints: one bit for each bucket and slot.
     fn meta_words(self) -> usize {
         (self.buckets + self.slots) / u64::BITS as usize
     }
@@ -161,7 +164,7 @@ impl Geometry {
         })
     }
 
-    /// The slot at which a bucket ends: the zeros before its one.
+    /// The slot at which a bucket ends: the number of zeros before the one bit of the bucket.
     #[inline]
     fn end_of(self, block: &[u64], bucket: usize) -> usize {
         let (mut left, mut before) = (bucket as u32, 0);
@@ -173,7 +176,7 @@ impl Geometry {
             left -= ones;
             before += 64;
         }
-        // Only a corrupt block has too few ones.
+        // Only a corrupt block has too few one bits.
         self.slots
     }
 }
@@ -184,7 +187,7 @@ fn fill(geometry: Geometry, hashes: &[KeyHash], seed: u64, blocks: usize) -> Opt
     for hash in hashes {
         let ([one, other], entry) = geometry.places(*hash, seed, blocks);
         let searched = [one, other].map(|block| contents[block].binary_search(&entry));
-        // An equal fingerprint in either block serves this key too.
+        // An equal fingerprint in either block also serves this key.
         let [Err(at_one), Err(at_other)] = searched else { continue };
         let (block, at) = match contents[other].len() < contents[one].len() {
             true => (other, at_other),
@@ -225,7 +228,7 @@ impl Filter for VectorQuotientFilter {
         blocks.into_iter().for_each(|block| prefetch(&self.words, block * WORDS));
     }
 
-    /// The probability that one of two blocks has an entry. They are the same block once in as many keys as there are
+    /// The probability that one of two blocks has an entry. The two blocks of a key are equal with probability 1 /
     /// blocks.
     fn expected_fpr(&self) -> f64 {
         let blocks = self.blocks() as f64;

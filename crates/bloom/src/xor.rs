@@ -1,7 +1,7 @@
-//! The xor filter: three integers of a key, one in each third of an array, XOR to its fingerprint.
+//! The xor filter. A key selects three integers, one in each third of an array, and their XOR is its fingerprint.
 //!
-//! With fingerprints of w bits the false-positive rate is 2^−w at 1.23 · w bits per key, far below any Bloom filter
-//! of that size. Construction needs all keys at once, and misses the caches for every key. `binary-fuse` is its
+//! With fingerprints of w bits, the false-positive rate is 2^−w at 1.23 · w bits per key, far below that of a Bloom
+//! filter of equal size. Construction needs all keys at once, and misses the caches for every key. `binary-fuse` is the
 //! successor. Source: Graf & Lemire, "Xor filters: faster and smaller than Bloom and cuckoo filters" (2020).
 //!
 //! Bytes: slightly more than 1.23 · `fingerprint_bits` / 8 per key. Memory accesses per probe: three, concurrent.

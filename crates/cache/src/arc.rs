@@ -1,11 +1,11 @@
-//! ARC: an LRU list for blocks used once, an LRU list for blocks used more often, and an adaptive split between them.
-//! The split moves towards the list that would have hit if it had been larger.
+//! ARC: an LRU list for blocks used once, an LRU list for blocks used more often, and an adaptive split between the
+//! two. The split moves towards the list that would have hit if it had been larger.
 //!
-//! `T1` and `T2` of the paper hold blocks; `B1` and `B2` are ghost lists of the blocks evicted from them. A ghost hit
-//! moves the target size of `T1`. The policy has no parameters. The paper counts entries; this implementation counts
-//! bytes. Where the paper says one entry, it uses the weight of the incoming block.
+//! `T1` and `T2` of the paper contain blocks. `B1` and `B2` are ghost lists of the blocks evicted from them. A ghost
+//! hit moves the target size of `T1`. The policy has no parameters. The paper counts entries; this implementation
+//! counts bytes. Where the paper uses one entry, this implementation uses the weight of the incoming block.
 //!
-//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit writes four nodes.
+//! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit writes four list nodes.
 //! Source: Megiddo and Modha, "ARC: A Self-Tuning, Low Overhead Replacement Cache" (FAST 2003), figure 4.
 
 use catalog::Variant;
@@ -48,7 +48,7 @@ enum GhostHit {
 }
 
 impl Arc {
-    /// Case IV of the paper: keeps T1 with B1, and T2 with B2, within the capacity, and all four lists within twice
+    /// Case IV of the paper: T1 with B1, and T2 with B2, stay within the capacity, and all four lists stay within twice
     /// the capacity.
     fn make_room_to_remember(&mut self, weight: u64) {
         let over = |weights: u64, share: f64| (weights + weight) as f64 > share;
@@ -107,7 +107,8 @@ impl Policy for Arc {
 
     fn victim(&mut self, hashes: &[u64]) -> Slot {
         let once = self.once.weight() as f64;
-        // The paper's REPLACE: at the exact target, T1 counts as too large only if the second list asks for room.
+        // The paper's REPLACE: if T1 has exactly its target size, T1 counts as too large only if the second list needs
+        // room.
         let is_once_over =
             once > self.once_target || (self.found == GhostHit::InOftenGhosts && once >= self.once_target);
         if self.found == GhostHit::NowhereAndOnceIsFull

@@ -2,7 +2,8 @@
 
 use types::Bytes;
 
-/// The name of a block: its tree, its table and its offset in the table's file. Several trees can share one cache.
+/// The name of a block: its tree, its table, and its offset in the file of the table. Several trees can share one
+/// cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId {
     /// The number of the tree, unique in the process.
@@ -18,21 +19,23 @@ pub struct BlockId {
 /// Invariants:
 /// 1. [`get`](Self::get) returns, and [`read`](Self::read) shows, the block that was last inserted under that name.
 /// 2. [`weight_bytes`](Self::weight_bytes) never exceeds the capacity once concurrent calls have returned.
-/// 3. A single thread that makes the same calls in the same order gets the same hits: nothing depends on
-///    time, addresses or random state.
+/// 3. A single thread that repeats its calls in the same order gets equal hits. Nothing depends on time, addresses or
+///    random state.
 pub trait Cache: Send + Sync {
     /// Returns the block if it is cached. Counts as a use of the block.
     fn get(&self, id: &BlockId) -> Option<Bytes>;
 
-    /// Shows the block to `look` if it is cached, and returns whether it was. Counts as a use of the block.
+    /// Passes the block to `look` if it is cached, and returns whether it was cached. The call counts as a use of the
+    /// block.
     ///
-    /// `look` must be short, because a cache may defer freeing memory until it returns. In exchange the cache may
-    /// skip the reference count that [`get`](Self::get) increments, a word that all readers of a block write.
+    /// `look` must be short, because a cache may defer freeing memory until `look` returns. In exchange, the cache may
+    /// skip the reference count that [`get`](Self::get) increments. All readers of a block write that word.
     fn read(&self, id: &BlockId, look: &mut dyn FnMut(&[u8])) -> bool {
         self.get(id).inspect(|block| look(block)).is_some()
     }
 
-    /// Offers a block; the cache may decline it, or evict others for it. Its weight is its length in bytes.
+    /// Offers a block. The cache may decline the block, or evict other blocks for it. The weight of a block is its
+    /// length in bytes.
     fn insert(&self, id: BlockId, block: Bytes);
 
     /// Drops every block of a table whose file is gone.

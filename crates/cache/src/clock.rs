@@ -1,11 +1,11 @@
-//! CLOCK, also called second chance: blocks in a circle in order of arrival, and a hand that spares each block once
-//! per use.
+//! CLOCK, also called second chance: blocks are in a circle in order of arrival, and a hand spares each block once per
+//! use.
 //!
-//! A hit increments the block's counter, at most to `uses`, and moves no block. The hand points to the oldest block.
-//! While that block has uses left, the hand takes one use away and advances, which is the same as moving the block to
-//! the newest end. Memory per block: 16 bytes of links and 1 byte of counter. A hit touches one cache line in
-//! addition to those of the sharded cache. Source: Corbató, "A Paging Experiment with the Multics System" (MIT,
-//! 1968); with more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
+//! A hit increments the counter of the block, at most to `uses`, and moves no block. The hand points to the oldest
+//! block. While that block has uses left, the hand takes one use away and advances, which equals moving the block to
+//! the newest end. Memory per block: 16 bytes of links and 1 byte of counter. A hit touches one cache line in addition
+//! to those of the sharded cache. Sources: Corbató, "A Paging Experiment with the Multics System" (MIT, 1968); with
+//! more than one use, GCLOCK of Smith (ACM TODS 3(3), 1978).
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

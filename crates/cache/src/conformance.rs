@@ -18,13 +18,13 @@ use crate::{CATALOG, Cache};
 /// The capacities at which a cache is checked, in addition to its default.
 const CAPACITIES: [&str; 4] = ["0B", "48KiB", "600KiB", "2MiB"];
 
-/// Checks that a cache keeps every invariant of [`Cache`]: a block is returned as it was inserted, the weight stays
-/// within the capacity, equal calls give equal hits, and so on.
+/// Checks every invariant of [`Cache`] for a cache. For example, a block is returned as it was inserted, the weight
+/// stays within the capacity, and equal calls give equal hits.
 ///
 /// The cache has its default parameters. A cache with a parameter `capacity` is checked at several capacities.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Cache>) -> Result<(), String> {
     let defaults = |_| caches(variant, variant.default_choice());
     let checked = laws::check_component(CATALOG.axis, variant, defaults, invariants::INVARIANTS);
@@ -42,7 +42,7 @@ fn with_capacity(variant: &Variant<dyn Cache>, capacity: &str) -> Option<Choice>
     variant.choose(CATALOG.axis, given, &[]).ok()
 }
 
-/// Builds caches of this choice, which is known to be valid.
+/// Builds caches of this choice. The choice must be valid.
 fn caches(variant: &'static Variant<dyn Cache>, choice: Choice) -> invariants::Subject {
     let build = move || variant.build_of(CATALOG.axis, &choice).expect("a choice builds again");
     invariants::Subject(Box::new(build))

@@ -1,13 +1,13 @@
-//! Epoch-based reclamation: an object taken out of a shared structure is freed once all lock-free readers that began
-//! before its removal have finished.
+//! Epoch-based reclamation: an object that was removed from a shared structure is freed after all lock-free readers
+//! that began before its removal have finished.
 //!
-//! A reader writes the current epoch into a cell of its own thread when it begins, and zero when it ends. These are
-//! two plain stores, without an atomic instruction and without a word that threads share. A writer gathers the
-//! removed objects. With [`COLLECTED`] of them it ends the epoch, and frees the objects that were removed in an epoch
-//! older than every epoch in the cells. Only then does it pay for keeping a reader's loads from overtaking its store,
-//! by a barrier in all threads of the process (`membarrier(2)`). If the kernel has no such barrier, each reader pays
-//! with a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al.,
-//! "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
+//! When a reader begins, it writes the current epoch into a cell of its thread; when it ends, it writes zero. These are
+//! two plain stores, without an atomic instruction and without a word that threads share. A writer collects the removed
+//! objects. With [`COLLECTED`] objects it ends the epoch, and frees objects whose epoch is older than every epoch in
+//! the cells. A reader's loads must not overtake its store. The writer ensures this by a barrier in all threads of the
+//! process (`membarrier(2)`), so that readers pay nothing. If the kernel has no such barrier, each reader pays with a
+//! fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level
+//! Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::sync::{AtomicU64, Ordering, PerThread, fence, process_barrier, register_process_barrier, sized};
 
-/// The number of removed objects that are gathered before they are freed together, because the barrier costs a third
+/// The number of removed objects that are collected before they are freed together, because the barrier costs a third
 /// of a microsecond.
 pub(crate) const COLLECTED: usize = sized(16, 1);
 
@@ -45,7 +45,7 @@ impl<G> Default for Garbage<G> {
     }
 }
 
-/// A read in progress, until it is dropped. If a thread has several reads of the same epochs, the one that began last
+/// A read in progress, until it is dropped. If a thread has several reads of the same epochs, the read that began last
 /// ends first.
 pub(crate) struct Reading<'a> {
     cell: &'a AtomicU64,
@@ -99,7 +99,7 @@ impl Epochs {
     fn collect<G>(&self, garbage: &mut Garbage<G>) {
         let ended = self.present.fetch_add(1, Ordering::AcqRel);
         garbage.past.extend(garbage.fresh.drain(..).map(|piece| (ended, piece)));
-        // After the barrier, each reader is either visible in its cell or has not loaded anything yet.
+        // After the barrier, each reader is visible in its cell or has not loaded anything yet.
         if self.has_process_barrier {
             process_barrier();
         } else {

@@ -1,5 +1,5 @@
-//! A ghost list: names of evicted blocks, oldest first, within a budget of the bytes that they weighed. A policy uses
-//! it to recognize a block that returns.
+//! A ghost list: names of evicted blocks, oldest first. A budget limits the total size of the named blocks. A policy
+//! uses the list to recognize a block that returns.
 
 use hashbrown::HashTable;
 
@@ -18,7 +18,7 @@ pub(crate) struct Ghosts {
 }
 
 impl Ghosts {
-    /// Adds a block as the newest ghost, and replaces an older ghost of it.
+    /// Adds a block as the newest ghost. An older ghost of the block is replaced.
     pub(crate) fn push(&mut self, hash: u64, weight: u64) {
         self.take(hash);
         let slot = self.vacant.pop().unwrap_or_else(|| {
@@ -43,7 +43,7 @@ impl Ghosts {
         true
     }
 
-    /// Removes the oldest ghost, if there is one; returns whether there was.
+    /// Removes the oldest ghost. Returns whether there was one.
     pub(crate) fn forget_oldest(&mut self) -> bool {
         match self.queue.oldest() {
             Some(slot) => self.take(*self.hashes.get(slot)),

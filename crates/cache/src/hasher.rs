@@ -1,5 +1,4 @@
-//! Hash functions of caches, each with a fixed seed. A cache that gets the same calls makes the same decisions in
-//! every run.
+//! Hash functions of caches, each with a fixed seed. A cache that gets equal calls makes equal decisions in every run.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hasher};
 
@@ -18,9 +17,9 @@ macro_rules! hasher_reference {
 }
 pub(crate) use hasher_reference;
 
-/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. The collisions of
-/// blocks in a shard, and so every counter, are the same on every machine. The other functions are as fixed on one
-/// machine; `ahash` and `foldhash` may differ between machines and versions.
+/// The name of a hash function. `xxh3` is the default, because its specification fixes its values. Collisions of blocks
+/// in a shard, and therefore every counter, are equal on every machine. The other functions are also fixed on one
+/// machine, but `ahash` and `foldhash` may differ between machines and versions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HasherKind {
@@ -37,7 +36,7 @@ pub enum HasherKind {
     Sip,
 }
 
-/// A builder of a cache that gets its hash function last, so that hashing is inlined into the cache.
+/// A builder of a cache that gets its hash function as the last argument, so that hashing is inlined into the cache.
 pub trait WithHasher {
     /// Builds the cache with this hasher.
     fn with_hasher<S: BuildHasher + Clone + Send + Sync + 'static>(self, hasher: S) -> Box<dyn Cache>;
@@ -63,11 +62,11 @@ pub(crate) fn shard(hash: u64, shards: usize) -> usize {
     ((bits * shards as u64) >> 32) as usize
 }
 
-/// The number of bytes that are gathered before they are hashed: the length of a block's name.
+/// The number of bytes that are collected before they are hashed: the length of a block's name.
 const GATHERED_BYTES: usize = 24;
 
-/// XXH3-64 of the written bytes, gathered and hashed at once, because the streaming form costs ten times as much for
-/// so few bytes. Longer input is hashed piece by piece, and each piece is seeded by the ones before.
+/// XXH3-64 of the written bytes. The bytes are collected and hashed at once, because the streaming form takes ten times
+/// as long for so few bytes. Longer input is hashed in pieces, and each piece is seeded by the previous pieces.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Xxh3 {
     gathered: [u8; GATHERED_BYTES],
@@ -108,7 +107,7 @@ impl Hasher for Xxh3 {
     #[inline(always)]
     fn finish(&self) -> u64 {
         if self.len == GATHERED_BYTES {
-            // With a length that the compiler knows, only one of the function's five paths remains.
+            // If the compiler knows the length, only one of the five paths of the function remains.
             return xxh3_64_with_seed(&self.gathered, self.seed);
         }
         xxh3_64_with_seed(&self.gathered[..self.len], self.seed)

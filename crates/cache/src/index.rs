@@ -1,10 +1,10 @@
 //! A hash table of blocks with lock-free reads and one writer at a time.
 //!
-//! Open addressing with linear probing, at most three quarters full, 8 bytes per place. A place is a pointer to the
-//! block's entry with six spare bits, because entries are 64 bytes at addresses that are multiples of 64. Four of
-//! these bits are bits of the hash, so that readers seldom read the wrong entry; two count the block's uses. A hit
-//! touches two cache lines, the place and the entry. Once three uses are counted it writes neither. Removed entries
-//! and outgrown tables are freed by [`Epochs`] when no reader can still see them.
+//! A hash table with open addressing and linear probing, at most three quarters full, with 8 bytes per place. A place
+//! is a pointer to the entry of a block with six spare bits, because entries are 64 bytes at addresses that are
+//! multiples of 64. Four of these bits are bits of the hash, so that readers seldom read the wrong entry. Two bits
+//! count the uses of the block. A hit touches two cache lines: the place and the entry. After three counted uses, a hit
+//! writes neither of them. [`Epochs`] frees removed entries and outgrown tables when no reader can still see them.
 #![allow(unsafe_code)]
 
 use std::ptr;
@@ -26,14 +26,14 @@ struct Entry {
     block: Bytes,
 }
 
-/// A slot of a hash table: null, or an entry's address with its tag and uses, or [`GONE`].
+/// A slot of a hash table: null, the address of an entry with its tag and uses, or [`GONE`].
 type Word = *mut Entry;
 
-/// The bits of a word that count uses, and the bits of the tag: all below the alignment of an entry.
+/// The bits of a word that count uses, and the bits of the tag. All of them are below the alignment of an entry.
 const USES: usize = 0b11;
 const TAG: usize = 0b11_1100;
 
-/// The tombstone of a removed entry, past which readers must continue the search. Its tag is 0, which no entry has.
+/// The tombstone of a removed entry. Readers must continue the search after it. Its tag is 0, which no entry has.
 const GONE: usize = align_of::<Entry>();
 
 /// The minimum number of places of a table.
@@ -41,7 +41,7 @@ const MIN_PLACES: usize = 64;
 
 const _: () = assert!(USES | TAG == align_of::<Entry>() - 1 && MAX_USES as usize == USES);
 
-/// The tag of a hash: 1 to 15, from bits that select neither shard nor place.
+/// The tag of a hash: 1 to 15, from bits that select neither the shard nor the place.
 fn tag(hash: u64) -> usize {
     ((hash >> 60) as usize).max(1) << 2
 }
@@ -51,7 +51,7 @@ fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// The slots of a hash table; their number is a power of two.
+/// The slots of a hash table. Their number is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -94,7 +94,7 @@ struct Books<T> {
 }
 
 impl<T> Index<T> {
-    /// Creates an empty table. Several tables may share epochs if a thread reads in one of them at a time.
+    /// Creates an empty table. Several tables may share epochs if a thread reads in only one of them at a time.
     pub(crate) fn new(epochs: Arc<Epochs>, state: T) -> Self {
         let books = Books {
             hashes: Vec::new(),
@@ -146,8 +146,8 @@ impl<T> Index<T> {
     }
 }
 
-/// Counts a use. If another thread changed the word in the meantime, it counted or spent a use or removed the entry,
-/// and a second try is not worth its cost.
+/// Counts a use. The count fails if another thread changed the word in the meantime: it counted or spent a use, or
+/// removed the entry. A second try is not worth its cost.
 fn count_use(place: &AtomicPtr<Entry>, word: Word) {
     let used = word.map_addr(|address| address + 1);
     let _ = place.compare_exchange(word, used, Ordering::Relaxed, Ordering::Relaxed);
@@ -230,7 +230,7 @@ impl<T> Writer<'_, T> {
         (0..self.table().places.len()).filter(is_held).map(|place| self.books.slots[place]).collect()
     }
 
-    /// Inserts a block, whose name is not in the table, and returns its slot.
+    /// Inserts a block and returns its slot. The name of the block must not be in the table.
     pub(crate) fn insert(&mut self, hash: u64, id: BlockId, block: Bytes) -> Slot {
         if (self.books.used + 1) * 4 > self.table().places.len() * 3 {
             self.rebuild();
@@ -249,7 +249,7 @@ impl<T> Writer<'_, T> {
         slot
     }
 
-    /// Moves all entries to a table in which they take 28 to 56 % of the places.
+    /// Moves all entries to a new table, in which they take 28 to 56 % of the places.
     fn rebuild(&mut self) {
         let words = self.table().places.iter().map(|place| place.load(Ordering::Acquire));
         let words: Vec<(Slot, Word)> = self.books.slots.iter().copied().zip(words).collect();
@@ -265,7 +265,7 @@ impl<T> Writer<'_, T> {
             }
         }
         let outgrown = self.index.table.swap(Box::into_raw(Box::new(table)), Ordering::AcqRel);
-        // New readers cannot find it; the epochs know the readers in progress.
+        // New readers cannot find the old table, and the epochs know the readers in progress.
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Table(outgrown));
     }
 
@@ -291,7 +291,7 @@ impl<T> Writer<'_, T> {
         self.throw_away(old);
     }
 
-    /// Sets places without an entry to null if no search needs to pass them: those before a null place.
+    /// Sets places without an entry to null if no search needs to pass them: the places before a null place.
     fn clear_gone(&mut self, last: usize) {
         let mask = self.table().mask();
         let load = |place: usize| self.table().places[place & mask].load(Ordering::Acquire);
@@ -308,21 +308,22 @@ impl<T> Writer<'_, T> {
         self.books.used -= cleared;
     }
 
-    /// Frees the entry of a word that was removed from its place, once no reader can see it.
+    /// Frees the entry of a word that was removed from its place, as soon as no reader can see the entry.
     ///
-    /// New readers cannot find the entry: its word was in one place of one table, and is not there any more. An
-    /// outgrown table may still contain the word; a reader of that table began before the table was replaced, so
+    /// New readers cannot find the entry: its word was in one place of one table, and is no longer there. An outgrown
+    /// table may still contain the word. A reader of that table began before the table was replaced, and therefore
     /// before now.
     fn throw_away(&mut self, word: Word) {
         self.index.epochs.throw_away(&mut self.books.garbage, Outworn::Entry(entry_of(word)));
     }
 }
 
-/// A removed object: made by `Box::into_raw`, owned by this value only, and visible to readers for a while.
+/// A removed object. It was made by `Box::into_raw`, is owned only by this value, and stays visible to readers for a
+/// while.
 enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),
-    /// A table. Its words are in another one.
+    /// A table whose words are in another table.
     Table(*mut Table),
 }
 
@@ -341,7 +342,7 @@ impl Drop for Outworn {
 }
 
 impl<T> Books<T> {
-    /// Puts a word into the first place on its path without an entry, and records it in the metadata.
+    /// Puts a word into the first place without an entry on its path, and records it in the metadata.
     fn put(&mut self, table: &Table, slot: Slot, word: Word) {
         let mut path = table.path(self.hashes[slot as usize]);
         let is_free = |place: &usize| table.places[*place].load(Ordering::Acquire).addr() & TAG == 0;
@@ -398,7 +399,7 @@ mod tests {
         BlockId { tree: 1, table: name % 7, offset: name }
     }
 
-    /// A hash function whose values often start at the same places and have the same tag.
+    /// A hash function whose values often start at equal places and have equal tags.
     fn hash(name: u64) -> u64 {
         xxh3_64(&name.to_le_bytes()) & 0x3000_0000_0000_003f
     }

@@ -1,11 +1,11 @@
-//! LFU (least frequently used): evicts the block with the fewest uses since its insertion, and among equals the one
-//! whose last use is the longest ago.
+//! LFU (least frequently used): evicts the block with the fewest uses since its insertion. Among equals, it evicts the
+//! block whose last use is the longest ago.
 //!
-//! The policy keeps all uses of a block while it is cached. This suits a skew that stays, and is wrong for one that
-//! drifts. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of links and 8 bytes
-//! of count. A hit moves the block to the next queue, which writes four nodes and searches the tree twice. Source:
-//! the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction scheme"
-//! (2010), with a tree instead of their list of frequencies.
+//! The policy counts all uses of a block while the block is cached. This is good for a constant skew and bad for a
+//! changing skew. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of links and 8
+//! bytes of count. A hit moves the block to the next queue, which writes four list nodes and searches the tree twice.
+//! Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction
+//! scheme" (2010), with a tree instead of their list of frequencies.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Lfu {
         self.links.push(self.queues.entry(uses).or_default(), slot, weight);
     }
 
-    /// Removes a block from its queue, and returns its weight.
+    /// Removes a block from its queue and returns its weight.
     fn take(&mut self, slot: Slot) -> u64 {
         let uses = *self.uses.get(slot);
         let queue = self.queues.get_mut(&uses).expect("a block is in the queue of its uses");

@@ -38,7 +38,7 @@ pub use cache::{BlockId, Cache};
 pub use library::seam;
 pub use simulate::{Request, Score, belady, replay};
 
-/// All caches. The first is the baseline, the last the ideal bound.
+/// All caches. The first cache is the baseline, and the last cache is the ideal bound.
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
     catalog::origin!(),
     "cache",

@@ -1,12 +1,12 @@
 //! An eviction policy in a shared library that implements the C ABI of `lsmbench_cache.h`.
 //!
-//! The hooks are those of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides
-//! which block is evicted. This crate keeps the blocks, in shards with a lock each. With an empty `library` the hooks
-//! are functions of this crate around a list in the order of last use. This is the policy `lru` through the C ABI,
-//! and isolates the cost of the ABI.
+//! The hooks are those of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides which
+//! block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty, the hooks are
+//! functions of this crate around a list in the order of last use. This is the policy `lru` through the C ABI, which
+//! isolates the cost of the ABI.
 //!
-//! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks
-//! have the same hash, the later one gets the next free number.
+//! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks have
+//! equal hashes, the later block gets the next free number.
 //!
 //! # Panics
 //! A cache panics if the library evicts an object that is not cached, because no measurement after that would be
@@ -113,8 +113,8 @@ impl Policy for Library {
 /// The number of gets that are timed together.
 const CALLS: u32 = 1000;
 
-/// Returns the cost of the C ABI for a policy in a library: hits in a cache of `lru` through the C ABI, and without
-/// it. `None` for other caches.
+/// Measures the cost of the C ABI for a policy in a library: hits in a cache of `lru` through the C ABI, and without
+/// it. Returns `None` for other caches.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {
         return None;

@@ -1,16 +1,16 @@
-//! LIRS: ranks blocks by the distance between their last two uses, not only by the last use.
+//! LIRS: ranks blocks by the distance between their last two uses, and not only by the last use.
 //!
-//! Nearly all of the capacity belongs to blocks whose distance is short. A new block gets the rest of the capacity,
-//! and joins the short-distance blocks if it is used again within the time that the oldest of them goes unused. A
-//! stack measures that time: every use puts a block on top, and all entries below the lowest settled block are cut
-//! off. Evicted blocks stay in the stack by name. A loop larger than the cache keeps its settled part and hits there,
-//! where LRU has no hits.
+//! Nearly all of the capacity belongs to blocks whose distance is short (settled blocks). A new block is a visitor in
+//! the rest of the capacity. It becomes a settled block if it is used again within the time that the oldest settled
+//! block goes unused. A stack measures that time. Every use puts a block on top, and all entries below the lowest
+//! settled block are cut off. Evicted blocks stay in the stack by name. In a loop larger than the cache, the settled
+//! blocks stay and hit, where LRU has no hits.
 //!
-//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of
-//! visitors is `Q`, the stack is `S`. The number of ghosts is bounded, and the oldest eviction is dropped first; in
-//! the paper it is unbounded. Memory per block: 4 bytes of entry number, 32 bytes of entry and 32 bytes of links; per
-//! ghost about 70 bytes. A hit writes four nodes of the stack, and for a visitor four of the queue too. Source: Jiang
-//! and Zhang, "LIRS: An Efficient Low Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
+//! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of visitors
+//! is `Q`, the stack is `S`. The number of ghosts is limited, and the oldest eviction is dropped first. In the paper it
+//! is unlimited. Memory per block: 4 bytes of entry number, 32 bytes of entry and 32 bytes of links; per ghost about 70
+//! bytes. A hit writes four nodes of the stack, and for a visitor also four of the queue. Source: Jiang and Zhang,
+//! "LIRS: An Efficient Low Inter-reference Recency Set Replacement Policy" (SIGMETRICS 2002), section 3.
 
 use catalog::Variant;
 use hashbrown::HashTable;
@@ -75,7 +75,7 @@ pub(crate) struct Lirs {
     of_slot: PerSlot<Number>,
     stack_links: Links,
     stack: Queue,
-    /// An entry is a visitor or a ghost, never both: their queues share links.
+    /// An entry is either a visitor or a ghost, so both queues can use the same links.
     queue_links: Links,
     visitors: Queue,
     ghosts: Queue,
@@ -124,7 +124,7 @@ impl Lirs {
         self.unsettle_to(self.settled_share);
     }
 
-    /// Demotes the lowest settled blocks to visitors until the others weigh no more than `bytes`.
+    /// Demotes the lowest settled blocks to visitors until the remaining settled blocks weigh no more than `bytes`.
     fn unsettle_to(&mut self, bytes: u64) {
         while self.settled_weight > bytes
             && let Some(lowest) = self.stack.oldest()

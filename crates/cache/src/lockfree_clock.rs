@@ -1,18 +1,18 @@
-//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently, and counts
-//! a use in two bits of the word it read. A hit moves no block, and no word is written by all readers.
+//! A CLOCK cache with lock-free reads. A hit finds its block in a table that writers change concurrently, and counts a
+//! use in two bits of the word that it read. A hit moves no block, and there is no word that all readers write.
 //!
-//! S3-FIFO's two clocks and its ghost list choose the victim, under a lock per shard that only misses take. With one
-//! thread the cache makes the decisions of `s3-fifo(small=5)`, and a test checks this. Five percent for probation
-//! instead of the paper's ten has more hits on the workloads of this repository.
+//! The two clocks and the ghost list of S3-FIFO choose the victim, under a lock per shard that only misses take. With
+//! one thread, the cache makes the decisions of `s3-fifo(small=5)`, and a test checks this. Five percent for probation
+//! instead of the paper's ten percent gives more hits on the workloads of this repository.
 //!
 //! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 of table, 24 of
 //! metadata, 17 of queues; per ghost about 30 bytes. A hit touches three cache lines: the place, the entry and the
-//! block's reference count. It writes the last, and the first until three uses are counted. `read` skips the
-//! reference count, so that it writes no cache line that threads share. Evicted blocks are freed in batches of 16. Up
-//! to 16 per shard are outside of the capacity, and more while a reader is stopped in the middle of a hit.
+//! reference count of the block. It writes the reference count, and the place until three uses are counted. `read`
+//! skips the reference count, so it writes no cache line that threads share. Evicted blocks are freed in batches of 16.
+//! Up to 16 blocks per shard exceed the capacity, and more while a reader is stopped in the middle of a hit.
 //!
-//! Sources: the counters in the words of a lock-free table are those of RocksDB's `HyperClockCache`
-//! (`cache/clock_cache.h`). The queues are those of Yang et al. (SOSP 2023); see `s3-fifo`.
+//! Sources: RocksDB's `HyperClockCache` (`cache/clock_cache.h`), for counters in the words of a lock-free table; Yang
+//! et al. (SOSP 2023), for the queues; see `s3-fifo`.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;

@@ -1,13 +1,14 @@
 //! LRU (least recently used): evicts the block whose last use is the longest ago.
 //!
-//! The textbook block cache, and that of the cs265 document (section 2.6: `RwLock<LruCache>` in shards, with an
+//! The textbook block cache, and the cache of the cs265 document (section 2.6: `RwLock<LruCache>` in shards, with an
 //! optional time to live). Memory per block: 16 bytes of links and 8 bytes of birth. A hit moves the block to the
-//! newest end, which writes four nodes: three or four cache lines in addition to those of the sharded cache.
+//! newest end, which writes four list nodes. These are three or four cache lines in addition to those of the sharded
+//! cache.
 //!
-//! `ttl` bounds the age of a cached block. It counts requests, not time: a shard counts its hits and insertions, and
-//! uses its part of `ttl`, so that the same requests give the same hits in every run. An age in seconds would depend
-//! on the speed of the machine, and break invariant 3. Blocks of a tree never change under their name, so expiry
-//! never corrects an answer. The parameter exists because the document has it, and to measure its cost.
+//! `ttl` limits the age of a cached block. Age is counted in requests, not in time: a shard counts its hits and
+//! insertions, and uses its part of `ttl`. The same requests therefore give the same hits in every run. An age in
+//! seconds would depend on the speed of the machine, and break invariant 3. Blocks of a tree never change under their
+//! name, so expiry never corrects an answer. The parameter exists because the document has it, and to measure its cost.
 
 use catalog::{Count, Variant};
 use serde::{Deserialize, Serialize};

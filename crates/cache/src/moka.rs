@@ -1,12 +1,12 @@
 //! `moka`: Caffeine's design in Rust. It is W-TinyLFU with a frequency sketch, and updates its queues asynchronously.
 //!
-//! Callers record their operations in channels, and one of them applies the records at intervals. This module applies
+//! Callers record their operations in channels, and at intervals one caller applies the records. This module applies
 //! them at each insertion, so that the capacity holds whenever calls have returned (invariant 2). Hits wait in the
-//! channel until then, which with one thread gives the same order in every run. The crate cannot change its capacity.
-//! A change creates a new cache and moves the blocks there, under a read-write lock whose read side every call takes.
+//! channel until then. With one thread, this gives the same order in every run. The crate cannot change its capacity. A
+//! change creates a new cache and moves the blocks there, under a read-write lock whose read side every call takes.
 //!
-//! Memory per block: some 200 bytes for an entry and its name, each with a reference count, a node of the queue, and
-//! the table. A hit touches some ten cache lines and writes into a channel. Sources: the documentation of the crate;
+//! Memory per block: about 200 bytes for an entry and its name, each with a reference count, a node of the queue, and
+//! the table. A hit touches about ten cache lines and writes into a channel. Sources: the documentation of the crate;
 //! Einziger, Friedman and Manes (ACM TOS 13(4), 2017), see `w-tinylfu`.
 
 use std::hash::BuildHasher;
@@ -34,7 +34,7 @@ impl SizedCache for MokaCaches {
     }
 }
 
-/// Builds a cache of the crate whose blocks weigh their length.
+/// Builds a cache of the crate, in which the weight of a block is its length.
 fn sized<S>(capacity: u64, hasher: S) -> MokaCache<BlockId, Bytes, S>
 where
     S: BuildHasher + Clone + Send + Sync + 'static,

@@ -18,15 +18,15 @@ pub(crate) struct Incoming {
 
 /// An eviction policy: the order in which the blocks of a shard are evicted.
 ///
-/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion it calls
-/// [`announce`](Self::announce), then [`victim`](Self::victim) as often as needed to make room, then
+/// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it calls
+/// [`announce`](Self::announce), then [`victim`](Self::victim) as often as needed to make room, and then
 /// [`admit`](Self::admit). This is the order of the papers, which first evict and then insert. Targets that papers
-/// state in entries are kept in bytes, as shares of the capacity.
+/// state in entries are kept in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
-    /// The parameters of the policy, in addition to those of the sharded cache.
+    /// The parameters of the policy, without those of the sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;
 
-    /// Creates the policy of an empty shard that has no capacity yet; `shards` policies share the requests.
+    /// Creates the policy of an empty shard that has no capacity yet. `shards` policies share the requests.
     ///
     /// # Errors
     /// A sentence that names the parameter and its valid values.
@@ -43,7 +43,7 @@ pub(crate) trait Policy: Send + Sized + 'static {
     /// Records a hit of the block in `slot`, whose name hashes to `hash`.
     fn hit(&mut self, slot: Slot, hash: u64);
 
-    /// Announces a miss of `incoming`; calls of `victim` follow if there is no room for it.
+    /// Announces a miss of `incoming`. Calls of `victim` follow if there is no room for it.
     fn announce(&mut self, _incoming: Incoming) {}
 
     /// Chooses the block to evict. At least one block is cached. The policy forgets the block, or remembers only its

@@ -65,7 +65,7 @@ impl Links {
         queue.weight += weight;
     }
 
-    /// Removes `slot` from `queue`, which it is in; returns its weight.
+    /// Removes `slot` from `queue` and returns its weight. The slot must be in the queue.
     pub(crate) fn remove(&mut self, queue: &mut Queue, slot: Slot) -> u64 {
         let Node { newer, older, weight } = self.nodes[slot as usize];
         match older {
@@ -80,7 +80,7 @@ impl Links {
         weight
     }
 
-    /// Removes the oldest slot of `queue`, and returns it with its weight.
+    /// Removes the oldest slot of `queue` and returns it with its weight.
     pub(crate) fn pop(&mut self, queue: &mut Queue) -> Option<(Slot, u64)> {
         let oldest = queue.oldest()?;
         Some((oldest, self.remove(queue, oldest)))

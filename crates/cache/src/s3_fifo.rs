@@ -1,11 +1,11 @@
 //! S3-FIFO: a small queue for blocks on probation, a main queue for blocks that were used on probation, and a ghost
-//! list of blocks that were not. Blocks that come once pass through the small queue and do not evict blocks of the
-//! main queue.
+//! list of blocks that were not. Blocks that are requested only once pass through the small queue and do not evict
+//! blocks of the main queue.
 //!
-//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue for the main
-//! queue if it was used more than once, else for the ghosts. A block that returns while it is a ghost enters the main
-//! queue at once. The main queue is a CLOCK with two bits. If a promotion fills the main queue, the block that the
-//! main queue evicts is the victim, so one eviction makes one place.
+//! A hit increments a counter, at most to three, and moves no block. A block leaves the small queue for the main queue
+//! if it was used more than once, else for the ghost list. A block that returns while it is a ghost enters the main
+//! queue at once. The main queue is a CLOCK with two bits. If a promotion fills the main queue, the main queue evicts
+//! the victim, so one eviction makes one place.
 //!
 //! Memory per block: 16 bytes of links and 2 bytes of counter and queue; per ghost about 30 bytes. A hit touches one
 //! cache line in addition to those of the sharded cache. Source: Yang et al., "FIFO Queues are All You Need for Cache
@@ -49,7 +49,7 @@ pub(crate) trait Uses {
     /// The uses of the block in `slot`.
     fn of(&self, slot: Slot) -> u8;
 
-    /// Takes one use away if there is one, and returns whether there was.
+    /// Takes one use away. Returns whether there was a use.
     fn spend(&mut self, slot: Slot) -> bool;
 
     /// Sets the uses of the block in `slot` to zero.
@@ -86,7 +86,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Creates queues without a capacity; the small queue gets `small` percent of it.
+    /// Creates queues without a capacity. The small queue gets `small` percent of a later capacity.
     ///
     /// # Errors
     /// If `small` is no valid percentage.
@@ -120,7 +120,7 @@ impl Queues {
         victim.expect("a block is held")
     }
 
-    /// The block that the small queue evicts; `None` if it promoted so many blocks that it is small enough.
+    /// The block that the small queue evicts; `None` if the queue promoted enough blocks to be small enough.
     fn victim_of_small(&mut self, hashes: &[u64], uses: &mut impl Uses) -> Option<(Slot, u64)> {
         while self.small.weight() >= self.small_share || self.main.is_empty() {
             let (slot, weight) = self.links.pop(&mut self.small)?;

@@ -1,13 +1,13 @@
 //! A sharded cache that runs a textbook eviction policy. Each shard has a lock, a hash table, a share of the
 //! capacity, and a policy that chooses the victims.
 //!
-//! With one shard the cache follows its policy exactly; with more, each shard evicts the worst of its own blocks. A
-//! block that weighs more than a shard's share is declined. An insertion of a cached block replaces it: this is a hit
-//! if the weights are equal, else a removal and an insertion.
+//! With one shard, the cache follows its policy exactly. With several shards, each shard evicts the worst of its own
+//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it.
+//! This is a hit if the weights are equal, else a removal and an insertion.
 //!
 //! Memory per cached block: 24 bytes of name, 40 of handle, 8 of hash, 4 to 10 of hash table, and the data of the
-//! policy. A hit takes one lock. It touches the lock's cache line, two of the hash table and its slot, two of the
-//! slab, the block's reference count, and the cache lines that the policy writes.
+//! policy. A hit takes one lock. It touches the cache line of the lock, two lines of the hash table and its slot, two
+//! of the slab, the reference count of the block, and the lines that the policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -22,7 +22,7 @@ use crate::cache::{BlockId, Cache};
 use crate::hasher::{HasherKind, WithHasher, shard};
 use crate::policy::{Incoming, Policy, Slot};
 
-/// The reference text of a variant: the parameters of every sharded cache, then those of its policy.
+/// The reference text of a variant: the parameters of every sharded cache, followed by those of its policy.
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
@@ -40,7 +40,7 @@ pub(crate) use sharded_reference;
 /// The maximum number of shards.
 const MAX_SHARDS: usize = 256;
 
-/// The minimum share of a shard in bytes: one block of the largest size.
+/// The minimum capacity of a shard in bytes: one block of the largest size.
 const MIN_SHARE_BYTES: u64 = 64 << 10;
 
 /// The parameters of a sharded cache with policy `P`. The catalog rejects unknown parameters, because it knows all of
@@ -86,7 +86,7 @@ pub(crate) fn check_shards(shards: usize) -> Result<(), String> {
     }
 }
 
-/// Limits the number of shards so that the share of each has room for one block of the largest size.
+/// Limits the number of shards so that each shard has room for one block of the largest size.
 pub(crate) fn affordable_shards(shards: usize, capacity: u64) -> usize {
     shards.min(usize::try_from(capacity / MIN_SHARE_BYTES).unwrap_or(usize::MAX).max(1))
 }
@@ -106,7 +106,7 @@ impl<P: Policy> WithHasher for WithPolicies<P> {
     }
 }
 
-/// All shards of the cache, and their total capacity.
+/// All shards of the cache, and the total capacity of the cache.
 struct Shell<P, S> {
     shards: Vec<Mutex<Shard<P>>>,
     hasher: S,

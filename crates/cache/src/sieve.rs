@@ -1,10 +1,10 @@
-//! SIEVE: a queue in order of arrival in which no block moves, and a hand from the oldest block to the newest. The
-//! hand spares used blocks and evicts unused ones.
+//! SIEVE: a queue in order of arrival in which no block moves. A hand moves from the oldest block to the newest. It
+//! spares used blocks and evicts unused blocks.
 //!
 //! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks after the hand are used or
-//! evicted soon, while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit touches
-//! one cache line in addition to those of the sharded cache. SIEVE resists a scan less than policies with a ghost
-//! list. Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
+//! evicted soon, while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit touches one
+//! cache line in addition to those of the sharded cache. SIEVE resists a scan less than policies with a ghost list.
+//! Source: Zhang et al., "SIEVE is Simpler than LRU" (NSDI 2024), algorithm 1.
 
 use catalog::Variant;
 

@@ -1,7 +1,7 @@
 //! Replays of request traces in a cache, and the ideal bound on the hits of any cache.
 //!
-//! A cache in a tree sees one request at a time and not the future. The bound on the hits of any policy needs a
-//! second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`]; [`belady`] is the second pass
+//! A cache in a tree sees one request at a time and not the future. The upper bound for the hits of any policy needs a
+//! second pass over a recorded trace. [`replay`] is the first pass, with any [`Cache`]. [`belady`] is the second pass
 //! over the same trace.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -15,7 +15,7 @@ use crate::cache::{BlockId, Cache};
 pub struct Request {
     /// The requested block.
     pub id: BlockId,
-    /// The length of the block in bytes, the same at every request for it.
+    /// The length of the block in bytes. It is equal in all requests for the block.
     pub bytes: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct Score {
 }
 
 impl Score {
-    /// The hits as a share of the requests; 0 without requests.
+    /// The fraction of requests that are hits; 0 without requests.
     pub fn hit_rate(&self) -> f64 {
         self.hits as f64 / self.requests.max(1) as f64
     }
@@ -43,8 +43,8 @@ impl Score {
     }
 }
 
-/// Gets every block of `trace` from `cache` in turn, inserts the missed ones, and scores all requests from number
-/// `warm_up` on.
+/// Gets every block of `trace` from `cache` in turn, and inserts missed blocks. All requests from number `warm_up` on
+/// are scored.
 pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
@@ -66,13 +66,13 @@ pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
 
 /// The ideal bound on the hits of a cache of `capacity` bytes on `trace`, scored from number `warm_up` on.
 ///
-/// The cache begins the scored requests with any contents out of the blocks of the warm-up, because a policy may give up
-/// hits of the warm-up for later ones. The warm-up is therefore one request for each of its blocks, which no choice can
-/// hit: what the rule keeps of them is the best beginning.
+/// The cache begins the scored requests with any subset of the blocks of the warm-up, because a policy may give up hits
+/// of the warm-up for later hits. The warm-up is therefore reduced to one request for each of its blocks, which is
+/// always a miss. The blocks that the algorithm keeps of them are the best beginning.
 ///
 /// The blocks whose next request is nearest are kept, the incoming block included (Belady, "A study of replacement
-/// algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et al., 1970, also
-/// if a block may be declined). The bound is exact for blocks of one length. For different lengths the exact bound is
+/// algorithms for a virtual-storage computer", IBM Systems Journal 5(2), 1966; optimal by Mattson et al., 1970, also if
+/// a block may be declined). The bound is exact for blocks of one length. For different lengths, the exact bound is
 /// NP-hard (Chrobak et al., 2012), and the result is a strong policy, not a bound.
 pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
     let (warm, scored) = trace.split_at(warm_up.min(trace.len()));
@@ -111,7 +111,7 @@ pub fn belady(trace: &[Request], capacity: u64, warm_up: usize) -> Score {
     score
 }
 
-/// For every request, the number of the next request for the same block, or the length of the trace.
+/// For every request, the number of the next request for the same block. If there is none, the length of the trace.
 fn next_requests(trace: &[Request]) -> Vec<usize> {
     let mut next = vec![trace.len(); trace.len()];
     let mut later: HashMap<BlockId, usize> = HashMap::new();

@@ -1,10 +1,10 @@
-//! A count-min sketch with aging: the recent frequency of many names, in half a byte per counter and a few counters
-//! per name.
+//! A count-min sketch with aging: estimates the recent frequency of many names, with half a byte per counter and a few
+//! counters per name.
 //!
-//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. Its frequency is the minimum
-//! of the four, so that it is never too low and rarely too high, up to 15. After ten times as many increments as a
-//! row has counters, all counters are halved, so that old uses fade. Source: Cormode and Muthukrishnan (2005); the
-//! aging is the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. Its frequency is the minimum of
+//! the four counters. The frequency is never too low and rarely too high, up to 15. After ten times as many increments
+//! as a row has counters, all counters are halved, so that old uses fade. Sources: Cormode and Muthukrishnan (2005);
+//! for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
 /// One odd multiplier per row, which scrambles a hash differently for each row. The values have no meaning.
 const SCRAMBLERS: [u64; 4] =
@@ -25,7 +25,7 @@ const MIN_COUNTERS: usize = 64;
 /// The counters, row after row, and the number of increments since they were last halved.
 pub(crate) struct Sketch {
     words: Vec<u64>,
-    /// The number of counters of a row: a power of two.
+    /// The number of counters of a row, a power of two.
     counters: usize,
     increments: usize,
 }
@@ -41,8 +41,8 @@ impl Sketch {
         Self { words: vec![0; SCRAMBLERS.len() * counters / COUNTERS_PER_WORD], counters, increments: 0 }
     }
 
-    /// Makes room for `entries` blocks: a row has at least as many counters. The sketch grows by doubling, and loses
-    /// its counts when it grows.
+    /// Makes room for `entries` blocks, so that a row has at least as many counters. The sketch grows by doubling and
+    /// then loses its counts.
     pub(crate) fn grow(&mut self, entries: usize) {
         if entries > self.counters {
             *self = Self::with_counters(entries.next_power_of_two());
@@ -56,7 +56,7 @@ impl Sketch {
         ((row * self.counters + counter) / COUNTERS_PER_WORD, counter % COUNTERS_PER_WORD * 4)
     }
 
-    /// Counts one request.
+    /// Counts one request for a name.
     pub(crate) fn increment(&mut self, hash: u64) {
         for row in 0..SCRAMBLERS.len() {
             let (word, bit) = self.place(row, hash);

@@ -1,5 +1,5 @@
-//! Atomics, cells of threads and barriers, under names for which the model of this crate (`crates/interleave`) has
-//! its own versions.
+//! Atomics, thread cells and barriers. The model of this crate (`crates/interleave`) has its own versions under the
+//! same names.
 
 pub(crate) use std::sync::atomic::{AtomicU64, Ordering, fence};
 
@@ -17,7 +17,7 @@ pub(crate) fn register_process_barrier() -> bool {
     membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()
 }
 
-/// Runs a barrier in all threads of the process; it must be registered.
+/// Runs a barrier in all threads of the process. The barrier must be registered.
 #[cfg(target_os = "linux")]
 pub(crate) fn process_barrier() {
     use rustix::thread::{MembarrierCommand, membarrier};

@@ -1,13 +1,13 @@
-//! 2Q: a FIFO queue for new blocks, a ghost list of blocks that left it, and an LRU queue for blocks that returned
-//! from the ghost list.
+//! 2Q: a FIFO queue for new blocks, a ghost list of blocks that left the FIFO queue, and an LRU queue for blocks that
+//! returned from the ghost list.
 //!
-//! Uses right after the first carry little information, because they come from the same request. So hits in the FIFO
-//! queue do not count, and only a block that is requested again after it left the FIFO queue enters the LRU queue.
-//! The LRU queue gets the rest of the capacity.
+//! Uses right after the first use carry little information, because they come from the same request. Hits in the FIFO
+//! queue therefore do not count. Only a block that is requested again after it left the FIFO queue enters the LRU
+//! queue. The LRU queue gets the rest of the capacity.
 //!
 //! Memory per block: 16 bytes of links and 1 byte of queue; per ghost about 30 bytes. A hit in the LRU queue writes
-//! four nodes, a hit in the FIFO queue none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance Buffer
-//! Management Replacement Algorithm" (VLDB 1994), the full version; its names are `A1in`, `A1out` and `Am`.
+//! four list nodes, and a hit in the FIFO queue none. Source: Johnson and Shasha, "2Q: A Low Overhead High Performance
+//! Buffer Management Replacement Algorithm" (VLDB 1994), the full version; its names are `A1in`, `A1out` and `Am`.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

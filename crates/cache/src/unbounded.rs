@@ -1,5 +1,5 @@
-//! A cache that never evicts: the ideal bound on the hit rate of every other cache at any capacity. It misses only
-//! blocks that were never read before.
+//! A cache that never evicts. It is the ideal bound for the hit rate of every other cache at any capacity, because it
+//! misses only blocks that were never read before.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -20,7 +20,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
 )
 .oracle();
 
-/// The number of shards with a lock each, so that the ideal bound is not slower than the caches it bounds.
+/// The number of shards with a lock each. With several shards, the ideal bound is not slower than other caches.
 const SHARDS: usize = 16;
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]

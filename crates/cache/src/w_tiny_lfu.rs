@@ -1,14 +1,14 @@
-//! W-TinyLFU: a small LRU window admits every block. A block that leaves the window enters the main part only if it
-//! was requested more often than the block it would evict.
+//! W-TinyLFU: a small LRU window admits every block. A block that leaves the window enters the main part only if it was
+//! requested more often than the block that it would evict.
 //!
 //! Frequencies come from an aging sketch that covers far more names than the cache has blocks. The main part is a
-//! segmented LRU: blocks are on probation until a hit, then protected, up to four fifths of the main part. The window
-//! absorbs bursts, and a scan does not get past it.
+//! segmented LRU: blocks are on probation until a hit, and then protected. Protected blocks take up to four fifths of
+//! the main part. The window absorbs bursts, and the blocks of a scan do not pass it.
 //!
 //! Memory per block: 16 bytes of links, 1 of segment, and 2 of sketch (four 4-bit counters for the largest number of
-//! blocks ever cached, rounded up to a power of two). A hit writes four nodes and four counters: eight cache lines in
-//! addition to those of the sharded cache. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient Cache
-//! Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
+//! blocks ever cached, rounded up to a power of two). A hit writes four list nodes and four counters: eight cache lines
+//! in addition to those of the sharded cache. Source: Einziger, Friedman and Manes, "`TinyLFU`: A Highly Efficient
+//! Cache Admission Policy" (ACM TOS 13(4), 2017), section 4, without the doorkeeper.
 
 use catalog::Variant;
 use serde::{Deserialize, Serialize};

@@ -1,11 +1,11 @@
-//! A fence that is chosen for each table when it is written: binary search for few separators, the Eytzinger layout
-//! for many, and prefix compression if memory is short.
+//! A fence that is chosen for each table when the table is written: binary search for few separators, the Eytzinger
+//! layout for many, and prefix compression if memory is short.
 //!
-//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document the
-//! test for little memory comes after two tests one of which always holds, so that no fence is ever compressed; here
-//! it comes first. In the document tables of deep levels get the large layout at any size. Here tables above
-//! `eytzinger_min_level` never get it, and for the others the number of separators decides, for which the level was a
-//! proxy.
+//! Source: the fence-pointer factory of the document cs265, section 2.3.2, with two corrections. In the document, the
+//! test for little memory comes after two tests, and one of these always holds. No fence is therefore ever compressed.
+//! Here, the test for little memory comes first. In the document, tables of deep levels get the large layout at any
+//! size. Here, tables above `eytzinger_min_level` never get this layout, and for all other tables the number of
+//! separators decides. The level was only a proxy for this number.
 //!
 //! The costs are those of the chosen fence, which is named by the first byte after the tag.
 
@@ -32,7 +32,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
 
 const TAG: stored::Tag = *b"fada";
 
-/// The number of bytes before those of the chosen fence: the tag, and the number of the fence.
+/// The number of bytes before the bytes of the chosen fence: the tag, and the number of the fence.
 const HEAD_BYTES: u64 = 5;
 
 /// A policy that builds the fence that suits the table.
@@ -108,7 +108,7 @@ impl FencePolicy for Adaptive {
     }
 }
 
-/// The view of the table for the chosen fence: its stored bytes begin after the head.
+/// The view of the table for the chosen fence, whose stored bytes begin after the head.
 struct Behind<'a>(&'a dyn TableView);
 
 impl TableView for Behind<'_> {

@@ -1,12 +1,12 @@
 //! Binary search over sorted heads, with conditional moves instead of branches.
 //!
-//! There is no branch to mispredict half of the time. The number of steps depends only on the table, so that the CPU
-//! overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next step may
-//! read. This is slower while the heads are in the cache, and faster beyond it. Source: Khuong & Morin, "Array
-//! layouts for comparison-based searching" (2015), section 3.
+//! A search has no branch that would be mispredicted half of the time. The number of steps depends only on the table,
+//! so the CPU overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next
+//! step may read. This is slower while the heads are in the cache, and faster if they are not. Source: Khuong & Morin,
+//! "Array layouts for comparison-based searching" (2015), section 3.
 //!
-//! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads,
-//! the last three on one cache line.
+//! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads, and
+//! the last three are on one cache line.
 
 use std::hint::select_unpredictable;
 
@@ -70,7 +70,7 @@ impl<const PREFETCH: bool> HeadIndex for Sorted<PREFETCH> {
     #[inline]
     fn lower_bound(&self, head: u64) -> Bound {
         let heads = self.heads.as_slice();
-        // The bound is one of the `count` places after `first`, or `first` itself.
+        // The bound is at `first` or at one of the `count` places after it.
         let (mut first, mut count) = (0, heads.len());
         while count > 1 {
             let half = count / 2;

@@ -1,10 +1,10 @@
-//! Separators in memory as prefix-compressed groups: each separator omits the prefix that it shares with the previous
-//! one.
+//! Separators in memory as prefix-compressed groups. Each separator omits the prefix that it shares with the previous
+//! separator.
 //!
-//! A search bisects the first separators of the groups, which are stored in full, and then walks one group. The walk
-//! never assembles a separator, because it knows how many bytes the key shares with the previous one. In most cases
-//! the shared length of the next separator is enough to compare it with the key. Sources: the document cs265, section
-//! 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
+//! A search bisects the first separators of the groups, which are stored in full, and then reads one group in order. It
+//! never reconstructs a separator, because it knows how many bytes the key shares with the previous separator. In most
+//! cases, the shared length of the next separator is enough to compare it with the key. Sources: the document cs265,
+//! section 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
@@ -123,7 +123,8 @@ fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     }
 }
 
-/// Cuts a separator off the front of `bytes`: the length that it shares with the previous one, and the rest of it.
+/// Removes a separator from the front of `bytes`. Returns the length that it shares with the previous separator, and
+/// its remaining bytes.
 #[inline]
 fn take_separator<'a>(bytes: &mut &'a [u8], is_first: bool) -> Option<(usize, &'a [u8])> {
     let shared = if is_first { 0 } else { take_varint(bytes)? };
@@ -161,8 +162,8 @@ impl CompressedFence {
         Ok(Self { coded: HEAD_BYTES + starts, stored, count, interval })
     }
 
-    /// Checks all groups: each starts where the previous one ends, every separator is above the previous one, and its
-    /// shared length is correct.
+    /// Checks all groups. Each group starts where the previous group ends, every separator is above the previous
+    /// separator, and its shared length is correct.
     fn check(&self) -> Result<(), FenceError> {
         let mut rest = &self.stored[self.coded..];
         let mut last: Vec<u8> = Vec::new();
@@ -202,7 +203,7 @@ impl CompressedFence {
         self.stored.get(self.coded + self.group_start(group)?..)
     }
 
-    /// The number of separators at or below `key`; `None` if the walk leaves the bytes.
+    /// The number of separators at or below `key`; `None` if the search leaves the bytes.
     fn rank(&self, key: &[u8]) -> Option<u32> {
         let (mut low, mut high) = (0, self.count.div_ceil(self.interval));
         while low < high {
@@ -228,8 +229,8 @@ fn rank_in_group(mut group: &[u8], members: u32, key: &[u8]) -> Option<u32> {
     let mut matched = common_prefix(first, key);
     for rank in 1..members {
         let (shared, suffix) = take_separator(&mut group, false)?;
-        // If the separator shares more with the previous one than the key does, it differs from the key at the same
-        // byte as the previous one. If it shares less, it is above the previous one in a byte that the key has too.
+        // If the separator shares more bytes with the previous separator than the key does, both differ from the key at
+        // the same byte. If it shares fewer bytes, it is above the previous separator in a byte that the key shares.
         if shared > matched {
             continue;
         }

@@ -15,13 +15,13 @@ use catalog::{Choice, Variant, laws};
 
 use crate::{CATALOG, FencePolicy};
 
-/// Checks that a fence keeps every invariant over tables of many shapes: a key is found in its block, a search reads
-/// no more than a binary search, corruption is an error, and so on.
+/// Checks every invariant for a fence, over tables of many shapes. For example, a key is found in its block, a search
+/// reads no more than a binary search, and corruption is an error.
 ///
 /// The fence has its default parameters. A fence with a parameter `page_bytes` is checked with the smallest pages too.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn FencePolicy>) -> Result<(), String> {
     let subject = |policy| invariants::Subject { policy, oracle: variant.oracle };
     let checked = laws::check_component(CATALOG.axis, variant, subject, invariants::INVARIANTS);

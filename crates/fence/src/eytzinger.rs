@@ -1,11 +1,11 @@
-//! A fence whose heads are in the Eytzinger layout: the order of a breadth-first walk through the search tree.
+//! A fence whose heads are in the Eytzinger layout: the breadth-first order of a binary search tree.
 //!
 //! The first steps of every search share a few cache lines. A step is a doubling without a branch to mispredict. The
 //! eight heads three steps ahead are on one cache line, which can be prefetched. Source: Khuong & Morin, "Array
 //! layouts for comparison-based searching" (2015), sections 4 and 5.
 //!
-//! The tree is complete: all levels are full except the last, which is filled from the left. The rank of a slot
-//! follows from its number, so there is no map from slots to blocks that would take memory and miss the cache.
+//! The tree is complete: all levels are full except the last, which is filled from the left. The rank of a slot follows
+//! from its number. A map from slots to blocks is therefore not needed, which would take memory and miss the cache.
 
 use std::hint::select_unpredictable;
 
@@ -46,10 +46,10 @@ impl FencePolicy for Eytzinger {
     }
 }
 
-/// Heads in breadth-first order: the root in slot 1, the children of slot k in slots 2k and 2k + 1.
+/// Heads in breadth-first order. The root is in slot 1, and the children of slot k are in slots 2k and 2k + 1.
 struct HeadTree {
-    /// The slots, after some unused elements that make slot 0 the first of a cache line. So the descendants of slot k
-    /// three levels down, from 8k on, are one line.
+    /// The slots, after some unused elements that put slot 0 at the start of a cache line. The descendants of slot k
+    /// three levels down, from 8k on, are then in one cache line.
     arena: Vec<u64>,
     start: usize,
     shape: Shape,
@@ -68,7 +68,7 @@ impl HeadTree {
         Self { arena, start, shape }
     }
 
-    /// All slots; slot 0 is unused.
+    /// All slots. Slot 0 is unused.
     #[inline]
     fn slots(&self) -> &[u64] {
         &self.arena[self.start..][..=self.shape.count]
@@ -84,7 +84,7 @@ impl HeadIndex for HeadTree {
             prefetch(slots, LINE * slot);
             slot = 2 * slot + usize::from(slots[slot] < head);
         }
-        // The last level is not full; slot 0 is read in place of a missing slot.
+        // The last level is not full. Slot 0 is read instead of a missing slot.
         let there = slot < slots.len();
         let below = slots[select_unpredictable(there, slot, 0)] < head;
         slot = select_unpredictable(there, 2 * slot + usize::from(below), slot);
@@ -103,7 +103,7 @@ impl HeadIndex for HeadTree {
 /// The shape of a complete tree.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// The number of slots; they are numbered from 1.
+    /// The number of slots. They are numbered from 1.
     count: usize,
     /// The number of levels.
     levels: u32,
@@ -122,7 +122,7 @@ impl Shape {
     #[inline]
     fn rank(self, slot: usize) -> usize {
         let depth = slot.ilog2();
-        // The rank in a tree whose last level is full too …
+        // The rank in a tree whose last level is full …
         let full = ((2 * (slot - (1 << depth)) + 1) << (self.levels - 1 - depth)) - 1;
         // … minus the missing leaves before this slot.
         full - full.div_ceil(2).saturating_sub(self.leaves)

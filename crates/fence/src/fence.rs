@@ -9,18 +9,18 @@ use crate::separators::Separators;
 
 /// A policy that builds fences for new tables and opens stored ones.
 pub trait FencePolicy: Send + Sync {
-    /// Builds the fence of one table and returns the bytes to store, possibly none. The bytes are the same for the
-    /// same input on every machine.
+    /// Builds the fence of one table and returns the bytes to store, possibly none. Equal inputs give equal bytes on
+    /// every machine.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8>;
 
-    /// The alignment in the file of the bytes that [`build`](Self::build) returns, a power of two: 1, or the page
+    /// The alignment in the file of the bytes that [`build`](Self::build) returns. It is a power of two: 1, or the page
     /// size of a fence that reads its pages from storage.
     fn alignment(&self) -> u64 {
         1
     }
 
-    /// Opens a stored fence. An in-memory fence reads all stored bytes now, an on-disk one nothing or its root. Every
-    /// length is checked before use.
+    /// Opens a stored fence. An in-memory fence reads all stored bytes now. An on-disk fence reads nothing or only its
+    /// root. Every length is checked before use.
     ///
     /// # Errors
     /// If the bytes were not written by this policy or are corrupt, or if reading fails.
@@ -30,7 +30,7 @@ pub trait FencePolicy: Send + Sync {
 /// The input for building the fence of a table. There is at least one block, and no block is empty.
 #[derive(Clone, Copy, Debug)]
 pub struct FenceInput<'a> {
-    /// One separator per block, strictly increasing: every key of block `i` is at or above separator `i` and below
+    /// One separator per block, strictly increasing. Every key of block `i` is at or above separator `i` and below
     /// separator `i + 1`. A separator is not always a key: it may be a shortened key that still separates the blocks.
     pub separators: &'a Separators,
     /// The hash of every key in the table, in key order.
@@ -44,18 +44,17 @@ pub struct FenceInput<'a> {
 /// The fence of one table.
 ///
 /// Invariants:
-/// 1. [`seek`](Self::seek) splits the table at the key: every block before the returned one contains only smaller
-///    keys, every block after it only larger keys. If the key lies between two blocks, both satisfy this. Then the
-///    result is the last block whose separator is at or below the key. A fence that stores no separators uses the
-///    first keys of the blocks instead, and then it may return the earlier block.
-/// 2. [`find`](Self::find) returns the same block for every key that is in the table; for other keys it may return
-///    any block.
-/// 3. [`find_batch`](Self::find_batch) gives the same answer for every key as [`find`](Self::find).
+/// 1. [`seek`](Self::seek) splits the table at the key. Every block before the returned block contains only smaller
+///    keys, and every block after it only larger keys. If the key lies between two blocks, both blocks satisfy this.
+///    The result is then the last block whose separator is at or below the key. A fence that stores no separators uses
+///    the first keys of the blocks instead, and may return the earlier block.
+/// 2. [`find`](Self::find) returns the block of every key that is in the table. For other keys it may return any block.
+/// 3. [`find_batch`](Self::find_batch) gives the answer of [`find`](Self::find) for every key.
 /// 4. Every returned block is a block of the table, even if the stored bytes are corrupt.
 pub trait Fence: Send + Sync {
-    /// Returns the block where a scan from `key` starts, in either direction: the last block whose separator is at or
-    /// below the key, and block 0 for a key below all separators. A scan may find nothing in this block and must then
-    /// continue with the next block in its direction.
+    /// Returns the block where a scan from `key` starts, in either direction. It is the last block whose separator is
+    /// at or below the key, or block 0 for a key below all separators. A scan may find nothing in this block and must
+    /// then continue with the next block in its direction.
     ///
     /// # Errors
     /// If pages must be read and cannot be read or are corrupt.
@@ -64,16 +63,16 @@ pub trait Fence: Send + Sync {
     /// Returns the only block that can contain `key`.
     ///
     /// # Errors
-    /// As [`seek`](Self::seek).
+    /// The errors of [`seek`](Self::seek).
     fn find(&self, key: HashedKey<'_>, table: &dyn TableView) -> Result<u32, FenceError> {
         self.seek(key.bytes, table)
     }
 
-    /// Runs [`find`](Self::find) for many keys, in any order. `blocks` has the same length and receives the answers.
-    /// The searches run interleaved, so that they wait for memory together.
+    /// Runs [`find`](Self::find) for many keys, in any order. `blocks` has the length of `keys` and receives the
+    /// answers. The searches run interleaved, so that their cache misses overlap.
     ///
     /// # Errors
-    /// As [`seek`](Self::seek); the content of `blocks` is then undefined.
+    /// The errors of [`seek`](Self::seek). The content of `blocks` is then undefined.
     fn find_batch(
         &self,
         keys: &[HashedKey<'_>],
@@ -92,8 +91,8 @@ pub trait Fence: Send + Sync {
 
 /// The view that a fence has of its table.
 ///
-/// The table guarantees the bytes that it returns: it has checked them against their checksums when they were read
-/// from storage. A fence checks lengths, so that nothing can panic, but cannot detect a flipped bit in a key.
+/// The table has checked the bytes that it returns against their checksums when they were read from storage. A fence
+/// checks lengths, so that nothing can panic, but it cannot detect a flipped bit in a key.
 pub trait TableView {
     /// The number of data blocks.
     fn block_count(&self) -> u32;
@@ -111,7 +110,7 @@ pub trait TableView {
     /// because each range is a separate object in the cache.
     ///
     /// # Errors
-    /// As [`read_stored`](Self::read_stored).
+    /// The errors of [`read_stored`](Self::read_stored).
     fn page(&self, range: Range<u64>) -> Result<Bytes, ReadError>;
 
     /// Returns the first key of a data block, read through the block cache.

@@ -1,9 +1,9 @@
 //! The ideal bound of fences: returns the block of every stored key without a search, at no cost in memory.
 //!
-//! It bounds the possible gain of any fence. A present key is looked up by its hash. Every scan takes an exact
-//! search, and so does an absent key or a key whose hash collides with that of a key in another block. So the same
-//! blocks are read as with an exact fence. By the convention for ideal bounds its memory counts as zero. The bytes
-//! that it stores, eight per key, count as stored.
+//! The upper limit for the benefit of any fence. A present key is looked up by its hash. A scan makes an exact search.
+//! So does a lookup of an absent key, or of a key whose hash collides with that of a key in another block. The blocks
+//! that are read are therefore those of an exact fence. By the convention for ideal bounds, its memory counts as zero.
+//! Its stored bytes, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -54,7 +54,7 @@ impl FencePolicy for Free {
     }
 }
 
-/// The block of each hash, or `None` if keys of several blocks share it.
+/// The block of each hash, or `None` if keys of several blocks have this hash.
 type BlockOfHash = HashMap<u64, Option<u32>, BuildHasherDefault<AlreadyHashed>>;
 
 fn block_of_hash(starts: &[u32], hashes: &[[u8; 8]]) -> Result<BlockOfHash, FenceError> {

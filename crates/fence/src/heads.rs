@@ -1,7 +1,7 @@
 //! The common part of all fences that search 8-byte heads: everything except the search algorithm.
 //!
-//! A key is first compared with the common prefix of the separators; then its head is searched among theirs. The
-//! separators are read only if the head ties with one of theirs.
+//! A key is first compared with the common prefix of the separators. Then its head is searched among the heads of the
+//! separators. The separators are read only if the head equals one of their heads.
 
 use types::HashedKey;
 
@@ -9,13 +9,13 @@ use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
-/// A search structure over the heads of a table's separators, given to it in sorted order.
+/// A search structure over the heads of a table's separators. It gets the heads in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
-    /// The bound of `head`: the first head that is not below it.
+    /// The bound of `head`: the first head at or above it.
     fn lower_bound(&self, head: u64) -> Bound;
 
-    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the same length and receives the numbers of
-    /// heads below. Bit `i` of the result is set if head `i` may tie.
+    /// Computes the bounds of up to [`GROUP`] heads at once. `ranks` has the length of `heads` and receives the numbers
+    /// of smaller heads. Bit `i` of the result is set if head `i` may tie.
     fn lower_bounds(&self, heads: &[u64], ranks: &mut [u32]) -> u32 {
         let mut ties = 0;
         for (at, (head, rank)) in heads.iter().zip(ranks).enumerate() {
@@ -53,10 +53,10 @@ pub(crate) struct HeadFence<I> {
 }
 
 impl<I: HeadIndex + 'static> HeadFence<I> {
-    /// Reads the separators that were stored under `tag` and builds the index of their heads.
+    /// Reads the separators that were stored under `tag`, and builds the index of their heads.
     ///
     /// # Errors
-    /// As [`stored::read_separators`].
+    /// The errors of [`stored::read_separators`].
     pub(crate) fn open(
         tag: stored::Tag,
         table: &dyn TableView,
@@ -66,8 +66,8 @@ impl<I: HeadIndex + 'static> HeadFence<I> {
         Ok(Box::new(Self { suffixes, index: index(heads) }))
     }
 
-    /// Computes the ranks of up to [`GROUP`] keys. The searches run interleaved, so that their cache misses overlap;
-    /// so do the reads of separators if heads tie.
+    /// Computes the ranks of up to [`GROUP`] keys. The searches run interleaved, so that their cache misses overlap. If
+    /// heads tie, the reads of separators are interleaved as well.
     fn ranks(&self, keys: &[HashedKey<'_>], ranks: &mut [u32]) {
         let mut heads = [0; GROUP];
         for (key, head) in keys.iter().zip(&mut heads) {
@@ -129,8 +129,8 @@ impl<I: HeadIndex + 'static> Fence for HeadFence<I> {
     }
 }
 
-/// Checks an index against the definition, over heads with ties and with the largest possible head, in tables of up
-/// to 130 separators and of `more`.
+/// Checks an index against the definition. The heads include ties and the largest possible head, in tables of up to 130
+/// separators and of `more`.
 #[cfg(test)]
 pub(crate) fn check_index<I: HeadIndex>(more: &[usize], build: impl Fn(Vec<u64>) -> I) {
     let mut random = 1u64;

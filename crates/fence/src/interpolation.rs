@@ -1,11 +1,11 @@
 //! Interpolation search over sorted heads, with a guard for keys that are not evenly spread.
 //!
 //! A step reads the place where the head would be if the heads between the bounds were on a line. On evenly spread
-//! keys this takes log2(log2(n)) steps. On other keys it may advance slowly. So a step that does not at least halve
-//! the remaining heads is followed by a step to the middle, which bounds the number of steps by 2 log2(n). The last
-//! few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van Sandt,
-//! Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?" (2019),
-//! section 3, for the guard and the scan.
+//! keys, this takes log2(log2(n)) steps. On other keys, it may advance slowly. A step that does not at least halve the
+//! remaining heads is therefore followed by a step to the middle, which limits the number of steps to 2 log2(n). The
+//! last few heads are scanned. Sources: Perl, Itai & Avni, "Interpolation search: a log log n search" (1978); Van
+//! Sandt, Chronis & Patel, "Efficiently searching in-memory sorted arrays: revenge of the interpolation search?"
+//! (2019), section 3, for the guard and the scan.
 //!
 //! Memory: 8 bytes per separator, and the bytes after the head if they are needed.
 
@@ -24,7 +24,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fint";
 
-/// The number of heads that are scanned rather than searched: two cache lines.
+/// The number of heads that are scanned at the end of a search: two cache lines.
 const SCANNED: usize = 16;
 
 /// A policy that builds sorted heads.
@@ -50,7 +50,7 @@ impl Sorted {
     #[inline]
     fn search(&self, head: u64) -> (usize, u32) {
         let heads = self.heads.as_slice();
-        // All heads before `low` are below `head`, all from `high` on are not.
+        // All heads before `low` are below `head`. All heads from `high` on are not.
         let (mut low, mut high, mut steps) = (0, heads.len(), 0);
         let mut is_slow = false;
         while high - low > SCANNED {
@@ -68,8 +68,8 @@ impl Sorted {
     }
 }
 
-/// Interpolated position of `head` between `low` and `high`, at least two apart, on the line between the first and the
-/// last head there.
+/// The interpolated position of `head` between `low` and `high`, on the line between the first and the last head in
+/// that interval. `low` and `high` must be at least two apart.
 #[inline]
 fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     let (first, last) = (heads[low], heads[high - 1]);
@@ -79,7 +79,7 @@ fn guess(heads: &[u64], low: usize, high: usize, head: u64) -> usize {
     if head >= last {
         return high - 1;
     }
-    // Because `first < head < last`, the share is below 1; rounding may make it 1.
+    // Because `first < head < last`, the fraction is below 1. Rounding may make it 1.
     let share = (head - first) as f64 / (last - first) as f64;
     low + ((share * (high - 1 - low) as f64) as usize).min(high - 1 - low)
 }

@@ -1,14 +1,14 @@
 //! Lanes over sorted heads: every 4th head in the first lane, every 16th in the second, and so on. A search goes down
 //! from the lane with the fewest heads.
 //!
-//! In each lane the search moves right past the heads below the key's head, at most `stride` − 1, and continues at
-//! the same place in the next lower lane. This is a skip list with towers of fixed heights. Source: the document
-//! cs265, section 3.4.2, `FastLane`. The lanes there contain places; these contain the heads, so that a step stays in
-//! its lane.
+//! In each lane, the search moves right past the heads below the key's head, at most `stride` − 1, and continues at
+//! that place in the next lower lane. This is a skip list with towers of fixed heights. Source: the document cs265,
+//! section 3.4.2, `FastLane`. The lanes in the document contain places. The lanes here contain heads, so that a step
+//! stays in its lane.
 //!
-//! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for the others, 10.7 in total at the
-//! default; and the bytes after the head if they are needed. A search touches one or two cache lines per lane. There
-//! are log n lanes, to the base `stride`.
+//! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for all other lanes, 10.7 bytes in total at
+//! the default. The bytes after the head are added if they are needed. A search touches one or two cache lines per
+//! lane. The number of lanes is log n, to the base `stride`.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,8 @@ impl FencePolicy for Lanes {
 /// Sorted heads with shortcut lanes.
 struct HeadLanes {
     stride: usize,
-    /// Lane 0 contains all heads; each other lane the heads at the multiples of `stride` in the previous lane.
+    /// The lanes. Lane 0 contains all heads, and each other lane the heads at the multiples of `stride` in the previous
+    /// lane.
     lanes: Vec<Vec<u64>>,
 }
 
@@ -92,7 +93,7 @@ impl HeadIndex for HeadLanes {
             if below == 0 {
                 break;
             }
-            // The last head below in the higher lane is the one before `first`, and the head after it is not below.
+            // The last smaller head in the higher lane is the one before `first`, and the next head is not smaller.
             let first = (below - 1) * self.stride + 1;
             below = first + count(&lane[first..lane.len().min(below * self.stride)]);
         }

@@ -1,17 +1,19 @@
-//! A learned index (PGM-index): lines that predict the place of a head to within `epsilon`, and lines over those
-//! lines.
+//! A learned index (PGM-index). Lines predict the place of a head with an error of at most `epsilon`, and further lines
+//! predict the place of these lines.
 //!
-//! The heads are split into as few segments as lines can follow to within `epsilon` places. The first heads of the
-//! segments are split again, until one line remains. A search computes a place on each level and searches around it.
-//! Sources: Ferragina & Vinciguerra, "The PGM-index" (PVLDB 2020), sections 3 and 4; for splitting in one pass,
-//! O'Rourke, "An on-line algorithm for fitting straight lines between data ranges" (CACM 1981).
+//! The heads are split into as few segments as possible, so that one line predicts the places of a segment with an
+//! error of at most `epsilon`. The first heads of the segments are split again, until one line remains. A search
+//! computes a place on each level and searches around the place. Sources: Ferragina & Vinciguerra, "The PGM-index"
+//! (PVLDB 2020), sections 3 and 4; for splitting in one pass, O'Rourke, "An on-line algorithm for fitting straight
+//! lines between data ranges" (CACM 1981).
 //!
-//! For repeated heads, a line predicts the place of the first one and the place just after the last one. A search
-//! trusts no line: it checks the ends of the stretch that it searched, and continues if the place is outside.
+//! For repeated heads, a line predicts the place of the first head and the place just after the last head. A search
+//! does not rely on the lines. It checks the ends of the stretch that it searched, and continues if the place is
+//! outside.
 //!
-//! Memory: 8 bytes per separator for its head, 24 per segment (one segment covers about `epsilon`² evenly drawn
-//! heads), and the bytes after the head if they are needed. A search touches one or two cache lines per level, and
-//! some log2(2 `epsilon`) heads.
+//! Memory: 8 bytes per separator for its head, 24 bytes per segment, and the bytes after the head if they are needed.
+//! One segment covers about `epsilon`² evenly drawn heads. A search touches one or two cache lines per level, and about
+//! log2(2 `epsilon`) heads.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -74,7 +76,7 @@ impl FencePolicy for Learned {
     }
 }
 
-/// Sorted heads and the levels of lines that predict their places.
+/// Sorted heads, and the levels of lines that predict their places.
 struct Pgm {
     heads: Vec<u64>,
     epsilon: u64,
@@ -86,14 +88,14 @@ struct Pgm {
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     first: u64,
-    /// Places per unit of head.
+    /// The slope of the line, in places per unit of head.
     slope: f64,
     /// Position of the first head.
     place: f64,
 }
 
 impl Segment {
-    /// Predicts the place of a head that is at or above the first of the segment.
+    /// Predicts the place of a head. The head must be at or above the first head of the segment.
     #[inline]
     fn foretell(&self, head: u64) -> usize {
         // The cast maps values below 0 to 0.
@@ -113,7 +115,7 @@ impl Pgm {
         Self { heads, epsilon, levels }
     }
 
-    /// The segment of the lowest level that covers `head`; `None` for a head below all.
+    /// The segment of the lowest level that covers `head`; `None` for a head below all segments.
     #[inline]
     fn segment(&self, head: u64) -> Option<&Segment> {
         let (top, levels) = self.levels.split_last()?;
@@ -145,7 +147,7 @@ impl HeadIndex for Pgm {
     }
 }
 
-/// The range of places for a predicted place, with one more on either side for rounding.
+/// The range of places around a predicted place, with one more place on either side for rounding.
 #[inline]
 fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     let reach = epsilon as usize + 1;
@@ -153,8 +155,8 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// The number of `items` for which `comes_before` is true; these all come first. Searches `around` first, and outside
-/// of it if the result is not there.
+/// The number of `items` for which `comes_before` is true. These items must all come first. The search begins in
+/// `around`, and continues outside if the result is not there.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -176,8 +178,8 @@ fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(
     first + usize::from(count == 1 && comes_before(&items[first]))
 }
 
-/// The points that a line should fit: each head once, at the place of its first occurrence; and for a repeated head
-/// also the value just above it, at the place of the next head.
+/// The points that a line should fit: each head once, at the place of its first occurrence. A repeated head has a
+/// second point: the value just above it, at the place of the next head.
 fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     let mut next = 0;
     heads.chunk_by(|a, b| a == b).flat_map(move |equal| {
@@ -188,8 +190,8 @@ fn steps(heads: &[u64]) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// Splits points, given in the order of their heads, into segments. Each is as long as one line can pass all its
-/// points at a distance of at most `epsilon`. If several points have the same head, the first counts.
+/// Splits points, given in the order of their heads, into segments. Each segment is as long as one line can pass all
+/// its points at a distance of at most `epsilon`. If several points have equal heads, the first point counts.
 fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut corridor: Option<Corridor> = None;
@@ -208,7 +210,7 @@ fn cut(points: impl Iterator<Item = (u64, u64)>, epsilon: u64) -> Vec<Segment> {
     segments
 }
 
-/// A point: a head relative to the first of its segment, and a place, which may be below the first.
+/// A point: a head relative to the first head of its segment, and a place. The place may be below the first place.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     x: i128,
@@ -216,14 +218,14 @@ struct Point {
 }
 
 impl Point {
-    /// The cross product of the lines to `a` and `b`. It is positive if, seen from this point, `b` lies to the left
-    /// of the line to `a`; as both lie to the right, the line to `b` is then the steeper one.
+    /// The cross product of the lines to `a` and `b`. It is positive if, seen from this point, `b` lies to the left of
+    /// the line to `a`. Both points lie to the right, so the line to `b` is then the steeper line.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }
 }
 
-/// All lines that pass the points of a segment seen so far within the distance.
+/// All lines that pass the points of a segment within the allowed distance.
 struct Corridor {
     first: u64,
     place: u64,
@@ -252,7 +254,7 @@ impl Corridor {
         }
     }
 
-    /// Adds a point to the right of all others, if one line can pass all of them; returns whether it can.
+    /// Adds a point to the right of all other points. Returns whether one line can pass all of them.
     fn admit(&mut self, head: u64, place: u64) -> bool {
         let (x, y) = (i128::from(head - self.first), i128::from(place) - i128::from(self.place));
         let (above, below) = (Point { x, y: y + self.epsilon }, Point { x, y: y - self.epsilon });
@@ -296,7 +298,7 @@ impl Corridor {
     }
 }
 
-/// The point of a chain where the line from `end` touches it; the earlier points bound no line any more.
+/// The point at which the line from `end` touches a chain. Earlier points of the chain no longer bound any line.
 fn touch(chain: &mut Vec<Point>, end: Point, is_passed: impl Fn(i128) -> bool) -> Point {
     let mut at = 0;
     while at + 1 < chain.len() && is_passed(chain[at].turn(chain[at + 1], end)) {
@@ -373,8 +375,8 @@ mod tests {
         }
     }
 
-    /// A stretch that one line can follow is one segment, and no line could follow two segments: the first point of a
-    /// segment does not fit the previous one.
+    /// A stretch that one line can follow is one segment. No line can follow two segments, because the first point of a
+    /// segment does not fit the previous segment.
     #[test]
     fn segments_are_as_long_as_can_be() {
         let even: Vec<u64> = (0..50_000).map(|i| i * 1_000_003).collect();

@@ -1,5 +1,5 @@
-//! Fences: the index from a key to the only block of a table that can contain it, or to the block where a scan
-//! starts.
+//! Fences (fence pointers): the index from a key to the only block of a table that can contain it, or to the block
+//! where a scan starts.
 
 mod adaptive;
 mod binary;
@@ -32,7 +32,7 @@ use catalog::Catalog;
 pub use fence::{Fence, FenceError, FenceInput, FencePolicy, ReadError, TableView};
 pub use separators::Separators;
 
-/// All fences. The first is the baseline, the last the ideal bound.
+/// All fences. The first fence is the baseline, and the last fence is the ideal bound.
 #[rustfmt::skip] // One line each, whatever their number.
 pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
     catalog::origin!(),

@@ -10,13 +10,13 @@ pub(crate) const LINE: usize = 8;
 
 /// Eight heads in ascending order, aligned to the cache line that they fill.
 ///
-/// They are kept as signed numbers in the same order, because AVX2 compares only signed numbers.
+/// Heads are stored as signed numbers in unchanged order, because AVX2 compares only signed numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Line([i64; LINE]);
 
 impl Line {
-    /// A line without heads: no head is above its values.
+    /// A line without heads. No head is above its values.
     pub(crate) const EMPTY: Self = Self([i64::MAX; LINE]);
 
     /// Puts `head` at place `at`, below 8.
@@ -46,9 +46,9 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through lines. Its `run` must always be inlined, because only then is it compiled for each method.
+/// A search through cache lines. Its `run` must always be inlined, because only then is it compiled for each method.
 pub(crate) trait Search {
-    /// The searched head or heads; separate from the searched structure, so that both are passed in registers.
+    /// The searched head or heads. They are separate from the searched structure, so that both are passed in registers.
     type Input;
 
     /// The result of the search.
@@ -58,7 +58,7 @@ pub(crate) trait Search {
     fn run<C: Compare>(self, compare: C, input: Self::Input) -> Self::Output;
 }
 
-/// Compares one head after the other, on every CPU.
+/// Compares one head after the other. This works on every CPU.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 

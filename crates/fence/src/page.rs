@@ -6,10 +6,10 @@
 //! | end of each suffix u32 × (children − 1)
 //! | common prefix | suffixes, end to end | padding
 //! ```
-//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i −
-//! 1 ends, `first` for child 0; starts and ends count pages of the file. Separator i is between child i and child i +
-//! 1: a key at or above it belongs to the right. The common prefix of the separators is stored once (Bayer &
-//! Unterauer, "Prefix B-trees", 1977).
+//! Child i of a leaf is the data block `first + i`. Child i of an inner page is the page that starts where child i − 1
+//! ends; child 0 starts at `first`. Starts and ends are page numbers in the file. Separator i is between child i and
+//! child i + 1, and a key at or above it belongs to child i + 1. The common prefix of the separators is stored once
+//! (Bayer & Unterauer, "Prefix B-trees", 1977).
 
 use std::ops::Range;
 
@@ -53,7 +53,7 @@ pub(crate) enum Kind {
 /// The content of a page before it is written.
 pub(crate) struct Draft<'a> {
     pub(crate) kind: Kind,
-    /// The first block of a leaf; the first page of the first child of an inner page.
+    /// For a leaf, the first data block. For an inner page, the first page of its first child.
     pub(crate) first: u32,
     /// The end of each child of an inner page; empty for a leaf.
     pub(crate) child_ends: &'a [u32],
@@ -87,13 +87,13 @@ fn shared_by(separators: &[&[u8]]) -> usize {
     }
 }
 
-/// Splits a layer into pages: the numbers of the children of each. `firsts[i]` is the first separator under child i;
-/// a page stores those of its children except the first.
+/// Splits a layer into pages and returns the range of children of each page. `firsts[i]` is the first separator under
+/// child i. A page stores the first separators of its children, except the first one.
 ///
 /// A page is filled up to `unit_bytes`. It has at least two children if two are left, so that every layer is at most
-/// half as wide as the next lower one. If the separator between the two is longer than `unit_bytes`, the page is
-/// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass
-/// it; instead the previous page ends one child early.
+/// half as wide as the next lower layer. If the separator between the two is longer than `unit_bytes`, the page is
+/// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass it.
+/// Instead, the previous page ends one child earlier.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
     let mut pages = Vec::new();
     let mut start = 0;
@@ -125,13 +125,13 @@ fn fill(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> usize {
     firsts.len()
 }
 
-/// The length of a page, without padding, with these separators between its children.
+/// The length of a page with these separators between its children, without padding.
 pub(crate) fn encoded_bytes(kind: Kind, separators: &[&[u8]]) -> usize {
     let all: usize = separators.iter().map(|separator| separator.len()).sum();
     page_bytes(kind, separators.len(), all - shared_by(separators) * separators.len().saturating_sub(1))
 }
 
-/// The length of a page, without padding, with so many separators of so many bytes; the prefix counts once.
+/// The length of a page with this number of separators of this total length, without padding. The prefix counts once.
 fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     let child_ends = if kind == Kind::Inner { separators + 1 } else { 0 };
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
     /// Parses a page.
     ///
     /// # Errors
-    /// If its kind is unknown or its parts do not fit into it.
+    /// If the kind of page is unknown, or the parts do not fit into the page.
     pub(crate) fn parse(mut bytes: &'a [u8]) -> Result<Self, FenceError> {
         let head = take(&mut bytes, HEAD_BYTES)?;
         let [kind, children, first, prefix] = [0, 1, 2, 3].map(|at| number(head, at) as usize);

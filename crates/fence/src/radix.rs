@@ -1,12 +1,13 @@
-//! A table of the leading bits of heads, and a search of the few heads that share them.
+//! A table of the leading bits of heads, and a search among the few heads that share these bits.
 //!
-//! The bits after those that all heads share choose an entry of the table: the number of heads below. Two neighbouring
-//! entries are the bounds of the search. On evenly spread keys they are one or two heads apart, so that a lookup costs
-//! two cache misses at any size, one in the table and one in the heads. Where many heads share their bits, the rest is
-//! a binary search, never longer than one of all heads. Source: the radix table of Kipf et al., "`RadixSpline`: A
-//! Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
+//! The bits after the bits that all heads share select an entry of the table, which is the number of smaller heads. Two
+//! neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one or two heads apart. A
+//! lookup then costs two cache misses at any size: one in the table and one in the heads. If many heads share their
+//! bits, the rest is a binary search, never longer than a binary search of all heads. Source: the radix table of Kipf
+//! et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
 //!
-//! Memory: 8 bytes per separator, 1 to 4 of the table, and the bytes after the head if they are needed.
+//! Memory: 8 bytes per separator, 1 to 4 bytes per separator of the table, and the bytes after the head if they are
+//! needed.
 
 use catalog::Variant;
 use prefetch::large;
@@ -44,14 +45,15 @@ struct Table {
     least: u64,
     /// The bits that an entry leaves out.
     shift: u32,
-    /// For each value of the leading bits, the number of heads with smaller ones; and the number of all heads.
+    /// For each value of the leading bits, the number of heads with smaller leading bits. The last entry is the number
+    /// of all heads.
     counts: Vec<u32>,
 }
 
 impl Table {
     fn of(heads: Vec<u64>) -> Self {
         let (least, greatest) = (heads.first().copied().unwrap_or(0), heads.last().copied().unwrap_or(0));
-        // One entry for one to four heads, if they are evenly spread.
+        // One entry per one to four heads, if heads are evenly spread.
         let table_bits = heads.len().max(1).ilog2();
         // Heads of a corrupt fence may be out of order.
         let width = greatest.saturating_sub(least);
@@ -67,7 +69,7 @@ impl Table {
         Self { heads, least, shift, counts }
     }
 
-    /// Returns the number of heads below `head`, and the number of heads between which it was searched.
+    /// Returns the number of heads below `head`, and the number of heads among which it was searched.
     #[inline]
     fn search(&self, head: u64) -> (usize, usize) {
         let Some(above) = head.checked_sub(self.least) else { return (0, 0) };

@@ -1,13 +1,13 @@
-//! A static B-tree in memory, with a cache line per node. The sorted heads are in leaves of eight; above them are
-//! layers of nodes with nine children each.
+//! A static B-tree in memory, with a cache line per node. The sorted heads are in leaves of eight heads. Above the
+//! leaves are layers of nodes with nine children each.
 //!
-//! A node is searched by one comparison of eight lanes and a bit count, without a branch to mispredict. A search
-//! touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have 5
-//! layers; 4 M have 7, of which two are outside of a cache of 1 MiB. A single search enters below the uppermost
-//! layers, through four adjacent cache lines. The positions of children follow from numbers, without pointers. In a
-//! batch the searches run interleaved, and each prefetches the line of the next layer before its turn. Sources:
-//! Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees:
-//! 40x faster than binary search" (2024).
+//! A node is searched by one comparison of eight lanes and a bit count, without a branch that could be mispredicted. A
+//! search touches one cache line per layer, and the upper layers stay in the innermost CPU cache. 16 K separators have
+//! 5 layers; 4 M have 7 layers, of which two are outside of a cache of 1 MiB. A single search enters below the
+//! uppermost layers, through four adjacent cache lines. The positions of children are computed, without pointers. In a
+//! batch, the searches run interleaved. Each search prefetches its line of the next layer before its turn. Sources:
+//! Slotin, "Algorithms for Modern Hardware" (2022), chapter "Static B-Trees"; Groot Koerkamp, "Static search trees: 40x
+//! faster than binary search" (2024).
 //!
 //! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above. If the bytes after the common
 //! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. They are read
@@ -35,7 +35,7 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
 
 const TAG: stored::Tag = *b"fstr";
 
-/// The number of children of an inner node: one more than it has heads.
+/// The number of children of an inner node: the number of its heads plus one.
 const CHILDREN: usize = LINE + 1;
 
 /// The number of cache lines of the table through which a single search enters below the upper layers.
@@ -66,7 +66,7 @@ impl FencePolicy for STree {
     }
 }
 
-/// Builds the tree over sorted heads only, for fences that contain one.
+/// Builds the tree over sorted heads only, for fences that contain such a tree.
 pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
     #[cfg(target_arch = "x86_64")]
     {
@@ -82,13 +82,13 @@ pub(crate) fn index(heads: &[u64]) -> Box<dyn HeadIndex> {
 
 /// Sorted heads in a static B-tree.
 struct Tree {
-    /// The nodes of each layer above the leaves, the root first. Head `i` of a node is the largest under its child
-    /// `i`, unless that child is the last of the node.
+    /// The nodes of each layer above the leaves, the root first. Head `i` of a node is the largest head under its child
+    /// `i`. The last child of a node has no such head.
     inner: Vec<Box<[Line]>>,
     /// All heads, leaf after leaf.
     leaves: Box<[Line]>,
-    /// The largest head under each node, except the last, of the widest layer for which these heads fit here. The few
-    /// lines are compared all at once; a search of the layers above would wait for one after the other.
+    /// The largest head under each node except the last, for the widest layer whose heads fit here. These few lines are
+    /// compared all at once, whereas a search of the layers above would wait for one layer after the other.
     entry: [Line; ENTRY_LINES],
     /// The number of inner layers above the layer of `entry`.
     skipped: usize,
@@ -131,7 +131,7 @@ impl Tree {
         for line in &self.entry {
             place += compare.below(line, head) * LINE;
         }
-        // With a known number of layers, the compiler unrolls all of them.
+        // Because the number of layers is known, the compiler unrolls the loop over layers.
         let layers = &self.inner[self.skipped..];
         match layers.len() {
             1 => descend(&layers[..1], place, compare, head),
@@ -148,7 +148,7 @@ impl Tree {
     fn bound<C: Compare>(&self, place: usize, compare: C, head: i64) -> Bound {
         let leaf = line(&self.leaves, place);
         let below = compare.below(leaf, head);
-        // Only the bound after the last head is in no leaf, and then the first head seen is below.
+        // Only the bound after the last head is in no leaf. In this case, the first head seen is below.
         Bound { rank: (place + below) as u32, may_tie: leaf.get(below) == head }
     }
 
@@ -159,8 +159,8 @@ impl Tree {
         for (head, unsigned) in heads.iter_mut().zip(unsigned) {
             *head = signed(*unsigned);
         }
-        // In pieces of one length, which the compiler unrolls. The values that pad the last piece are searched
-        // without use.
+        // The heads are processed in pieces of one length, which the compiler unrolls. The values that pad the last
+        // piece are searched without use.
         let pieces = unsigned.len().div_ceil(UNROLLED);
         let (heads, _) = heads.as_chunks::<UNROLLED>();
         let (places, _) = places.as_chunks_mut::<UNROLLED>();
@@ -193,7 +193,7 @@ impl Tree {
 /// Index of the leaf for `head`, starting at a node in the first of `layers`.
 #[inline(always)]
 fn descend<C: Compare>(layers: &[Box<[Line]>], mut place: usize, compare: C, head: i64) -> usize {
-    // Not a fold: a closure would not be compiled for the CPU's instructions.
+    // A loop is used instead of a fold, because a closure would not be compiled for the CPU's vector instructions.
     for layer in layers {
         place = child(layer, place, compare, head);
     }
@@ -206,7 +206,7 @@ fn child<C: Compare>(layer: &[Line], place: usize, compare: C, head: i64) -> usi
     place * CHILDREN + compare.below(line(layer, place), head) * LINE
 }
 
-/// The line at `place`, which is the number of heads before it in its layer.
+/// The cache line at `place`, which is the number of heads before it in its layer.
 #[inline(always)]
 fn line(layer: &[Line], place: usize) -> &Line {
     debug_assert!(place / LINE < layer.len() && place.is_multiple_of(LINE));
@@ -247,7 +247,7 @@ impl<C: Compare> HeadIndex for TreeIndex<C> {
     }
 }
 
-/// The search for one head.
+/// The search for a single head.
 struct One<'a>(&'a Tree);
 
 impl Search for One<'_> {
@@ -279,7 +279,7 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// The rank of a key whose head ties, separate from the code of the frequent case.
+/// The rank of a key whose head ties. It is separate from the code of the frequent case.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
     use crate::heads::check_index;
 
-    /// Sizes around those at which a layer is added: 264, 2376 and 21384 heads, three of them the test's own.
+    /// Sizes around the sizes at which a layer is added: 264, 2376 and 21384 heads. Three heads are added by the test.
     const SIZES: [usize; 9] = [261, 262, 648, 2373, 2374, 5829, 21_381, 21_400, 200_000];
 
     #[test]

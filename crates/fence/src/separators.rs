@@ -1,10 +1,10 @@
 //! The separators of one table, in one arena.
 
-/// Strictly increasing byte strings, one per block, in one arena that is padded for wide loads.
+/// Separators are strictly increasing byte strings, one per block, in one arena that is padded for wide loads.
 #[derive(Clone, Debug)]
 pub struct Separators {
     arena: Vec<u8>,
-    /// The end of each separator; it starts where the previous one ends.
+    /// The end of each separator. A separator starts where the previous one ends.
     ends: Vec<u32>,
 }
 
@@ -15,7 +15,7 @@ impl Default for Separators {
 }
 
 impl Separators {
-    /// Appends a separator; it must be above the last one.
+    /// Appends a separator. It must be above the previous separator.
     ///
     /// # Panics
     /// If the separators of one table exceed 4 GiB.

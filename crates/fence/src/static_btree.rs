@@ -1,11 +1,11 @@
 //! A static B-tree on disk: written once, read page by page through the block cache, without memory.
 //!
-//! The root is page 0. The inner layers follow from top to bottom, then the leaves. A footer of 20 bytes describes
-//! the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the document csc443,
-//! section 4.2.3, with byte-string separators of any length in place of integer keys.
+//! The root is page 0. The inner layers follow from top to bottom, and then the leaves. A footer of 20 bytes describes
+//! the geometry. A lookup reads one page per layer and searches in it. Source: the SSTs of the document csc443, section
+//! 4.2.3, with byte-string separators of any length instead of integer keys.
 //!
-//! A page is `page_bytes` long unless the separator between two children does not fit into that. Such a page takes as
-//! many page lengths as it needs, contiguously, and its parent stores how many. Each layer is still one read. A long
+//! A page is `page_bytes` long, unless the separator between two children does not fit. A longer page takes as many
+//! page lengths as it needs, contiguously, and its parent stores how many. Each layer still costs one read. A long
 //! separator is kept as low in the tree as possible, and costs only the searches that pass it.
 
 use catalog::{Build, ByteSize, Variant};
@@ -25,7 +25,8 @@ pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>
 const TAG: Tag = *b"sbtr";
 const FOOTER_BYTES: u64 = 20;
 
-/// A bound on the number of layers of any tree whose layers halve and whose blocks are counted in 32 bits.
+/// The maximum number of layers of any tree in which each layer is at most half as wide as the next lower layer, and
+/// block numbers have 32 bits.
 const MAX_LAYERS: u32 = 33;
 
 /// A policy that builds static B-trees.
@@ -99,7 +100,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Builds one layer over children whose first separators are `firsts`.
+    /// Builds one layer over children. Their first separators are `firsts`.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -114,7 +115,7 @@ impl StaticBTree {
 /// One layer of a tree under construction.
 struct Layer<'a> {
     nodes: Vec<Node<'a>>,
-    /// The page on which each node starts, counted from the start of the layer; and the end of the last node.
+    /// The page on which each node starts, counted from the start of the layer, and the end of the last node.
     starts: Vec<u32>,
 }
 
@@ -125,7 +126,7 @@ impl Layer<'_> {
     }
 }
 
-/// One page of a tree under construction, or one run of pages if a separator is long.
+/// One page of a tree under construction, or several consecutive pages if a separator is long.
 struct Node<'a> {
     kind: Kind,
     /// The number of the node's first child in the next lower layer.
@@ -140,7 +141,8 @@ impl Node<'_> {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node. Its children are blocks, or nodes of the layer `below`, which starts at page `below_start`.
+    /// Appends the node. Its children are data blocks, or nodes of the layer `below`, which starts at page
+    /// `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {
             let bounds = &below.starts[self.first..=self.first + self.firsts.len()];

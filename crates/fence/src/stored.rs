@@ -24,12 +24,12 @@ pub(crate) fn encode(tag: Tag, separators: &Separators) -> Vec<u8> {
     stored
 }
 
-/// Reads all bytes that the fence of `table` stored under `tag`: one separator per block, and the bytes that follow
-/// them.
+/// Reads all bytes that the fence of `table` stored under `tag`: one separator per block, and the bytes after the
+/// separators.
 ///
 /// # Errors
-/// If another fence wrote it, the number of separators is not the number of blocks, the separators do not increase, a
-/// length is outside of the bytes, or reading fails.
+/// If another fence wrote the bytes, the number of separators is not the number of blocks, the separators do not
+/// increase, a length is outside of the bytes, or reading fails.
 pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes), FenceError> {
     let stored = table.read_stored(0..table.stored_bytes())?;
     let mut rest: &[u8] = &stored;
@@ -57,7 +57,7 @@ pub(crate) fn read(tag: Tag, table: &dyn TableView) -> Result<(Separators, Bytes
 /// Appends a separator that was read.
 ///
 /// # Errors
-/// If it is not above the previous one.
+/// If the separator is not above the previous separator.
 pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Result<(), FenceError> {
     if !separators.is_empty() && separators.get(separators.len() - 1) >= separator {
         return Err(corrupt(format!("separator {} is not above the one before", separators.len())));
@@ -69,7 +69,7 @@ pub(crate) fn push_above(separators: &mut Separators, separator: &[u8]) -> Resul
 /// Reads the separators that the fence of `table` stored under `tag`, with no other bytes.
 ///
 /// # Errors
-/// As [`read`], or if more bytes follow.
+/// The errors of [`read`], and an error if more bytes follow.
 pub(crate) fn read_separators(tag: Tag, table: &dyn TableView) -> Result<Separators, FenceError> {
     match read(tag, table)? {
         (separators, rest) if rest.is_empty() => Ok(separators),
@@ -89,7 +89,7 @@ pub(crate) fn take<'a>(rest: &mut &'a [u8], count: usize) -> Result<&'a [u8], Fe
     Ok(front)
 }
 
-/// The little-endian numbers in `bytes`; an incomplete one at the end is omitted.
+/// The little-endian numbers in `bytes`. An incomplete number at the end is omitted.
 pub(crate) fn u32s(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {
     bytes.chunks_exact(U32).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")))
 }

@@ -1,9 +1,9 @@
 //! Separators in a form for fast searches: without their common prefix, with 8-byte heads.
 //!
-//! The cost of a search over byte strings is not in the number of steps but in the memory accesses to the strings.
+//! The cost of a search over byte strings is caused by memory accesses to the strings, and not by the number of steps.
 //! After the common prefix, the next eight bytes, compared as one big-endian number, nearly always distinguish two
-//! separators. The strings are compared only if these heads tie. If all suffixes have the same length of at most
-//! eight bytes, as those of integers do, the heads contain them in full, and nothing else is kept.
+//! separators. The strings are compared only if these heads tie. If all suffixes have the same length of at most eight
+//! bytes, as those of integers do, the heads contain the suffixes in full, and nothing else is kept.
 #![allow(clippy::inline_always)] // see `line`
 
 use types::{common_prefix, head};
@@ -13,11 +13,11 @@ use prefetch::prefetch;
 
 /// All separators of a table except the first, without their common prefix, next to their heads.
 ///
-/// The first separator never decides: a key below it belongs to block 0 as well. So the number of other separators at
-/// or below a key *is* the block of the key.
+/// The first separator never decides, because a key below it also belongs to block 0. The number of other separators at
+/// or below a key is therefore the block of the key.
 pub(crate) struct Suffixes {
     prefix: Box<[u8]>,
-    /// The head of the prefix, and a mask of ones over the bits of the prefix.
+    /// The head of the prefix, and a mask with ones for the bits of the prefix.
     prefix_head: u64,
     prefix_mask: u64,
     count: usize,
@@ -26,13 +26,13 @@ pub(crate) struct Suffixes {
 
 /// The bytes of the suffixes that the heads do not contain.
 enum Rest {
-    /// No bytes: all suffixes have this length, which is at most eight.
+    /// No suffix bytes are stored, because all suffixes have this length, which is at most eight.
     OfLength(usize),
-    /// All suffixes, heads included.
+    /// All suffixes, including their heads.
     Arena(Separators),
 }
 
-/// The bound of a head among sorted heads: the first head that is not below it.
+/// The bound of a head among sorted heads: the first head at or above it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bound {
     /// The number of heads below the searched head.
@@ -56,7 +56,7 @@ pub(crate) enum PrefixOrder {
     Below,
     /// The key is above all separators.
     Above,
-    /// The key shares the common prefix; the value is the head of the bytes after the prefix.
+    /// The key shares the common prefix. The value is the head of the bytes after the prefix.
     Within(u64),
 }
 
@@ -92,7 +92,7 @@ impl Suffixes {
     }
 
     /// The head of the bytes after the prefix in `key`, if it is available without a slow path. This needs a short
-    /// prefix, as nearly all are, a key that shares it, and eight bytes of the key after it.
+    /// prefix, as in nearly all cases, a key that shares the prefix, and eight more bytes of the key.
     #[inline(always)]
     pub(crate) fn head_behind(&self, key: &[u8]) -> Option<u64> {
         let length = self.prefix.len();
@@ -111,13 +111,13 @@ impl Suffixes {
         }
     }
 
-    /// The number of separators at or below a key that shares their prefix, from the bound of its head.
+    /// The number of separators at or below a key that shares their prefix, starting from the bound of its head.
     #[inline(always)]
     pub(crate) fn settle(&self, bound: Bound, key: &[u8]) -> usize {
         let rank = bound.rank as usize;
         match &self.rest {
             _ if !bound.may_tie || rank == self.count => rank,
-            // After an equal head a longer key is a larger one, and no two separators tie.
+            // With equal heads, a longer key is a larger key, and no two separators tie.
             Rest::OfLength(length) => rank + usize::from(key.len() >= self.prefix.len() + length),
             Rest::Arena(arena) => settle(arena, rank, &key[self.prefix.len()..]),
         }
@@ -231,8 +231,8 @@ mod tests {
         assert_eq!(suffixes.settle(Bound { rank: 1, may_tie: true }, b"same-head"), 1);
     }
 
-    /// Suffixes of equal length are their heads: a key is at or above the separator that it ties with unless it is a
-    /// proper prefix of it.
+    /// Suffixes of equal length are equal to their heads. A key is at or above the separator with an equal head, unless
+    /// the key is a proper prefix of the separator.
     #[test]
     fn integers_are_their_heads() {
         let numbers: Vec<[u8; 8]> = [0u64, 0, 256, 512, u64::MAX].map(u64::to_be_bytes).to_vec();

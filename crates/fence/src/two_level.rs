@@ -1,7 +1,7 @@
-//! A partitioned fence: one separator per page in memory, and the pages read through the block cache.
+//! A partitioned fence: one separator per page is in memory, and the pages are read through the block cache.
 //!
-//! A search finds its page by the heads of the few separators in memory, in a static tree, and reads this one page.
-//! The memory of a plain fence shrinks by the number of separators on a page, some two hundred, and frequently
+//! A search finds its page by the heads of the few separators in memory, in a static tree, and reads this page.
+//! Compared with a plain fence, memory shrinks by the number of separators on a page, about two hundred. Frequently
 //! searched pages stay in the cache. Source: RocksDB, "Partitioned Index Filters"
 //! (`docs/_posts/2017-05-12-partitioned-index-filter.markdown`).
 //!
@@ -100,7 +100,7 @@ impl FencePolicy for TwoLevel {
 /// The upper part of a partitioned fence, in memory.
 struct TwoLevelFence {
     page_bytes: u64,
-    /// The end of each page, in page lengths; it starts where the previous one ends.
+    /// The end of each page, in page lengths. A page starts where the previous page ends.
     ends: Vec<u32>,
     /// The first separators of all pages except the first, without their common prefix.
     firsts: Suffixes,
@@ -203,7 +203,7 @@ mod tests {
                 assert_eq!(pages.len(), 1);
                 assert_eq!(pages[0].end - pages[0].start, page_bytes);
             }
-            // One separator, its head and its offset for a page; a separator takes at least 5 bytes of it.
+            // A page costs one separator, its head and its offset. A separator takes at least 5 bytes of its page.
             assert!(fence.memory_bytes() < 20_000 * 5 / page_bytes as usize * 60 + 1000);
         }
     }

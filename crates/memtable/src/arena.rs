@@ -12,10 +12,10 @@ use types::PADDING;
 /// Minimum and maximum size of chunks for ordinary records, in bytes.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=1 << 20;
 
-/// Number of chunks per expected memtable size. It bounds the unused memory to one of these parts.
+/// Number of chunks per expected memtable size. At most one chunk is unused memory.
 const CHUNKS_PER_CAPACITY: usize = 16;
 
-/// Position of a record in the arena: its chunk and the byte offset in it.
+/// Position of a record in the arena: its chunk, and the byte offset in the chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RecordAddress {
     chunk: u32,
@@ -29,7 +29,7 @@ pub(crate) struct ChunkPool {
 }
 
 impl ChunkPool {
-    /// A chunk for `len` bytes and the padding: an idle chunk if it has the right size, otherwise a new one.
+    /// A chunk for `len` bytes and the padding: an idle chunk of the right size, or else a new chunk.
     fn take(&self, len: usize) -> Vec<u8> {
         let wanted = len + PADDING;
         let idle = self.idle.lock().pop();

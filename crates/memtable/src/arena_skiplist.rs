@@ -1,17 +1,17 @@
 //! A lock-free skip list whose nodes are contiguous in an arena: tower, key and value in one piece of memory.
 //!
-//! Writers and readers take no lock: a version is linked in from the lowest level up with one compare-and-swap per
+//! Writers and readers take no lock. A version is linked in from the lowest level up, with one compare-and-swap per
 //! level, and nothing is ever removed. The layout is that of RocksDB's `InlineSkipList` (tower before the header, key
 //! after it) with one addition. Each link has the first four bytes of its target's key, so a search detects most
-//! overshooting steps without a cache miss. The remaining cost are the steps that are taken, each one cache miss if
-//! the list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node of
-//! the level below reaches it. So p is 3/4 on the lowest levels, whose nodes are in no cache, and 1/2 above, where
-//! more levels would cost more than steps. Keys with equal first four bytes are compared in place, at twice the
-//! misses.
+//! overshooting steps without a cache miss. The remaining cost is the steps that are taken, each one cache miss if the
+//! list is far larger than the caches. A level costs (1 - p) / p steps, where p is the probability that a node of the
+//! level below reaches this level. On the lowest levels, whose nodes are in no cache, p is 3/4. Above these levels p is
+//! 1/2, because more levels would cost more than steps. Keys with equal first four bytes are compared in place, at
+//! twice the misses.
 //!
-//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists:
-//! A Probabilistic Alternative to Balanced Trees", CACM 1990; the lock-free insert as in Herlihy and Shavit, "The Art
-//! of Multiprocessor Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
+//! Bytes per entry: key, value, 16 of header and 29 of links on average, rounded up to 8. Sources: Pugh, "Skip Lists: A
+//! Probabilistic Alternative to Balanced Trees", CACM 1990; the lock-free insert as in Herlihy and Shavit, "The Art of
+//! Multiprocessor Programming", 14.4, without removal; layout: RocksDB, `memtable/inlineskiplist.h`.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -47,10 +47,10 @@ struct ArenaSkipList {
     list: List,
 }
 
-/// The list, in an arena of its own or, as `Arc`, in one that it shares with others.
+/// The skip list, in its own arena or, as `Arc`, in an arena that several lists share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin; its key precedes all others and is never compared.
+    /// The tower at which all searches begin. Its key precedes all other keys and is never compared.
     front: Ref<Version>,
     /// Height of the tallest tower so far.
     height: AtomicUsize,
@@ -58,14 +58,14 @@ pub(crate) struct List<A = SharedArena> {
     most_height: usize,
 }
 
-/// Result of a search on each level: the last version before the searched position, and its link across it.
+/// Result of a search on each level: the last version before the searched position, and its link to the next version.
 struct Path {
     before: [Ref<Version>; MAX_HEIGHT],
     links: [LinkWord; MAX_HEIGHT],
 }
 
 impl<A: Borrow<SharedArena>> List<A> {
-    /// An empty list with towers of up to `most_height` links; its front counts as a version of the arena.
+    /// Creates an empty list with towers of up to `most_height` links. Its front counts as a version of the arena.
     pub(crate) fn new(arena: A, most_height: usize) -> Self {
         let front = arena.borrow().append(&[], SequenceNumber::MAX, None, most_height);
         Self { arena, front, height: AtomicUsize::new(1), most_height }
@@ -129,7 +129,7 @@ impl<A: Borrow<SharedArena>> List<A> {
         let mut too_far = LinkWord::END;
         for level in (0..self.height.load(Relaxed)).rev() {
             let mut link = self.link(before, level).load();
-            // A link that was too far one level up is too far here as well.
+            // A link that was too far on the next higher level is too far here as well.
             while link != LinkWord::END
                 && link != too_far
                 && place.is_none_or(|place| self.leads_before(link, place, place_hint))
@@ -157,7 +157,7 @@ const DENSE_LEVELS: usize = 6;
 fn tower_height(hash: u64, sequence: SequenceNumber) -> usize {
     let mixed = (hash ^ sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     let coins = mixed ^ mixed >> 32;
-    // With two coins, at least one shows heads in three of four cases.
+    // Of two coins, at least one shows heads in three of four cases.
     let pairs_of_tails = !(coins | coins << 1) & 0xaaaa_aaaa_aaaa_aaaa;
     let dense = pairs_of_tails.leading_zeros() as usize / 2;
     if dense < DENSE_LEVELS {

@@ -1,14 +1,14 @@
 //! An adaptive radix tree (ART) with one lock. The bytes of a key determine the path to it.
 //!
 //! A node branches on one byte and has capacity for 4, 16, 48 or 256 children, as many as it needs. Bytes without a
-//! branch are stored in the node as its prefix. A leaf is the newest version of a key, which links to the older ones
-//! in a chain. A lookup of random keys among 500 k visits three nodes and one record, regardless of key length,
-//! and compares one key, at the leaf. Scans search each next key from the root. Bytes per entry: key, value, 24 of
-//! header and chain, rounded up to 8, and about 40 of nodes.
+//! branch are stored in the node as its prefix. A leaf is the newest version of a key, which links to older versions in
+//! a chain. A lookup of random keys among 500 k visits three nodes and one record, regardless of key length, and
+//! compares one key, at the leaf. Scans search each next key from the root. Bytes per entry: key, value, 24 of header
+//! and chain, rounded up to 8, and about 40 of nodes.
 //!
-//! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013;
-//! one lock instead of its synchronized variants. Keys may be prefixes of others: a node has a slot for the key that
-//! ends at it, where the paper appends a terminator.
+//! Source: Leis, Kemper, Neumann, "The Adaptive Radix Tree: `ARTful` Indexing for Main-Memory Databases", ICDE 2013,
+//! with one lock instead of its synchronized variants. Keys may be prefixes of other keys. A node has a slot for the
+//! key that ends at the node, whereas the paper appends a terminator.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena, whose versions never move and need no lock.
+/// The tree with its lock, and the arena. Versions in the arena never move and need no lock.
 struct Art {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
@@ -77,10 +77,10 @@ struct Node {
 
 /// Children of a node by their byte.
 enum Branches {
-    /// Up to 4 and 16: the bytes in ascending order, and the children in the same order.
+    /// Up to 4 or 16 children: the bytes in ascending order, and the children in the order of their bytes.
     Four(Few<4>),
     Sixteen(Box<Few<16>>),
-    /// Up to 48: for each byte the number of its child, or 48.
+    /// Up to 48 children: for each byte the number of its child, or 48 if there is none.
     FortyEight(Box<Indexed>),
     Full(Box<[Option<Child>; 256]>),
 }
@@ -124,7 +124,7 @@ impl<const N: usize> Few<N> {
         self.bytes.into_iter().zip(self.children).filter_map(|(byte, child)| Some((byte, child?)))
     }
 
-    /// As [`Branches::neighbour`].
+    /// The neighbour of a branch; see [`Branches::neighbour`].
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         let bytes = &self.bytes[..self.len];
         let at = match (side, of) {
@@ -204,7 +204,8 @@ impl Branches {
         }
     }
 
-    /// The child with the smallest byte above `of` (or of all), or with the greatest below it.
+    /// The child with the smallest byte above `of`, or with the greatest byte below it. Without `of`, the first or last
+    /// child.
     fn neighbour(&self, of: Option<u8>, side: Side) -> Option<Child> {
         match self {
             Self::Four(few) => few.neighbour(of, side),
@@ -329,7 +330,7 @@ impl Tree {
         self.add_node(node)
     }
 
-    /// Replacement of a node when `version` diverges from it after `shared` bytes of its prefix.
+    /// Replaces a node whose prefix differs from `version` after `shared` bytes.
     fn part(&mut self, number: u32, shared: usize, rest: &[u8], version: Ref<Version>) -> Child {
         let node = &mut self.nodes[number as usize];
         let mut above = Node::new(&rest[..shared]);
@@ -348,7 +349,7 @@ impl Tree {
         Child::Node(number)
     }
 
-    /// Inserts `version` into the chain of its key, newest first; returns the newest.
+    /// Inserts `version` into the chain of its key, newest first. Returns the newest version.
     fn chained(&self, newest: Ref<Version>, version: Ref<Version>) -> Ref<Version> {
         if self.sequence(newest) > self.sequence(version) {
             chain::add(&self.arena, newest, version);
@@ -389,7 +390,7 @@ impl Tree {
         }
     }
 
-    /// Newest version of the first key above `key`, or of the last one below it.
+    /// Newest version of the first key above `key`, or of the last key below it.
     fn neighbour(&self, key: &[u8], side: Side) -> Option<Ref<Version>> {
         let wanted = if side == Side::Up { Ordering::Greater } else { Ordering::Less };
         // Branches taken so far, for backtracking.
@@ -409,7 +410,7 @@ impl Tree {
                         break;
                     };
                     let Some(byte) = rest.first() else {
-                        // The key ends here: all branches are above it, and nothing is below.
+                        // The key ends at this node. All branches are above the key, and nothing is below it.
                         let first = node.branches.neighbour(None, Side::Up).filter(|_| side == Side::Up);
                         if first.is_some() {
                             return first.map(|first| self.outermost(first, side));
@@ -520,8 +521,8 @@ mod tests {
         let mut keys = BTreeSet::new();
         for i in 0..20_000u64 {
             let mixed = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            // Eight branches at the first byte, 256 under one of them and 37 under the others, then up to three, and
-            // keys that end everywhere.
+            // Eight branches at the first byte. One of them has 256 branches, and the others have 37 each. Then up to
+            // three branches follow, and keys end everywhere.
             let ways = if mixed >> 61 == 0 { 256 } else { 37 };
             let bytes = [(mixed >> 61) as u8, ((mixed >> 40) % ways) as u8, 7, 7, (mixed >> 20) as u8 % 3];
             let key = &bytes[..(mixed >> 8) as usize % 6];

@@ -1,10 +1,10 @@
-//! An AVL tree with one lock: a binary search tree whose sibling subtrees differ by at most one in height.
+//! An AVL tree with one lock: a binary search tree in which the heights of sibling subtrees differ by at most one.
 //!
-//! This is the memtable of the csc443 paper (section 4.1.2), with byte strings for its integers and versions for its
-//! values. Nodes are in one vector and refer to their children by number. Each has the head of its key, so a search
-//! step touches one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record. In a
-//! tree of 500 k about ten of the nodes miss the cache. Bytes per entry: key, value, 16 of header, rounded up to 8,
-//! and 24 to 48 of node (the vector doubles).
+//! This is the memtable of the csc443 paper (section 4.1.2), with byte strings instead of integers and versions instead
+//! of values. Nodes are in one vector and refer to their children by number. Each node has the head of its key, so a
+//! search step touches one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record.
+//! In a tree of 500 k keys, about ten of these nodes miss the cache. Bytes per entry: key, value, 16 of header, rounded
+//! up to 8, and 24 to 48 of node (the vector doubles).
 //!
 //! Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962; the rebalancing as in
 //! Knuth, TAOCP 3, 6.2.3.
@@ -37,7 +37,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// The tree with its lock, and the arena, whose versions never move and need no lock.
+/// The tree with its lock, and the arena. Versions in the arena never move and need no lock.
 struct Avl {
     arena: Arc<SharedArena>,
     tree: RwLock<Tree>,
@@ -55,7 +55,7 @@ const MAX_DEPTH: usize = 48;
 
 /// A version in the tree.
 struct Node {
-    /// Head of its key.
+    /// Head of the key of the node.
     head: u64,
     version: Ref<Version>,
     children: [u32; 2],
@@ -116,7 +116,7 @@ impl Tree {
         if at == NONE { 0 } else { self.node(at).height }
     }
 
-    /// Order of node `at` relative to `probe`, whose head is `head`.
+    /// Order of node `at` relative to `probe`. The head of `probe` is `head`.
     #[inline]
     fn order_of(&self, at: u32, probe: Probe<'_>, head: u64) -> Ordering {
         let node = self.node(at);
@@ -178,7 +178,7 @@ impl Tree {
         self.rotated(at, heavy)
     }
 
-    /// Rotates the child of `at` on `side` above it; returns that child.
+    /// Rotates the child of `at` on `side` above `at`, and returns that child.
     fn rotated(&mut self, at: u32, side: usize) -> u32 {
         let top = self.node(at).children[side];
         self.nodes[at as usize].children[side] = self.node(top).children[1 - side];
@@ -217,7 +217,8 @@ impl Tree {
         None
     }
 
-    /// Paths to the last node before `probe` and to the first node at or after it, as lengths of one path.
+    /// Paths to the last node before `probe` and to the first node at or after it. Both are given as lengths of one
+    /// common path.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

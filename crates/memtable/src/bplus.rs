@@ -1,20 +1,21 @@
 //! A B+-tree in an arena, synchronized by optimistic lock coupling: readers take no lock and write nothing.
 //!
-//! A node has 1 KiB: up to 62 heads (the eight bytes of each key after the node's common prefix), the records that
-//! they belong to, and links to children, or from a leaf to the next leaf. A search bisects the heads of one node per
-//! level, whose cache lines were prefetched together, and reads a record only if heads are equal. A lookup in 500 k
-//! entries visits three or four nodes and one record. The leaf and perhaps its parent miss the cache: 2 to 3 dependent
-//! misses. Bytes per entry: key, value, 16 of header, rounded up to 8, and 1 KiB per 43 entries on average (leaves are
-//! two thirds full for random insertion order, and full for ascending order).
+//! A node has 1 KiB. It contains up to 62 heads (the eight bytes of each key after the node's common prefix), the
+//! records of the heads, and links to children, or from a leaf to the next leaf. A search bisects the heads of one node
+//! per level, whose cache lines were prefetched together. It reads a record only if heads are equal. A lookup in 500 k
+//! entries visits three or four nodes and one record. The leaf, and perhaps its parent, miss the cache: 2 to 3
+//! dependent misses. Bytes per entry: key, value, 16 of header, rounded up to 8, and 1 KiB per 43 entries on average.
+//! Leaves are two thirds full for random insertion order, and full for ascending order.
 //!
 //! Synchronization. Each node has a version, which is odd while a writer holds the node. A reader remembers the
-//! version, reads, and reads the version again; if it changed, the result is discarded and the search restarts. The
-//! reader checks the parent once more after reading the child's version, so that it never follows a link that a split
-//! has made stale. Writers lock only the nodes that they change, by raising a version that they have read. Full nodes
-//! are split on the way down, so no change propagates more than one node up. All fields are atomics, and nodes and
-//! records are never freed, so stored references stay valid. A racing reader may therefore compute a wrong answer,
-//! which it discards, but never touches invalid memory. A scan remembers the version of its leaf between entries. If
-//! it has changed, the scan checks the same position for its entry, or searches for it again.
+//! version, reads, and reads the version again. If the version changed, the result is discarded and the search
+//! restarts. The reader checks the parent once more after reading the child's version, so that it never follows a link
+//! that a split has made stale. Writers lock only the nodes that they change, by raising a version that they have read.
+//! Full nodes are split on the way down, so no change propagates more than one node up. All fields are atomics, and
+//! nodes and records are never freed, so stored references stay valid. A racing reader may therefore compute a wrong
+//! answer, which it discards, but never touches invalid memory. A scan remembers the version of its leaf between
+//! entries. If the version has changed, the scan checks whether its entry is still at the same position, or searches
+//! for it again.
 //!
 //! Source: Leis, Haubenschild, Neumann, "Optimistic Lock Coupling: A Scalable and Efficient General-Purpose
 //! Synchronization Method", IEEE Data Engineering Bulletin 42(1), 2019; heads as in Graefe, "B-tree Indexes and CPU
@@ -23,7 +24,7 @@
 
 use std::cmp::Ordering as Order;
 use std::sync::Arc;
-// Not a loom atomic, because it synchronizes nothing.
+// The loom atomic is not used, because this variable synchronizes nothing.
 use std::sync::atomic::AtomicU32 as StdAtomicU32;
 
 use catalog::Variant;
@@ -72,8 +73,8 @@ struct Tree {
     height: AtomicUsize,
     /// The last leaf, if the previous insert appended to its end, because keys often arrive in order.
     last: AtomicRef<Node>,
-    /// Number of bytes that a scan prefetches per record: the size of a recent record, up to [`RECORD_BYTES`]. It is
-    /// only a hint. It has its own cache line, because each split writes it if values vary in size.
+    /// Number of bytes that a scan prefetches per record: the size of a recent record, up to [`RECORD_BYTES`]. The
+    /// number is only a hint. It has its own cache line, because each split writes it if values vary in size.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
@@ -133,8 +134,8 @@ impl Tree {
         Ok(child)
     }
 
-    /// Leaf of `probe`: the one with the last entry before it, or the one with the first entry after it, depending on
-    /// `side`. Without a probe, the last or the first leaf.
+    /// The leaf of `probe`. Depending on `side`, it has the last entry before `probe` or the first entry after it.
+    /// Without a probe, the last or the first leaf.
     #[inline]
     fn leaf(&self, probe: Option<Probe<'_>>, side: Side) -> Optimistic<Visited<'_>> {
         let (mut visited, height) = self.root()?;
@@ -202,7 +203,7 @@ impl Tree {
                 locked.insert(at, node.head_of(probe.key), version, None);
                 let is_last = at + 1 == node.count() && node.high.load().is_none();
                 let last = is_last.then_some(visited.at);
-                // With unordered keys, no writer writes this shared line.
+                // If keys are unordered, no writer writes this shared cache line.
                 if last != self.last.load() {
                     self.last.store(last);
                 }
@@ -215,7 +216,7 @@ impl Tree {
     }
 
     /// Appends as many of `new` as possible without a search. This requires that the previous insert was an append,
-    /// that the keys ascend beyond it, and that their leaf has free slots.
+    /// that the new keys ascend beyond it, and that its leaf has free slots.
     #[inline]
     fn append_some(&self, new: &[New<'_>]) -> Optimistic<usize> {
         let Some(at) = self.last.load() else { return Ok(0) };
@@ -259,7 +260,7 @@ impl Tree {
             locked.move_entries(middle, &right);
             right.links[0].store(node.links[0].load());
         } else {
-            // The separator moves up; the child after it becomes the first child of the right node.
+            // The separator moves up. The child after the separator becomes the first child of the right node.
             for (to, at) in (middle + 1..=FANOUT).enumerate() {
                 right.links[to].store(node.links[at].load());
             }
@@ -304,7 +305,7 @@ impl Tree {
         root.heads[0].store(head_under(&root), Relaxed);
         root.records[0].store(Some(separator));
         root.count.store(1, Relaxed);
-        // Both change while the old root is locked, so a reader that sees only one change restarts.
+        // Both values change while the old root is locked, so a reader that sees only one change restarts.
         self.height.store(self.height.load(Relaxed) + 1, Relaxed);
         self.root.store(Some(self.arena.place(root)));
     }
@@ -325,7 +326,7 @@ impl Tree {
         }
     }
 
-    /// The cursor after one that is the last of its leaf, or whose leaf has changed.
+    /// The cursor after `cursor`, if `cursor` is the last of its leaf or the leaf has changed.
     fn behind(&self, cursor: &Cursor) -> Option<Cursor> {
         Self::retry(|| {
             let node = self.arena.node(cursor.leaf);
@@ -383,10 +384,10 @@ struct Cursor {
     version: u64,
     at: usize,
     entry: Ref<Version>,
-    /// Number of versions that the scan will read, this one included.
+    /// Number of versions that the scan will read, including this version.
     expected: usize,
-    /// Number of prefetched records in scan direction; they end before this entry when scanning up, at it when
-    /// scanning down.
+    /// Number of prefetched records in scan direction. They end before this entry when scanning up, and at this entry
+    /// when scanning down.
     asked: usize,
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct Node {
     pub(crate) count: AtomicU32,
     /// Length of the node's common prefix, which its heads omit.
     pub(crate) prefix_len: AtomicU32,
-    /// Lower fence: the node's entries are at or after this version; `None` in the leftmost node.
+    /// Lower fence: the entries of the node are at or after this version. `None` in the leftmost node.
     pub(crate) low: AtomicRef<Version>,
-    /// Upper fence: the entries are before this version; `None` in the rightmost node.
+    /// Upper fence: the entries of the node are before this version. `None` in the rightmost node.
     pub(crate) high: AtomicRef<Version>,
     pub(crate) heads: [AtomicU64; FANOUT],
     pub(crate) records: [AtomicRef<Version>; FANOUT],
@@ -55,7 +55,7 @@ impl Default for Node {
     }
 }
 
-/// Error of a read that raced with a change: restart it.
+/// Error of a read that raced with a change. The read must be restarted.
 pub(crate) struct Changed;
 
 pub(crate) type Optimistic<T> = Result<T, Changed>;
@@ -111,21 +111,21 @@ impl Node {
         if at < self.count() { self.records[at].load() } else { None }
     }
 
-    /// Whether entry `at` and the next one may have the same key, by their heads.
+    /// Whether entry `at` and the next entry may have equal keys, judged by their heads.
     #[inline]
     pub(crate) fn have_equal_heads(&self, at: usize) -> bool {
         let head = |at: usize| self.heads.get(at).map(|head| head.load(Relaxed));
         head(at) == head(at + 1)
     }
 
-    /// Head of a key in this node. A key that does not belong here, because the node was split meanwhile, has an
-    /// arbitrary head.
+    /// Head of a key in this node. If the node was split meanwhile and the key no longer belongs here, the head is
+    /// arbitrary.
     #[inline]
     pub(crate) fn head_of(&self, key: &[u8]) -> u64 {
         head(key.get(self.prefix_len.load(Relaxed) as usize..).unwrap_or_default())
     }
 
-    /// Number of entries before `probe`, and also those equal to it if `side` is after.
+    /// Number of entries before `probe`. If `side` is after, entries equal to `probe` are included.
     #[inline]
     pub(crate) fn rank(&self, arena: &SharedArena, probe: Probe<'_>, side: Side) -> usize {
         let (sought, count) = (self.head_of(probe.key), self.count());
@@ -155,7 +155,7 @@ impl Node {
         low
     }
 
-    /// Whether the record of entry `at` is before `probe`, or equal to it if `side` is after.
+    /// Whether the record of entry `at` is before `probe`. If `side` is after, an equal record counts as well.
     pub(crate) fn is_before(&self, arena: &SharedArena, at: usize, probe: Probe<'_>, side: Side) -> bool {
         let Some(version) = self.records[at].load() else { return false };
         // A successful lookup reads the value next.
@@ -168,7 +168,7 @@ impl Node {
     }
 }
 
-/// A node locked by this thread; dropping it unlocks the node.
+/// A node locked by this thread. Dropping this value unlocks the node.
 pub(crate) struct Locked<'a>(pub(crate) &'a Node);
 
 impl Drop for Locked<'_> {
@@ -197,8 +197,8 @@ impl Locked<'_> {
         node.count.store(count as u32 + 1, Relaxed);
     }
 
-    /// Appends the first of `new`, which follows all entries of this last leaf, and further ones while they ascend and
-    /// fit. Returns their number.
+    /// Appends the first of `new`, which follows all entries of this last leaf. Appends further entries while they
+    /// ascend and fit. Returns the number of appended entries.
     pub(crate) fn append(&self, new: &[New<'_>]) -> usize {
         let (node, count) = (self.0, self.0.count());
         let (mut before, version) = new[0];
@@ -228,7 +228,7 @@ impl Locked<'_> {
     }
 }
 
-/// Sets the fences of a node that no other thread changes, and with them the prefix and the heads.
+/// Sets the fences of a node that no other thread changes. This also sets the prefix and the heads.
 pub(crate) fn set_fences(
     arena: &SharedArena,
     node: &Node,

@@ -1,4 +1,4 @@
-//! Chain of the versions of one key: the lowest link of each version's tower points to the next older one.
+//! Chain of the versions of one key. The lowest link of each version's tower points to the next older version.
 
 use std::iter;
 

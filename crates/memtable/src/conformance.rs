@@ -16,11 +16,11 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, MemtablePolicy};
 
-/// Checks that a memtable with its default parameters keeps every invariant of the axis: it answers like an ordered
-/// map of all versions, threads see complete writes in order, memory is reported, and so on.
+/// Checks every invariant of the axis for a memtable with its default parameters. For example, it answers like an
+/// ordered map of all versions, threads see complete writes in order, and memory is reported.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn MemtablePolicy>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, invariants::Subject, invariants::INVARIANTS)
 }

@@ -1,7 +1,7 @@
-//! A memtable of any kind with a Bloom filter of its keys: most lookups of absent keys end after one word.
+//! A memtable of any kind with a Bloom filter of its keys. Most lookups of absent keys then read only one word.
 //!
-//! A key sets five bits of one 64-bit word, so a lookup is one load and an insert one change at most. With 16 bits per
-//! key, the false positive rate is 1 in 200. Scans do not use the filter.
+//! A key sets five bits of one 64-bit word, so a lookup is one load and an insert at most one change. With 16 bits per
+//! key, the false-positive rate is 1 in 200. Scans do not use the filter.
 //!
 //! Source: RocksDB's `memtable_whole_key_filtering` and `memtable_prefix_bloom_size_ratio`; one word per key as in
 //! Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", WEA 2007, section 3.
@@ -17,7 +17,7 @@ use crate::pass_on::pass_on;
 /// Number of bits per key, each chosen by six bits of its hash. The upper half of the hash selects the word.
 const BITS_PER_KEY: u32 = 5;
 
-/// A policy whose memtables are those of `policy`, each with a filter of `filter_bytes`.
+/// Returns a policy that adds a filter of `filter_bytes` to each memtable of `policy`.
 pub fn with_filter(policy: Box<dyn MemtablePolicy>, filter_bytes: usize) -> Box<dyn MemtablePolicy> {
     Box::new(Policy { policy, words: filter_bytes.div_ceil(size_of::<u64>()).max(1) })
 }

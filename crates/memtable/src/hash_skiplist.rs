@@ -1,15 +1,16 @@
-//! A hash table of skip lists: keys with the same first bytes are in one short list.
+//! A hash table of skip lists. Keys with equal first bytes are in one short list.
 //!
 //! A write or a lookup hashes the first `prefix_length` bytes of the key and works on the list of that bucket. A list
-//! of n/buckets keys has a shorter search than one of n, and writers of different buckets never meet. The price is
-//! order: a scan merges all buckets, and the flush does so too. It is a memtable for point lookups, and for keys whose
-//! prefix names their group.
+//! of n/buckets keys has a shorter search than a list of n keys, and writers of different buckets never meet. In
+//! exchange, order is expensive: a scan merges all buckets, and the flush does so too. This memtable is for point
+//! lookups, and for keys whose prefix names their group.
 //!
-//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`): a million buckets there, towers of at most
+//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). It has a million buckets, towers of at most
 //! four links, and scans in total order over a sorted copy. The lists are those of
 //! [`arena-skiplist`](crate::arena_skiplist), all in one arena.
 //!
-//! Bytes per entry: those of `arena-skiplist` with lower towers; 48 per bucket and 32 of the table.
+//! Bytes per entry: as in `arena-skiplist`, with lower towers. In addition, 48 bytes per bucket and 32 bytes of the
+//! table.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -1,18 +1,18 @@
-//! An append-only log with a hash index for lookups, sorted when it becomes immutable: `vector` without its slow
+//! An append-only log with a hash index for lookups. It is sorted when it becomes immutable: `vector` without its slow
 //! reads.
 //!
-//! Versions are in one arena. A key's hash selects one of 16 shards, each a lock, a hash table with linear probing and
-//! the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference of the
-//! key's newest version, which links to the older ones in a chain. A lookup costs one cache miss in the table and one
-//! for the version; a snapshot that is older than `n` versions of its key costs `n` more. An insert of a new key
-//! misses once, in the table.
+//! Versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with linear
+//! probing and the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference
+//! of the key's newest version, which links to older versions in a chain. A lookup costs one cache miss in the table
+//! and one for the version. A snapshot that is older than `n` versions of its key costs `n` more misses. An insert of a
+//! new key misses once, in the table.
 //!
-//! Order is computed on demand. The freeze sorts the heads of all keys by radix, on all CPUs. An earlier scan sorts
-//! the entries added since the last scan and merges them. Bytes per entry: key, value, 24 of header and chain, 16 in
-//! the list, 11 to 21 of the table, and 16 once an order exists.
+//! Order is computed on demand. Freezing sorts the heads of all keys by radix, on all CPUs. An earlier scan sorts the
+//! entries added since the last scan and merges them. Bytes per entry: key, value, 24 of header and chain, 16 in the
+//! list, 11 to 21 of the table, and 16 once an order exists.
 //!
-//! The structure is that of FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead of latched,
-//! with the sort at flush of RocksDB's `VectorRep`.
+//! The structure is FASTER's index over a log (Chandramouli et al., SIGMOD 2018), sharded instead of latched. The sort
+//! at flush is that of RocksDB's `VectorRep`.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ struct HashVector {
     order: RwLock<Arc<Order>>,
 }
 
-/// One shard, on cache lines of its own.
+/// One shard, on separate cache lines.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(RwLock<Index>);
@@ -69,7 +69,8 @@ struct Shard(RwLock<Index>);
 /// Index of a shard and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// Slots, a power of two: the lower half of a hash above the reference of the newest version.
+    /// The slots. Their number is a power of two. A slot has the lower half of a hash above the reference of the newest
+    /// version.
     slots: Vec<LinkWord>,
     keys: usize,
     /// All versions in arrival order, with the heads of their keys.
@@ -82,7 +83,7 @@ fn shard_of(hash: KeyHash) -> usize {
 }
 
 impl Index {
-    /// Slot of `key`: that of its newest version, or the free slot for it.
+    /// Slot of `key`: the slot with its newest version, or the free slot for the key.
     #[inline]
     fn slot(&self, arena: &SharedArena, key: HashedKey<'_>) -> usize {
         let tag = key.hash.0 as u32;
@@ -99,7 +100,7 @@ impl Index {
         }
     }
 
-    /// Start of the search for a tag. It uses the upper bits, so that a growing table keeps its order.
+    /// Start of the search for a tag. The start depends on the upper bits, so that a growing table keeps its order.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         ((u64::from(tag) * self.slots.len() as u64) >> 32) as usize
@@ -176,12 +177,12 @@ impl Index {
     }
 }
 
-/// Order of all versions that existed when it was computed.
+/// An order of all versions that existed when the order was computed.
 #[derive(Default)]
 struct Order {
     /// Number of ordered entries per shard's log.
     taken: [usize; SHARDS],
-    /// Common prefix of all keys; heads begin after it.
+    /// Common prefix of all keys. Heads begin after the prefix.
     prefix: Vec<u8>,
     sorted: Vec<Headed<Option<Ref<Version>>>>,
 }
@@ -226,7 +227,7 @@ impl Order {
         Self { taken, prefix, sorted: new }
     }
 
-    /// Common prefix of the known keys and the `new` ones, whose heads still begin at their first byte.
+    /// Common prefix of the known keys and the `new` keys. The heads of the new keys still begin at their first byte.
     fn common_prefix(&self, arena: &SharedArena, new: &[Headed<Option<Ref<Version>>>]) -> Vec<u8> {
         let Some(first) = new.first() else { return self.prefix.clone() };
         let first_key = record(arena, first.item).key;
@@ -235,8 +236,8 @@ impl Order {
         prefix = &prefix[..common_prefix(prefix, first_key)];
         let shared = differing.leading_zeros() as usize / 8;
         if shared < 8 {
-            // A head is padded with zeros after the end of its key, so only the bytes before the first zero belong to
-            // the keys.
+            // A head is padded with zeros after the end of its key, so only the bytes before the first zero surely
+            // belong to the keys.
             let shared = &prefix[..shared.min(prefix.len())];
             return shared.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
         }
@@ -302,7 +303,7 @@ impl Versions for Ordered<'_> {
 }
 
 impl HashVector {
-    /// Order of all versions whose insert has returned.
+    /// An order of all versions whose insert has returned.
     fn order(&self) -> Arc<Order> {
         let known = Arc::clone(&self.order.read());
         let logs = self.shards.iter().map(|shard| shard.0.read().log.len());

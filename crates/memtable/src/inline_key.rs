@@ -11,7 +11,7 @@ use types::head;
 /// Length of the longest inline key in bytes.
 pub(crate) const INLINE_BYTES: usize = 30;
 
-/// A key that owns its bytes, or, as a probe, borrows them. Maps are covariant in their keys, so a map of
+/// A key that owns its bytes, or a probe that borrows them. Maps are covariant in their keys, so a map of
 /// `InlineKey<'static>` can be searched with a probe of a shorter lifetime, and no lookup allocates.
 #[derive(Clone, Debug)]
 pub(crate) struct InlineKey<'a> {
@@ -58,7 +58,7 @@ impl<'a> InlineKey<'a> {
         InlineKey { head: self.head, rest }
     }
 
-    /// Bytes of the key; those of a short key are written into `buffer` first.
+    /// Bytes of the key. The bytes of a short key are first written into `buffer`.
     #[inline]
     pub(crate) fn bytes<'b>(&'b self, buffer: &'b mut [u8; INLINE_BYTES]) -> &'b [u8] {
         match &self.rest {
@@ -83,7 +83,7 @@ impl<'a> InlineKey<'a> {
         }
     }
 
-    /// Compares keys with equal heads of which at least one is long.
+    /// Compares keys with equal heads. At least one of the keys is long.
     #[cold]
     fn cmp_long(&self, other: &InlineKey<'_>) -> Ordering {
         let (mut a, mut b) = ([0; INLINE_BYTES], [0; INLINE_BYTES]);

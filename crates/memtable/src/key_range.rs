@@ -1,11 +1,11 @@
-//! A memtable of any kind with the range of its keys: lookups of keys outside of the range end at once.
+//! A memtable of any kind with the range of its keys. Lookups of keys outside of the range end at once.
 //!
 //! Source: cs265, section 2.2.2, where each memtable stores its smallest and its largest key for pruning. This variant
-//! stores their heads, the first eight bytes as a number, so that an insert widens the range without a lock. A key
-//! outside of the range of heads is also outside of the range of keys.
+//! stores the heads of both keys, the first eight bytes as a number, so that an insert widens the range without a lock.
+//! A key outside of the range of heads is also outside of the range of keys.
 //!
-//! Costs: 16 bytes, two loads and two comparisons per call. It helps if lookups and writes go to different ends of the
-//! key space; random keys reach both ends within the first few inserts.
+//! Cost: 16 bytes, and two loads and two comparisons per call. The range helps if lookups and writes go to different
+//! ends of the key space. Random keys reach both ends within the first few inserts.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use types::{Direction, Entries, EntryBatch, HashedKey, Lookup, SequenceNumber, h
 use crate::memtable::{Memtable, MemtablePolicy, NewEntry};
 use crate::pass_on::pass_on;
 
-/// A policy whose memtables are those of `policy`, each with the range of its keys.
+/// Returns a policy that adds the range of keys to each memtable of `policy`.
 pub fn with_key_range(policy: Box<dyn MemtablePolicy>) -> Box<dyn MemtablePolicy> {
     Box::new(Policy(policy))
 }
@@ -33,7 +33,7 @@ impl MemtablePolicy for Policy {
     }
 }
 
-/// A memtable and the range of its keys. In an empty one the smallest head is above the largest.
+/// A memtable and the range of its keys. In an empty memtable, the smallest head is above the largest head.
 ///
 /// The range is widened before the entry is inserted, and never narrowed. A reader that must find an entry therefore
 /// sees a range that contains it.
@@ -50,7 +50,7 @@ impl Ranged {
     #[inline]
     fn widen(&self, key: &[u8]) {
         let head = head(key);
-        // Nearly all keys are inside the range; the cache line then stays shared, and no reader has to fetch it again.
+        // Nearly all keys are inside the range. The cache line then stays shared, and no reader has to fetch it again.
         if head < self.smallest.load(Ordering::Relaxed) {
             self.smallest.fetch_min(head, Ordering::Relaxed);
         }

@@ -37,7 +37,7 @@ pub use filtered::with_filter;
 pub use key_range::with_key_range;
 pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 
-/// All memtables. The first is the baseline.
+/// All memtables. The first memtable is the baseline.
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",

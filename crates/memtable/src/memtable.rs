@@ -6,8 +6,8 @@ use types::{Direction, Entries, Entry, EntryBatch, HashedKey, Lookup, SequenceNu
 
 /// Creates the memtables of one tree.
 pub trait MemtablePolicy: Send + Sync {
-    /// An empty memtable with an expected size of about `capacity_bytes` of keys and values before it becomes
-    /// immutable; it must accept more.
+    /// Creates an empty memtable. `capacity_bytes` is the expected size of keys and values before it becomes immutable,
+    /// but it must accept more.
     fn create(&self, capacity_bytes: usize) -> Box<dyn Memtable>;
 }
 
@@ -17,8 +17,8 @@ pub type NewEntry<'a> = (HashedKey<'a>, Option<&'a [u8]>);
 /// A buffer of writes until they are flushed.
 ///
 /// Every method takes `&self` and may be called from many threads at once. All versions of a key are kept, each under
-/// its own sequence number, because a reader with an older snapshot needs older versions. No two inserts have the same
-/// key and sequence number.
+/// its sequence number, because a reader with an older snapshot needs older versions. No two inserts have equal keys
+/// and equal sequence numbers.
 ///
 /// Invariants:
 /// 1. A reader at `snapshot` sees of each key exactly the version with the highest number not above it.
@@ -40,13 +40,13 @@ pub trait Memtable: Send + Sync {
         }
     }
 
-    /// Looks up the newest version of `key` not above `snapshot`, and appends its value to `value`.
+    /// Looks up the newest version of `key` that is not above `snapshot`, and appends its value to `value`.
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup;
 
-    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`:
-    /// the first key at or above (`Included`) or above (`Excluded`) it going forward, at or below, or below it going
-    /// backward; `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is complete. To
-    /// continue, call again from `Excluded(last key)`.
+    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`.
+    /// Forward, the first key is at or above (`Included`) or above (`Excluded`) `from`. Backward, the first key is at
+    /// or below, or below `from`. `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is
+    /// complete. To continue, call again from `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -69,8 +69,8 @@ pub trait Memtable: Send + Sync {
         batch.into()
     }
 
-    /// Makes the memtable immutable, so that structures that sort late can sort now. Called once, by the thread that
-    /// will flush; readers continue meanwhile.
+    /// Makes the memtable immutable, so that structures that sort late can sort now. The thread that will flush calls
+    /// this once, while readers continue.
     fn freeze(&self) {}
 
     /// Passes the newest version of every key to `sink` in key order, tombstones included. Called after

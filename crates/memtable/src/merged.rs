@@ -10,10 +10,10 @@ use types::{Direction, SequenceNumber};
 use crate::shared_arena::VersionRecord;
 use crate::versions::{Versions, begin, go_on};
 
-/// Where the scan is in one structure.
+/// The position of the scan in one structure.
 struct Part<'a, V: Versions> {
     versions: &'a V,
-    /// Behind `record`.
+    /// The cursor after `record`.
     at: Option<V::Cursor>,
     direction: Direction,
     record: VersionRecord<'a>,
@@ -38,7 +38,7 @@ impl<'a, V: Versions> Part<'a, V> {
     }
 }
 
-/// The version that is visible at or behind `at`, which is then behind it.
+/// The visible version at or after `at`. Moves `at` past this version.
 fn visible<'a, V: Versions>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -51,7 +51,8 @@ fn visible<'a, V: Versions>(
 }
 
 impl<V: Versions> Ord for Part<'_, V> {
-    /// The part whose turn is next is the greatest, as a heap wants it: of equal keys the newest version.
+    /// The part whose version comes next is the greatest, because the heap is a max-heap. Of equal keys, the newest
+    /// version comes first.
     fn cmp(&self, other: &Self) -> Ordering {
         let by_key = match self.direction {
             Direction::Forward => other.record.key.cmp(self.record.key),
@@ -75,7 +76,8 @@ impl<V: Versions> PartialEq for Part<'_, V> {
 
 impl<V: Versions> Eq for Part<'_, V> {}
 
-/// Hands up to `limit` versions of all `parts`, as of `snapshot`, to `sink`: of each key the newest one.
+/// Passes up to `limit` versions of all `parts`, as of `snapshot`, to `sink`. Of each key, only the newest version is
+/// passed.
 pub(crate) fn scan<'a, V: Versions + 'a>(
     parts: impl Iterator<Item = &'a V>,
     from: Bound<&[u8]>,

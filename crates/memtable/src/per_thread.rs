@@ -1,15 +1,16 @@
-//! A skip list per thread, merged into one sorted array when frozen: writers that never meet.
+//! A skip list per thread, so that writers never meet. The lists are merged into one sorted array when the memtable
+//! becomes immutable.
 //!
-//! A thread writes into the list of its partition only. As long as there are no more threads than partitions, no two
-//! writers touch the same tower, and no compare-and-swap fails. Readers pay for it: a lookup asks every list that has
-//! entries for its newest version, and a scan merges them all. The freeze sorts the references of all versions by
-//! radix, so that the flush, and readers of the frozen memtable, have one order again.
+//! A thread writes only into the list of its partition. As long as there are no more threads than partitions, no two
+//! writers touch the same tower, and no compare-and-swap fails. In exchange, reads are slower: a lookup searches every
+//! list that has entries, and a scan merges all lists. Freezing sorts the references of all versions by radix, so that
+//! the flush, and readers of the immutable memtable, have one order again.
 //!
 //! Source: a delta per writer that is merged later, as in Krueger et al., "Fast Updates on Read-Optimized Databases
 //! Using Multi-Core CPUs" (VLDB 2011), section 4. The lists are those of [`arena-skiplist`](crate::arena_skiplist), all
-//! in one arena, which has a block per thread already.
+//! in one arena, which already has a block per thread.
 //!
-//! Bytes per entry: those of `arena-skiplist`, and 16 once it is frozen.
+//! Bytes per entry: as in `arena-skiplist`, and 16 more once the memtable is immutable.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -84,7 +85,7 @@ impl MemtablePolicy for Policy {
 struct PerThread {
     arena: Arc<SharedArena>,
     lists: Vec<List<Arc<SharedArena>>>,
-    /// All versions in order, once it is frozen.
+    /// All versions in order, once the memtable is immutable.
     order: OnceLock<Vec<Headed<Option<Ref<Version>>>>>,
 }
 

@@ -1,9 +1,9 @@
-//! Sorting by 8-byte heads: one radix pass over as many bits as distinguish the heads, then a separate sort of every
-//! bucket, on all CPUs.
+//! Sorting by 8-byte heads: one radix pass over as many bits as distinguish the heads, and then a separate sort of
+//! every bucket, on all CPUs.
 //!
 //! The pass costs one read and one scattered write per item. Buckets fit into the first-level cache, where the
 //! following comparison sort is fast. If the heads fall into few buckets, the cost is that of a plain comparison sort,
-//! never more. Source: Knuth, TAOCP 3, 5.2.5; as the first pass of a most-significant-digit radix sort, Bentley and
+//! never more. Sources: Knuth, TAOCP 3, 5.2.5; as the first pass of a most-significant-digit radix sort, Bentley and
 //! `McIlroy`, "Engineering Radix Sort", 1993.
 
 use std::cmp::Ordering;
@@ -29,8 +29,7 @@ impl<T> Headed<T> {
 /// Approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// Limit on the number of buckets: their write positions are used at once, and must stay within the second-level
-/// cache.
+/// Limit on the number of buckets. Their write positions are all in use and must stay within the second-level cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
 /// Minimum number of items that justifies another thread.
@@ -39,7 +38,7 @@ const ITEMS_PER_THREAD: usize = 1 << 15;
 /// Maximum number of threads, because a flush shares the machine.
 const MAX_THREADS: usize = 8;
 
-/// Sorts `items` by their heads, and equal heads by `tie`, which must distinguish all items.
+/// Sorts `items` by their heads, and items with equal heads by `tie`, which must distinguish all items.
 pub(crate) fn sort<T, F>(items: &mut Vec<Headed<T>>, tie: F)
 where
     T: Copy + Default + Send,

@@ -1,10 +1,10 @@
-//! A consistent-hash ring: maps a hash to a shard, so that a change of the number of shards moves as few keys as
+//! A consistent-hash ring. It maps a hash to a shard, so that a change of the number of shards moves as few keys as
 //! possible.
 //!
-//! Each shard owns virtual nodes: points on the ring of all 128-bit numbers, placed by the XXH3-128 of the shard's and
-//! the point's number. A hash belongs to the first point at or after it. The share of a shard is that of its points,
-//! with a deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees", STOC
-//! 1997; with XXH3-128 as in the cs265 paper, section 2.2.1.
+//! Each shard owns virtual nodes: points on the ring of all 128-bit numbers, placed by the XXH3-128 of the shard number
+//! and the point number. A hash belongs to the first point at or after it. A shard gets keys in proportion to its
+//! points, with a deviation of about `1 / sqrt(points)`. Source: Karger et al., "Consistent Hashing and Random Trees",
+//! STOC 1997; with XXH3-128 as in the cs265 paper, section 2.2.1.
 
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -26,7 +26,8 @@ struct Point {
 }
 
 impl Ring {
-    /// A ring of shards with these numbers of points. Requires at least one shard, and at least one point per shard.
+    /// Creates a ring of shards with these numbers of points. Requires at least one shard, and at least one point per
+    /// shard.
     pub(crate) fn new(points: &[u32]) -> Self {
         let mut points: Vec<Point> = (0..)
             .zip(points)
@@ -98,7 +99,7 @@ mod tests {
             assert!(old == new || new == 16, "a key moved between shards that both stay");
             moved += usize::from(old != new);
         }
-        // 1/17 of the keys, with the spread of a share of 128 points: 9 %, taken three times.
+        // 1/17 of the keys, plus or minus three times the spread of 128 points, which is 9 %.
         assert!((4_200..7_600).contains(&moved), "{moved}");
     }
 

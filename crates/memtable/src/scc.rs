@@ -1,13 +1,13 @@
 //! The B+-tree of the `scc` crate: readers without locks, writers that lock a leaf.
 //!
-//! `TreeIndex` maps each key to an anchor in an arena. The anchor links to the key's versions, newest first, joined by
-//! compare-and-swap. Keys up to 30 bytes are stored in its leaves. Leaves have 14 entries: a lookup among 500 k visits
-//! five or six nodes, the anchor and one record. Bytes per entry: key, value, 24 of header and link, rounded up to 8,
-//! the same and the key again for the anchor, and 72 of nodes.
+//! `TreeIndex` maps each key to an anchor in an arena. The anchor links to the versions of the key, newest first, which
+//! are joined by compare-and-swap. Keys up to 30 bytes are stored in the leaves of the tree. Leaves have 14 entries: a
+//! lookup among 500 k visits five or six nodes, the anchor and one record. Bytes per entry: key, value, 24 of header
+//! and link, rounded up to 8; as many again, with the key, for the anchor; and 72 of nodes.
 //!
-//! Anchors keep lookups fast. In scc 3.8.8 a range that begins at an absent key walks leaf after leaf (0.7 ms among
-//! 100 k random keys, against 0.5 µs at a present key), so (key, snapshot) must not be searched in the tree. Scans
-//! from absent keys still pay for that walk.
+//! Anchors keep lookups fast. In scc 3.8.8, a range that begins at an absent key reads leaf after leaf (0.7 ms among
+//! 100 k random keys, against 0.5 µs at a present key). The tree must therefore not be searched for (key, snapshot).
+//! Scans from absent keys still have this cost.
 //!
 //! Source: the documentation of `scc` 3.8, `TreeIndex`.
 
@@ -67,7 +67,7 @@ impl Comparable<InlineKey<'static>> for Sought<'_> {
 
 /// The tree and the arena of its versions.
 struct Index {
-    /// Keys and their anchors: versions with the highest number and no value.
+    /// The keys and their anchors. An anchor is a version with the highest number and no value.
     tree: TreeIndex<InlineKey<'static>, Ref<Version>>,
     arena: SharedArena,
     /// Number of created anchors, in use or not.

@@ -1,4 +1,4 @@
-//! Allocation cursor of the threads of a [shared arena](crate::shared_arena): each shard fills its own block of the
+//! Allocation cursor of the threads of a [shared arena](crate::shared_arena). Each shard fills its own block of the
 //! arena.
 
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
-/// A cursor into the current block of its threads, on cache lines of its own. Units are counted from the beginning of
-/// the arena, and no block occurs twice.
+/// A cursor into the current block of its threads, on separate cache lines. Units are counted from the beginning of the
+/// arena, and no block occurs twice.
 #[repr(align(128))]
 #[derive(Default)]
 pub(crate) struct Shard {
@@ -24,22 +24,23 @@ fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// Units left for a cursor value; none if it ran over its end.
+/// Units that are left for a cursor value. None are left if the cursor is beyond its end.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32
 }
 
 impl Shard {
-    /// Takes `units` from the block; `None` if it is full. A cursor that ran over its end stays there until the next
-    /// block, so that no smaller request can succeed after a larger one failed.
+    /// Takes `units` from the block; `None` if the block is full. A cursor beyond its end stays there until the next
+    /// block, so that no smaller request can succeed after a larger request failed.
     #[inline]
     pub(crate) fn bump(&self, units: u32) -> Option<u32> {
         let left = left(self.cursor.fetch_add(u64::from(units), Ordering::Acquire));
         (left.len() >= units as usize).then_some(left.start)
     }
 
-    /// Takes at least `least` and at most `most` units from the block, with the block's end; `None` if fewer are left.
+    /// Takes at least `least` and at most `most` units from the block, and returns them with the end of the block.
+    /// `None` if fewer units are left.
     pub(crate) fn bump_some(&self, least: u32, most: u32) -> Option<(Range<u32>, u32)> {
         let mut before = self.cursor.load(Ordering::Relaxed);
         loop {
@@ -56,8 +57,8 @@ impl Shard {
         }
     }
 
-    /// Returns units to the block that ends at `block_end`, if it is still the current block and the units are the
-    /// last ones taken from it.
+    /// Returns units to the block that ends at `block_end`. The block must still be the current block, and the units
+    /// must be the last units taken from it.
     pub(crate) fn give_back(&self, units: Range<u32>, block_end: u32) {
         let (before, after) = (cursor(units.end..block_end), cursor(units.start..block_end));
         let _ = self.cursor.compare_exchange(before, after, Ordering::Release, Ordering::Relaxed);

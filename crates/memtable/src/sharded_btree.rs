@@ -1,10 +1,10 @@
-//! Many B-trees, each with its own lock: writers of different shards do not wait for each other.
+//! Many B-trees, each with its own lock. Writers of different shards do not wait for each other.
 //!
-//! Keys are routed by hash, over a consistent-hash ring with virtual nodes as in the cs265 paper (sections 2.2.1 and
-//! 2.2.2), or by plain modulo to measure the cost of the ring. Hash routing keeps no order, so every scan merges all
-//! shards. Alternatively keys are routed by range, and a scan reads one shard after the other. The borders are the
-//! quantiles of the last immutable memtable, so that they follow the keys. For the first memtable they are equal parts
-//! of all first eight bytes.
+//! By default, keys are routed by hash. This uses a consistent-hash ring with virtual nodes as in the cs265 paper
+//! (sections 2.2.1 and 2.2.2), or a plain modulo to measure the cost of the ring. Hash routing keeps no order, so every
+//! scan merges all shards. Alternatively, keys are routed by range, and a scan reads one shard after the other. The
+//! borders are the quantiles of the last immutable memtable, so that they follow the keys. For the first memtable, the
+//! borders split the space of first eight bytes into equal parts.
 
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -87,7 +87,8 @@ enum RouterKind {
     Range,
 }
 
-/// Creates [`ShardedBTree`]s that share one router or learn a better one, and that recycle their memory.
+/// Creates [`ShardedBTree`]s. All of them share one router, which may be learned from earlier memtables, and recycle
+/// their memory.
 struct Policy {
     shards: u32,
     pool: Arc<ChunkPool>,
@@ -135,11 +136,11 @@ impl MemtablePolicy for Policy {
 
 /// Maps a key to its shard.
 enum Router {
-    /// By its XXH3-128 on the ring.
+    /// Keys are routed by their XXH3-128 on the ring.
     Ring(Ring),
-    /// By its XXH3-128 modulo the number of shards.
+    /// Keys are routed by their XXH3-128 modulo the number of shards.
     Modulo(u64),
-    /// By the smallest keys of all shards but the first, in order.
+    /// Keys are routed by range. The list has the smallest keys of all shards except the first, in order.
     Range(Vec<Vec<u8>>),
 }
 
@@ -165,7 +166,7 @@ impl Router {
     }
 }
 
-/// One map and its lock, on cache lines of its own.
+/// One map and its lock, on separate cache lines.
 #[repr(align(128))]
 struct Shard(RwLock<VersionMap>);
 
@@ -209,7 +210,8 @@ impl ShardedBTree {
         }
     }
 
-    /// Keys that split all keys into as many equal parts as there are shards, or fewer if the keys are fewer.
+    /// Keys that split all keys into as many equal parts as there are shards. With fewer keys than shards, there are
+    /// fewer parts.
     fn quantiles(&self) -> Vec<Vec<u8>> {
         let shards = self.read_all();
         let keys = shards.iter().map(|map| map.keys()).sum::<usize>();

@@ -1,11 +1,11 @@
-//! A lock-free arena that many threads fill at once: records and nodes never move, live as long as the arena, and are
-//! named by 32-bit references.
+//! A lock-free arena that many threads fill at the same time. Records and nodes never move, live as long as the arena,
+//! and are identified by 32-bit references.
 //!
-//! The arena is one address range of 8-byte units, split into chunks: the first has about the memtable's capacity,
-//! each further one doubles the total. Chunks are memory-mapped, so that unused memory costs nothing. They request
-//! huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation than on the search.
-//! Each thread takes blocks from the range and fills them through the cursor of its own shard; only the threads of a
-//! shard write its cache line.
+//! The arena is one address range of 8-byte units, split into chunks. The first chunk has about the capacity of the
+//! memtable, and each further chunk doubles the total. Chunks are memory-mapped, so that unused memory costs nothing.
+//! They request huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation than on
+//! the search. Each thread takes blocks from the range and fills them through the cursor of its shard. Only the threads
+//! of a shard write its cache line.
 //!
 //! Reads are safe for three reasons. A reference comes only from this arena ([`Ref`] has no other constructor), its
 //! target was written before the reference was returned, and nothing is freed before the arena. To pass a reference to
@@ -30,7 +30,7 @@ use types::SequenceNumber;
 pub(crate) use self::reference::{AtomicRef, Link, LinkWord, MAX_HEIGHT, Ref, Version, VersionRecord};
 use crate::shard::Shard;
 
-/// Size of a unit in bytes; every record begins at a multiple of it.
+/// Size of a unit in bytes. Every record begins at a multiple of this size.
 const UNIT_BYTES: usize = 8;
 
 /// Units per cache line, to which nodes are aligned.
@@ -48,16 +48,17 @@ const FIRST_CHUNK_BITS: std::ops::RangeInclusive<u32> = 13..=25;
 /// Number of chunks that fill 2^32 units if the first has the minimum size.
 const MAX_CHUNKS: usize = 20;
 
-/// Units of the whole range: 32 GiB, minus a reserve that keeps a cursor that ran over its block from wrapping.
+/// Units of the whole range: 32 GiB, minus a reserve. The reserve keeps a cursor that moved beyond its block from
+/// wrapping around.
 const LINE_END: u64 = (1 << 32) - (1 << 20);
 
-/// Number of cursors; more threads share cursors.
+/// Number of cursors. With more threads than cursors, several threads share a cursor.
 const SHARDS: usize = 16;
 
 /// Length that marks a tombstone; no value is that long.
 const TOMBSTONE: u32 = u32::MAX;
 
-/// Units before the key: sequence number; lengths and height.
+/// Units before the key, which contain the sequence number, the lengths and the height.
 const HEADER_UNITS: usize = 2;
 
 /// Bytes of a version in addition to key and value.
@@ -92,7 +93,7 @@ impl MapPool {
 
 /// The arena.
 pub(crate) struct SharedArena {
-    /// For each chunk the address that unit 0 would have if the chunk reached back so far.
+    /// For each chunk, the address that unit 0 would have if the chunk reached back to unit 0.
     bases: [AtomicPtr<u64>; MAX_CHUNKS],
     first_chunk_bits: u32,
     /// Units in blocks and large records.
@@ -154,8 +155,8 @@ impl SharedArena {
     /// Writes a version to the units from `from` on.
     ///
     /// # Safety
-    /// [`record_units`] of them are allocated, and no other thread reads or writes them before the reference is passed
-    /// on.
+    /// The caller must have allocated [`record_units`] units. No other thread may read or write them before the
+    /// reference is passed on.
     #[inline]
     unsafe fn write_record(
         &self,
@@ -275,12 +276,12 @@ impl SharedArena {
         &self.shards[THREAD.with(|thread| *thread) % SHARDS]
     }
 
-    /// Address of a unit; its chunk is mapped, because the unit was allocated.
+    /// Address of a unit. The chunk of the unit is mapped, because the unit was allocated.
     #[inline]
     fn pointer(&self, unit: u32) -> *mut u64 {
         let chunk = u32::BITS - (unit >> self.first_chunk_bits).leading_zeros();
-        // The base was stored before any of the chunk's units was returned, and a thread that has the unit also sees
-        // everything before it: no stronger ordering is needed.
+        // The base was stored before any unit of the chunk was returned. A thread that has the unit also sees
+        // everything before it, so no stronger ordering is needed.
         let base = self.bases[chunk as usize].load(Ordering::Relaxed);
         base.wrapping_add(unit as usize)
     }
@@ -344,7 +345,7 @@ fn record_units(key: &[u8], value: Option<&[u8]>, height: usize) -> usize {
     height + HEADER_UNITS + (key.len() + value.map_or(0, <[u8]>::len)).div_ceil(UNIT_BYTES)
 }
 
-/// Appends versions one after the other to units that it reserves in advance; it returns unused units at the end.
+/// Appends versions one after the other to units that it reserves in advance. Unused units are returned at the end.
 pub(crate) struct Appender<'a> {
     arena: &'a SharedArena,
     shard: &'a Shard,
@@ -378,7 +379,7 @@ impl Appender<'_> {
         unsafe { self.arena.write_record(from, key, sequence, value, 0) }
     }
 
-    /// Reserves units in advance, if a version needs few, and returns the first of them.
+    /// Reserves units in advance if a version needs few units, and returns the first of them.
     #[cold]
     fn allocate(&mut self, units: usize) -> u32 {
         self.give_back();
@@ -396,7 +397,7 @@ impl Appender<'_> {
         }
     }
 
-    /// Returns reserved units if nothing was allocated after them; otherwise they are lost.
+    /// Returns reserved units if nothing was allocated after them. Otherwise these units are lost.
     pub(crate) fn give_back(&mut self) {
         if !self.own.is_empty() {
             self.shard.give_back(std::mem::take(&mut self.own), self.block_end);
@@ -434,7 +435,8 @@ mod tests {
     /// Independent copy of a version, for comparison with its record.
     type Twin = (Ref<Version>, Vec<u8>, SequenceNumber, Option<Vec<u8>>, usize);
 
-    /// Appends versions of all sizes and shapes, each a function of its number, one by one or many at a time.
+    /// Appends versions of all sizes and shapes, one by one or many at a time. Each version is a function of its
+    /// number.
     fn append(arena: &SharedArena, numbers: impl Iterator<Item = u64>) -> Vec<Twin> {
         let sizes = [0, 1, 7, 8, 9, 100, 4080, 4096, 20_000, 200_000];
         let mut appender = None;

@@ -1,9 +1,9 @@
 //! A lock-free skip list: readers and writers never wait for each other.
 //!
-//! `crossbeam-skiplist` contains (key, sequence number) pairs, keys ascending and of each key the newest version
-//! first, so that a lookup is one search for the first pair at or after (key, snapshot). This is the memtable of the
-//! cs265 paper (section 2.2.3) and byron's second one (1.2 B). Source of the structure: Pugh, "Skip Lists: A
-//! Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! `crossbeam-skiplist` contains (key, sequence number) pairs in ascending order of keys. Of each key, the newest
+//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). This is the
+//! memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the structure: Pugh,
+//! "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -26,7 +26,7 @@ pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
 );
 
 /// Bytes of a node in addition to key and value: reference count and height, two tower pointers on average (each level
-/// is half as likely as the one below), and half a rounding step.
+/// is half as likely as the level below), and half a rounding step.
 const NODE_BYTES: usize = 8 + 16 + 8;
 
 /// Creates [`SkipList`]s.
@@ -54,7 +54,7 @@ struct VersionedKey<'a> {
 }
 
 /// Order of the list through a common reference type of stored keys and borrowing probes. The list is invariant in its
-/// keys, so a probe with a shorter lifetime needs it to be compared with them.
+/// keys, so a probe with a shorter lifetime can be compared only through this trait.
 trait Versioned {
     fn versioned(&self) -> &VersionedKey<'_>;
 }
@@ -160,7 +160,7 @@ impl SkipList {
         while left > 0
             && let Some(node) = next
         {
-            // The newest version of each key comes first; a seek skips the older ones, however many.
+            // The newest version of each key comes first. A seek skips all older versions, however many there are.
             let key = &node.key().key;
             next = node.next();
             if next.as_ref().is_some_and(|next| next.key().key == *key) {

@@ -1,13 +1,13 @@
-//! An append-only log that is sorted once, when it becomes immutable: the cheapest insert, at the cost of slow reads
-//! before.
+//! An append-only log that is sorted once, when it becomes immutable. Inserts are the cheapest of all memtables, but
+//! earlier reads are slow.
 //!
 //! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the immutable
-//! one is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the
-//! newest entry to the oldest; an immutable buffer is searched by bisection.
+//! buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the
+//! newest entry to the oldest. An immutable buffer is searched by bisection.
 //!
-//! Scans need order at any time. They sort the entries appended since the last scan and merge them into the known
-//! order. Repeated scans without inserts therefore cost nothing extra, and a scan after inserts costs one pass over
-//! the buffer, like a lookup.
+//! Scans need order at any time. A scan sorts the entries appended since the last scan and merges them into the known
+//! order. Repeated scans without inserts therefore cost nothing extra. A scan after inserts costs one pass over the
+//! buffer, like a lookup.
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::{Bound, Range};
@@ -133,11 +133,12 @@ struct Log {
     hashes: Vec<KeyHash>,
     slots: Vec<Slot>,
     records: Arena,
-    /// Whether every sequence number was above the previous one; concurrent writers may arrive out of order.
+    /// Whether every sequence number was above the previous sequence number. Concurrent writers may arrive out of
+    /// order.
     is_ascending: bool,
 }
 
-/// One entry: its number, and the positions of key and value.
+/// One entry: its sequence number, and the positions of its key and value.
 #[derive(Clone, Copy)]
 struct Slot {
     sequence: SequenceNumber,
@@ -231,8 +232,8 @@ fn position(entry: &Sorted) -> usize {
 }
 
 impl Order {
-    /// Order of all of `log`. Uses the radix sort without a known order, otherwise the stable sort, which detects the
-    /// ordered run and merges the rest into it.
+    /// Extends the order to all entries of `log`. Without a known order, the radix sort is used. Otherwise the stable
+    /// sort is used, which detects the ordered part and merges the other entries into it.
     fn extended_to(&self, log: &Log) -> Self {
         let new = self.sorted.len()..log.len();
         let mut prefix = if self.sorted.is_empty() { log.key(0) } else { &self.prefix };
@@ -344,7 +345,7 @@ impl Order {
         }
     }
 
-    /// Whether entries number `a` and `b` in order are versions of one key; `false` if `b` does not exist.
+    /// Whether entries number `a` and `b` in order are versions of one key. Returns `false` if `b` does not exist.
     fn same_key(&self, log: &Log, a: usize, b: usize) -> bool {
         self.sorted.get(b).is_some_and(|b| {
             let a = &self.sorted[a];
@@ -352,7 +353,7 @@ impl Order {
         })
     }
 
-    /// Passes one of the versions of a key to `sink`: the first not above `snapshot`, if there is one.
+    /// Passes one version of a key to `sink`: the first version that is not above `snapshot`, if there is one.
     fn emit<S: FnMut(Entry<'_>) + ?Sized>(
         &self,
         log: &Log,

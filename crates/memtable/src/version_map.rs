@@ -1,8 +1,8 @@
-//! A `BTreeMap` from keys to their versions: the single-threaded core of the B-tree memtables.
+//! A `BTreeMap` from keys to their versions. It is the single-threaded core of the B-tree memtables.
 //!
-//! The map stores the keys inline and, for each, the address of its only version in an arena. The few keys that are
-//! written again move their versions into a list in order of sequence numbers, so that any snapshot is found by
-//! bisection, however often a key is written.
+//! The map stores the keys inline. For each key, it stores the address of its only version in an arena. If a key is
+//! written again, its versions move into a list in order of sequence numbers. Any snapshot is then found by bisection,
+//! however often a key is written.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -21,7 +21,7 @@ const TOMBSTONE: u32 = u32::MAX;
 /// Sequence number and length, before the value.
 const HEADER_BYTES: usize = 12;
 
-/// Bytes of tree nodes per key of a map filled in random order, as a multiple of key and value: nodes of eleven slots
+/// Bytes of tree nodes per key of a map filled in random order, as a multiple of key and value. Nodes of eleven slots
 /// are two thirds full, and inner nodes add their edges.
 const NODE_FILL: f64 = 1.6;
 
@@ -57,7 +57,7 @@ pub(crate) struct VersionMap {
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
-    /// An empty map for about `capacity_bytes` of keys and values, whose memory comes from `pool`.
+    /// Creates an empty map for about `capacity_bytes` of keys and values. Its memory comes from `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         Self {
             keys: BTreeMap::new(),
@@ -126,7 +126,7 @@ impl VersionMap {
         keys.range::<InlineKey<'m>, _>((Bound::Unbounded, from.as_ref())).rev()
     }
 
-    /// Passes the entry at `slot`, as of `snapshot`, to `sink`; returns whether there is one.
+    /// Passes the entry at `slot`, as of `snapshot`, to `sink`. Returns whether there is an entry.
     #[inline]
     pub(crate) fn emit<S>(&self, slot: Slot<'_>, snapshot: SequenceNumber, sink: &mut S) -> bool
     where
@@ -148,11 +148,11 @@ impl VersionMap {
         self.len
     }
 
-    /// Memory in bytes: records and lists as allocated, tree nodes by their average fill.
+    /// Memory in bytes: records and lists as allocated, and tree nodes by their average fill.
     pub(crate) fn memory_bytes(&self) -> usize {
         let slots = self.keys.len() * (size_of::<InlineKey<'_>>() + size_of::<Versions>());
         let listed = self.len - (self.keys.len() - self.lists.len());
-        // A list doubles as it grows, so a quarter of it is free on average.
+        // A list doubles when it grows, so a quarter of it is free on average.
         let lists = self.lists.capacity() * size_of::<Vec<Version>>()
             + self.lists.len() * allocation_bytes(1)
             + listed * size_of::<Version>() * 4 / 3;
@@ -185,7 +185,7 @@ fn find<'k>(keys: &BTreeMap<InlineKey<'k>, Versions>, key: &'k [u8]) -> Option<V
     keys.get(&InlineKey::probe(key)).copied()
 }
 
-/// Adds to a list, almost always at its end: concurrent writers may arrive out of order.
+/// Adds to a list, almost always at its end. Concurrent writers may arrive out of order.
 fn add_version(list: &mut Vec<Version>, added: Version) {
     match list.last() {
         Some(newest) if newest.sequence > added.sequence => {

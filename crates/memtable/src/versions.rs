@@ -1,8 +1,8 @@
 //! Total order of all versions, and the operations shared by all memtables with such an order.
 //!
 //! Keys ascend, and the newest version of each key comes first, so a lookup is one search for the first version at or
-//! after (key, snapshot). No version has number 0 or the highest number: (key, highest) precedes all versions of a
-//! key, (key, 0) follows them.
+//! after (key, snapshot). No version has number 0 or the highest number. (key, highest) therefore precedes all versions
+//! of a key, and (key, 0) follows them.
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -52,7 +52,7 @@ pub(crate) trait Versions {
     /// Cursor at the last version, or at the last one before `end`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Moves a cursor to the next version; to `None` after the last one.
+    /// Moves a cursor to the next version, or to `None` after the last version.
     fn next(&self, cursor: &mut Option<Self::Cursor>);
 
     /// Like [`next`](Self::next). Returns `false` if the next version certainly has another key, which saves a
@@ -68,7 +68,7 @@ pub(crate) trait Versions {
 
     fn record<'a>(&'a self, cursor: &Self::Cursor) -> VersionRecord<'a>;
 
-    /// Announces that a scan in `direction` will read this many versions from the cursor on, so that they can be
+    /// Announces that a scan in `direction` will read this number of versions from the cursor on, so that they can be
     /// prefetched.
     #[inline]
     fn expect(&self, cursor: &mut Self::Cursor, direction: Direction, versions: usize) {
@@ -131,7 +131,7 @@ pub(crate) fn begin<V: Versions>(
     }
 }
 
-/// Passes up to `limit` versions from `at` on, as of `snapshot`, to `sink`; moves `at` past them.
+/// Passes up to `limit` versions from `at` on, as of `snapshot`, to `sink`. Moves `at` past these versions.
 pub(crate) fn go_on<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     versions: &'a V,
     at: &mut Option<V::Cursor>,
@@ -160,7 +160,7 @@ fn ascend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     while left > 0
         && let Some(cursor) = at
     {
-        // The newest version of each key comes first; a seek skips the older ones, however many.
+        // The newest version of each key comes first. A seek skips all older versions, however many there are.
         let record = versions.record(cursor);
         if versions.next_may_share_key(at)
             && at.as_ref().is_some_and(|next| versions.record(next).key == record.key)
@@ -214,13 +214,13 @@ fn descend<'a, V: Versions, S: FnMut(VersionRecord<'a>) + ?Sized>(
     }
 }
 
-/// Passes a version to `sink`; returns whether there is one.
+/// Passes a version to `sink`. Returns whether there is a version.
 #[inline]
 fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<'a>>, sink: &mut S) -> bool {
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan of versions that need no lock; it continues after the last returned version.
+/// A scan of versions that need no lock. It continues after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
@@ -264,9 +264,8 @@ pub(crate) fn found_in<'a, V: Versions>(
     Entries::in_place(found)
 }
 
-/// Implements the methods of [`Memtable`](crate::Memtable) that follow from an order of versions. The method
-/// `versions` returns the order, either with its lock guard and an `arena`, or `unguarded`, so that a scan can
-/// continue later.
+/// Implements the methods of [`Memtable`](crate::Memtable) that follow from an order of versions. The method `versions`
+/// returns the order, with its lock guard and an `arena`, or `unguarded`, so that a scan can continue later.
 macro_rules! read_versions {
     (guarded) => {
         $crate::versions::read_versions!();

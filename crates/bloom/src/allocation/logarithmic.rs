@@ -15,8 +15,8 @@ pub enum Favour {
 
 /// The bits per key of `levels[level]`, with `base` on average over all entries.
 ///
-/// The rate is e^(−bits · ln² 2), so a rate proportional to n or 1/n makes the bits affine in ln n. Levels for
-/// which this is negative get 0 bits, and the others share the budget.
+/// The false-positive rate is e^(−bits · ln² 2). If rates are proportional to n or 1/n, bits per key are therefore
+/// affine in ln n. Levels for which this gives a negative number get 0 bits, and all other levels share the budget.
 pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usize) -> f64 {
     let sign = if favour == Favour::Small { -1.0 } else { 1.0 };
     let slope = |load: &LevelLoad| sign * load.run_entries().max(1.0).ln() / (LN_2 * LN_2);
@@ -29,7 +29,7 @@ pub fn bits_per_key(favour: Favour, base: f64, levels: &[LevelLoad], level: usiz
         let entries: f64 = sharing.iter().map(|load| load.entries).sum();
         let mean = sharing.iter().map(|load| load.entries * slope(load)).sum::<f64>() / entries;
         let bits = |load: &LevelLoad| budget / entries + slope(load) - mean;
-        // Remove the level with the fewest bits first, because without it the others have fewer.
+        // The level with the fewest bits is removed first, because without it the other levels have fewer bits.
         let least = (0..sharing.len()).min_by(|a, b| bits(sharing[*a]).total_cmp(&bits(sharing[*b])));
         match least {
             Some(least) if bits(sharing[least]) < 0.0 => drop(sharing.remove(least)),

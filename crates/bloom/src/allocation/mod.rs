@@ -12,7 +12,7 @@ use catalog::Catalog;
 
 pub use policy::{Allocation, LevelLoad};
 
-/// All allocations. The first is the baseline.
+/// All allocations. The first allocation is the baseline.
 pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
     catalog::origin!(),
     "allocation",
@@ -25,7 +25,8 @@ mod tests {
 
     use super::*;
 
-    /// A leveled tree of size ratio `ratio`: one run per level, each `ratio` times as large as the one before.
+    /// A leveled tree of size ratio `ratio`: one run per level, and each run is `ratio` times as large as the run
+    /// above.
     pub(super) fn leveled(ratio: f64, levels: i32) -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()
     }

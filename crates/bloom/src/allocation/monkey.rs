@@ -1,9 +1,9 @@
 //! The optimal allocation: the false-positive rate of a run's filter is proportional to the size of the run.
 //!
-//! A lookup of an absent key searches every run, so the sum of the rates counts. One more bit for every key of a
-//! small run costs little. The sum is the rate of one filter over all entries times the perplexity of the run
-//! sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store" (SIGMOD 2017),
-//! sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
+//! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. One more
+//! bit for every key of a small run costs little. The lowest sum is the rate of one filter over all entries times the
+//! perplexity of the run sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store"
+//! (SIGMOD 2017), sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
 
 use catalog::Variant;
 
@@ -76,7 +76,7 @@ mod tests {
         assert!((sum_of_rates(10.0, &leveled(10.0, 5)) / rate(10.0) - 1.435).abs() < 1e-3);
     }
 
-    /// The memory saved at the same sum of rates, from the model in the audit of cs265's claim of 50 %.
+    /// The memory saved at equal sums of rates. The model is from the audit of cs265's claim of 50 %.
     #[test]
     fn memory_saved_at_equal_sums() {
         for (ratio, count, saved) in [(4.0, 3, 0.09), (4.0, 5, 0.18), (10.0, 5, 0.26), (10.0, 7, 0.33)] {
@@ -91,7 +91,8 @@ mod tests {
         }
     }
 
-    /// Monkey, section 4.1: with little memory the largest levels have no filter, and the rest share it.
+    /// Monkey, section 4.1: with little memory, the largest levels have no filter, and the other levels share the
+    /// memory.
     #[test]
     fn with_little_memory_the_largest_level_has_none() {
         let levels = leveled(10.0, 4);

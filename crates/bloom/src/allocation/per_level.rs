@@ -1,7 +1,7 @@
 //! Bits per key from a list with one number for each level.
 //!
-//! fjall, Pebble and others let their users configure it. Unlike other allocations it ignores the filter's own
-//! parameter.
+//! fjall, Pebble and others let their users configure bits per level. Unlike other allocations, this allocation ignores
+//! the filter's own parameter.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

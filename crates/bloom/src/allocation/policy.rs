@@ -1,20 +1,20 @@
-//! The interface of allocations, and the parts that several of them share.
+//! The interface of allocations, and the parts that several allocations share.
 
 /// The bits per key that the filters of a level may spend.
 ///
 /// Invariants:
-/// 1. An allocation is a pure function: the same tree has the same answer.
-/// 2. If [`keeps_budget`](Self::keeps_budget), all levels together spend as much as `base` bits for every key, and
-///    no level spends less than 0.
+/// 1. An allocation is a pure function: equal trees have equal answers.
+/// 2. If [`keeps_budget`](Self::keeps_budget), all levels together spend as much as `base` bits for every key. No level
+///    spends less than 0.
 pub trait Allocation: Send + Sync {
-    /// The bits per key for filters of `levels[level]`, with `base` on average over all keys. 0 means no filter; a
-    /// variant may build its smallest one instead.
+    /// The bits per key for the filters of `levels[level]`, with `base` bits on average over all keys. 0 means no
+    /// filter, but a variant may build its smallest filter instead.
     ///
     /// # Panics
     /// `level` is out of range.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
-    /// The bits of the filter of every SSTable if they do not depend on its keys. They replace
+    /// The bits of every SSTable's filter, if they do not depend on the number of keys. They replace
     /// [`bits_per_key`](Self::bits_per_key).
     fn table_bits(&self) -> Option<f64> {
         None
@@ -29,7 +29,7 @@ pub trait Allocation: Send + Sync {
 /// The size of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LevelLoad {
-    /// The number of entries of all its runs.
+    /// The number of entries in all runs of the level.
     pub entries: f64,
     /// The number of its sorted runs. A lookup may probe each of them.
     pub runs: f64,

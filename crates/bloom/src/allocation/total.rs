@@ -1,7 +1,8 @@
 //! A fixed number of bits for all filters together, for any number of keys.
 //!
-//! byron 3.2 gives its filters budgets of 100 thousand, 1 and 10 million bits. Each filter gets the share of its
-//! keys, so all have the same bits per key. A filter that was written when the tree was smaller keeps its size.
+//! byron 3.2 gives its filters budgets of 100 thousand, 1 million and 10 million bits. Each filter gets bits in
+//! proportion to its keys, so all filters have equal bits per key. A filter that was written when the tree was smaller
+//! keeps its size.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

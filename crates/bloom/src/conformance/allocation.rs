@@ -17,7 +17,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
 /// The bits per key of a design, from few to many.
 const BASES: [f64; 4] = [0.1, 1.0, 5.0, 10.0];
 
-/// Leveled trees, one with many runs, and one with empty levels.
+/// Leveled trees, a tree with many runs, and a tree with empty levels.
 fn trees() -> Vec<Vec<LevelLoad>> {
     let leveled = |ratio: f64, levels: i32| -> Vec<LevelLoad> {
         (0..levels).map(|level| LevelLoad { entries: 1e4 * ratio.powi(level), runs: 1.0 }).collect()

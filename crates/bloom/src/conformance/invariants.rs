@@ -46,7 +46,7 @@ fn key_of(hash: KeyHash) -> [u8; 8] {
     hash.0.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes()
 }
 
-/// The keys of hashes, so that filters of keys and filters of hashes get the same input.
+/// Keys together with their hashes, so that filters of keys and filters of hashes get the same input.
 pub(crate) struct Keys {
     hashes: Vec<KeyHash>,
     list: KeyList,
@@ -124,7 +124,7 @@ fn answers_depend_on_bytes_and_hash_alone(subject: &Subject) -> Result<(), Strin
     Ok(())
 }
 
-/// If keys can be added one by one, order, batches and threads make no difference.
+/// If keys can be added one by one, their order, batches and threads make no difference.
 fn what_grows_is_what_is_built(subject: &Subject) -> Result<(), String> {
     for count in [0, 1, 1000] {
         let hashes = random_hashes(count, 11);
@@ -219,7 +219,7 @@ fn an_empty_table_has_no_keys(subject: &Subject) -> Result<(), String> {
         let filter = build(subject, &[], bits_per_key);
         let positives = share_of_positives(&*filter, &random_hashes(1000, 9));
         within(0.0, filter.expected_fpr(), positives, 1000)?;
-        // Only a filter that always answers "maybe" may do so here. Its memory is 0.
+        // Only a filter that always answers "maybe" may do so here. The memory of such a filter is 0.
         ensure(positives == 0.0 || filter.memory_bytes() == 0, || "an empty table has keys".to_owned())?;
     }
     Ok(())
@@ -240,7 +240,8 @@ fn kinds_of_keys() -> Vec<BTreeSet<Vec<u8>>> {
     ]
 }
 
-/// Ranges with bounds of every form at each key, next to it and further away. No range with a key is empty.
+/// Checks that no range with a key is reported empty. Ranges have bounds of every kind at each key, next to it and
+/// further away.
 fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     for keys in kinds_of_keys() {
         let list: KeyList = keys.iter().collect();
@@ -272,7 +273,7 @@ fn no_range_with_a_key_is_empty(subject: &Subject) -> Result<(), String> {
     Ok(())
 }
 
-/// Some ranges after an absent key are empty for a filter that answers ranges, and none for other filters.
+/// Checks that some ranges after an absent key are empty if the filter answers ranges, and none if it does not.
 fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String> {
     let filter = build(subject, &random_hashes(1000, 16), None);
     let empty = random_hashes(1000, 17).into_iter().filter(|hash| {
@@ -285,8 +286,9 @@ fn ranges_are_answered_where_it_says_so(subject: &Subject) -> Result<(), String>
     })
 }
 
-/// Memory matches the allocation for an SSTable of many keys: within 1 % if bits per key are a parameter, within a
-/// step of one bit for fingerprints. Without an allocation it matches the policy's own bits per key.
+/// Checks that memory matches the allocation for an SSTable of many keys. The tolerance is 1 % if bits per key are a
+/// parameter, and one bit per key for fingerprints. Without an allocation, memory matches the policy's own bits per
+/// key.
 fn the_allocation_is_spent(subject: &Subject) -> Result<(), String> {
     let Some(own) = subject.policy.bits_per_key() else {
         return ensure(!subject.spends_bits, || {

@@ -46,7 +46,7 @@ pub(super) struct FilterApi {
 // `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a library, none of them missing.
+/// The functions of a library. None is missing.
 pub(super) struct Functions {
     /// The name of its stored format.
     pub(super) name: String,
@@ -83,7 +83,7 @@ impl Functions {
         })
     }
 
-    /// Builds the filter of these hashes and returns its bytes.
+    /// Builds a filter from these hashes and returns its bytes.
     ///
     /// # Errors
     /// The number that the library returned.
@@ -150,7 +150,7 @@ impl OpenFilter {
         unsafe { (self.functions.may_contain)(self.handle.as_ptr(), hash) != 0 }
     }
 
-    /// Answers for as many hashes as `answers` has bytes.
+    /// Answers the first hashes, as many as `answers` has bytes.
     #[inline]
     pub(super) fn may_contain_batch(&self, hashes: &[KeyHash], answers: &mut [u8]) {
         let count = hashes.len().min(answers.len());

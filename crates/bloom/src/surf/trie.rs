@@ -1,4 +1,4 @@
-//! The construction of a `SuRF`: the trie of the shortest distinguishing prefixes of the keys, in level order.
+//! Builds a `SuRF`: the trie of the shortest distinguishing prefixes of the keys, in level order.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use types::{KeyHash, KeyList, common_prefix};
 /// The most bits stored after a prefix.
 pub(super) const MOST_SUFFIX_BITS: u32 = 16;
 
-/// The label of a key that ends. A byte has its value and one more.
+/// The label at the end of a key. The label of a byte is its value plus one.
 pub(super) const END: u64 = 0;
 
 /// The kind of the bits stored after a prefix.
@@ -57,7 +57,7 @@ impl<'a> Trie<'a> {
     /// Creates the trie of keys in order, at least one.
     pub(super) fn of(keys: &'a KeyList, hashes: &[KeyHash], suffix: Suffix, suffix_bits: u32) -> Self {
         let (first, last) = (keys.key(0), keys.key(keys.len() - 1));
-        // A key that is alone has no prefix, or nothing would be left of it.
+        // A single key shares no prefix, because otherwise nothing would be left of it.
         let shared = if first == last { 0 } else { common_prefix(first, last) };
         let mut trie = Self { prefix: &first[..shared], ..Self::default() };
         let mut nodes = VecDeque::from([(0, keys.len(), shared)]);

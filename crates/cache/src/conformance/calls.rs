@@ -33,7 +33,7 @@ pub(crate) fn any_block(random: &mut SplitMix64) -> BlockId {
     BlockId { tree: random.below(TREES), table: random.below(TABLES), offset }
 }
 
-/// The content of a block: its name first, then a version number that no other block carries.
+/// The content of a block: its name, and then a version number that no other block has.
 pub(crate) fn block(id: BlockId, version: u64, len: usize) -> Bytes {
     let name = [id.tree, id.table, id.offset, version].map(u64::to_le_bytes).concat();
     let bytes: Vec<u8> = name.into_iter().cycle().take(len).collect();

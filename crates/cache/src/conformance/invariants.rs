@@ -37,7 +37,7 @@ pub(crate) fn check(make: Make<'_>) -> Result<(), String> {
     }
 }
 
-/// Makes the calls, checks every answer, and returns which gets were hits.
+/// Makes the calls and checks every answer. Returns which gets were hits.
 fn replay(cache: &dyn Cache) -> Result<Vec<bool>, String> {
     let mut inserted: HashMap<BlockId, Bytes> = HashMap::new();
     let mut hits = Vec::new();
@@ -84,7 +84,7 @@ fn check_get(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>, id: BlockId)
     }
 }
 
-/// All cached blocks; their total weight must equal the weight that the cache reports.
+/// All cached blocks. Their total weight must equal the weight that the cache reports.
 fn held(cache: &dyn Cache, inserted: &HashMap<BlockId, Bytes>) -> Result<Vec<BlockId>, String> {
     let mut held = Vec::new();
     let mut weight = 0;

@@ -25,7 +25,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("corruption is an error or a block of the table", corruption_is_an_error_or_a_block_of_the_table),
 ];
 
-/// Checks seeks and finds over all shapes of keys, from one block to many, with either kind of separators.
+/// Checks seeks and finds over all shapes of keys, from one block to many blocks, with both kinds of separators.
 fn seek_and_find_answer_rightly(subject: &Subject) -> Result<(), String> {
     for (shape, keys) in shapes() {
         let tables = [(1, 2000), (2, 1), (3, 1), (keys.len(), 6), (keys.len(), 1)];
@@ -77,8 +77,8 @@ fn neighbours(key: &[u8]) -> Vec<Vec<u8>> {
     near
 }
 
-/// Checks the invariant of seek for one key: smaller keys are before the block, larger keys after it. If separators
-/// are first keys, the result is unique: exactly the last block at or below the key.
+/// Checks the invariant of seek for one key: smaller keys are before the block, and larger keys are after it. If
+/// separators are first keys, the result is unique: the last block whose first key is at or below the key.
 fn check_seek(fence: &dyn Fence, table: &Table, key: &[u8]) -> Result<(), String> {
     let block = fence.seek(key, table).map_err(|error| error.to_string())? as usize;
     let blocks = &table.blocks;
@@ -147,7 +147,8 @@ fn what_is_stored_depends_on_the_input_alone(subject: &Subject) -> Result<(), St
     ensure(subject.policy.alignment().is_power_of_two(), || "the alignment is no power of two".to_owned())
 }
 
-/// Counts reads of pages and of first keys together: at most one per doubling of the number of blocks, and one more.
+/// Counts reads of pages and of first keys together. The limit is one read per doubling of the number of blocks, plus
+/// one read.
 fn a_search_reads_no_more_than_a_binary_search(subject: &Subject) -> Result<(), String> {
     for keys in [1, 2, 3, 4, 5, 100, 5000] {
         let mut table = Table::new(&numbered(keys), 1, Cut::FirstKeys);

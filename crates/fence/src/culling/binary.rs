@@ -1,7 +1,7 @@
 //! Culling by binary search over the files of a run, which do not overlap.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their offsets.
-//! A search for a key compares it with log2(n) largest keys and one smallest key. A search for a key range makes as
+//! Source: "Fjall 2.1", section "Faster range culling". Memory: both keys of each file and 8 bytes for their offsets. A
+//! search for a key compares the key with log2(n) largest keys and one smallest key. A search for a key range makes as
 //! many comparisons for each bound.
 
 use std::ops::{Bound, Range};

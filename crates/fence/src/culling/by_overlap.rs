@@ -1,8 +1,8 @@
 //! Culling by binary search in levels whose files do not overlap, and file by file in other levels.
 //!
-//! Source: "Fjall 2.1", section "Faster range culling". There only disjoint levels are bisected; level 0 and tiered
-//! levels, whose files may overlap, are filtered file by file as before. Here the files of a run never overlap, and
-//! runs are culled one by one. So a level of several runs could also be bisected run by run, as `binary` does.
+//! Source: "Fjall 2.1", section "Faster range culling". In Fjall, only disjoint levels are bisected. The files of level
+//! 0 and of tiered levels may overlap, so they are filtered one by one. Here the files of a run never overlap, and runs
+//! are culled one by one. A level of several runs could therefore also be bisected run by run, as `binary` does.
 
 use catalog::Variant;
 

@@ -26,10 +26,10 @@ const INVARIANTS: &[Invariant<Subject>] = &[
     ("a range overlaps the files that reach into it", ranges_overlap_their_files),
 ];
 
-/// Checks that a culling with its default parameters keeps every invariant in levels of either form.
+/// Checks every invariant for a culling with its default parameters, in levels with and without overlapping files.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Culling>) -> Result<(), String> {
     laws::check_component(CATALOG.axis, variant, Subject, INVARIANTS)
 }
@@ -63,7 +63,7 @@ fn probes(files: &Files) -> Vec<Vec<u8>> {
     probes
 }
 
-/// Calls `check` with the index of every run, in levels of either form.
+/// Calls `check` with the index of every run, for levels with and without overlapping files.
 fn each(
     culling: &Subject,
     check: impl Fn(&dyn RunIndex, &Files) -> Result<(), String>,

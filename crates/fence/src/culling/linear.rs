@@ -1,8 +1,8 @@
 //! Linear culling: examines every file of the run.
 //!
-//! Source: Fjall before version 2.1, whose range reads filtered each level this way ("Fjall 2.1", section "Faster
-//! range culling"). Memory: both keys of each file and 8 bytes for their offsets. A search compares with every file
-//! up to the last one that overlaps, one or two keys each.
+//! Source: Fjall before version 2.1, whose range reads filtered each level in this way ("Fjall 2.1", section "Faster
+//! range culling"). Memory: both keys of each file and 8 bytes for their offsets. A search compares one or two keys of
+//! each file, up to the last file that overlaps.
 
 use std::ops::{Bound, Range};
 

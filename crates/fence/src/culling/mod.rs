@@ -12,7 +12,7 @@ use catalog::Catalog;
 pub use policy::{Culling, LevelForm, RunIndex};
 pub use ranges::FileRanges;
 
-/// All cullings. The first is the baseline.
+/// All cullings. The first culling is the baseline.
 pub static CATALOG: Catalog<dyn Culling> = Catalog::new(
     catalog::origin!(),
     "culling",

@@ -13,7 +13,7 @@ pub trait Culling: Send + Sync {
 /// The form of a level. The files of each of its runs never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LevelForm {
-    /// One run, so that no two files of the level overlap.
+    /// The level has one run, so no two files of the level overlap.
     Disjoint,
     /// Several runs, or level 0, where each flush leaves a run.
     Overlapping,

@@ -1,5 +1,5 @@
-//! Invariants of the memtable axis, each a function of one policy. With one thread, every answer equals the model's,
-//! before and after freezing.
+//! Invariants of the memtable axis. Each invariant is a function of one policy. With one thread, every answer equals
+//! the answer of the model, before and after the memtable becomes immutable.
 
 use std::ops::Bound;
 
@@ -126,7 +126,8 @@ pub(crate) fn check_large_batches(policy: &dyn MemtablePolicy) -> Result<(), Str
     Ok(())
 }
 
-/// Checks all invariants over one history: after half of it, after all of it, frozen, drained.
+/// Checks all invariants over one history: after half of it, after all of it, when the memtable is immutable, and when
+/// it is drained.
 pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<(), String> {
     let table = policy.create(1 << 16);
     let table = &*table;
@@ -159,7 +160,7 @@ pub(crate) fn check(policy: &dyn MemtablePolicy, history: &[Write]) -> Result<()
     check_batches(policy, history)
 }
 
-/// Looks up every key and its neighbors at every snapshot, and scans from all of them.
+/// Looks up every key and its neighbours at every snapshot, and scans from all of them.
 fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
     let probes = probes(model);
     let newest = model.0.keys().map(|(_, sequence)| sequence.0).max().unwrap_or(0);
@@ -210,7 +211,7 @@ fn check_pages(
     Ok(())
 }
 
-/// Checks that a scan returns the entries that existed at its start, despite writes at its position before it
+/// Checks that a scan returns the entries that existed at its start, even if writes occur at its position before it
 /// continues.
 pub(crate) fn check_going_on(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let write =

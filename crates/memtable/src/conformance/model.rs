@@ -1,4 +1,4 @@
-//! The model: every version in one ordered map, with answers found by walking it.
+//! The model: every version in one ordered map. Answers are found by iterating over the map.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -125,8 +125,8 @@ pub(crate) fn entries(table: &dyn Memtable, scan: Scan<'_>) -> Vec<OwnedEntry> {
     owned(&table.entries(scan.from, scan.direction, scan.snapshot, scan.limit))
 }
 
-/// Entries of a scan from one end to the other in pages of the limit of `scan`. Each page continues the scan, or
-/// starts a new one if it cannot continue. Stops after more than `most` entries.
+/// Entries of a scan from one end to the other, in pages of the limit of `scan`. Each page continues the scan, or
+/// starts a new scan if continuing is impossible. Stops after more than `most` entries.
 pub(crate) fn pages(table: &dyn Memtable, scan: Scan<'_>, most: usize) -> Vec<OwnedEntry> {
     let mut page = table.entries(scan.from, scan.direction, scan.snapshot, scan.limit);
     let mut found = owned(&page);

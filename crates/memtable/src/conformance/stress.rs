@@ -1,8 +1,8 @@
-//! Invariants under concurrency: writers, readers and scanners run at once, and every answer is checked exactly.
+//! Invariants under concurrency: writers, readers and scanners run at the same time, and every answer is checked
+//! exactly.
 //!
-//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected answer.
-//! Writers take turns with the numbers and count their completed writes; everything up to the lowest count is
-//! published.
+//! The content of write number `n` is a function of `n`, so a reader at snapshot `s` knows the expected answer. Writers
+//! take turns with the numbers and count their completed writes. All writes up to the lowest count are published.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -80,8 +80,8 @@ pub(crate) fn check(policy: &dyn MemtablePolicy) -> Result<(), String> {
     })
 }
 
-/// Inserts distinct ascending keys from several threads. Reports the first count that misses one of them, or a missing
-/// key at the end.
+/// Inserts distinct ascending keys from several threads. Reports the first count that misses one of the keys, or a key
+/// that is missing at the end.
 pub(crate) fn check_count(policy: &dyn MemtablePolicy) -> Result<(), String> {
     let table = policy.create(1 << 20);
     let finished = AtomicU64::new(0);

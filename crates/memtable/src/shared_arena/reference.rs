@@ -14,7 +14,7 @@ use crate::sync::{AtomicU32, AtomicU64, Ordering};
 /// Height of the tallest skip-list tower.
 pub(crate) const MAX_HEIGHT: usize = 32;
 
-/// Reference of a `T` in its arena: the number of its first unit. Only the arena creates one.
+/// Reference of a `T` in its arena: the number of its first unit. Only the arena creates references.
 pub(crate) struct Ref<T>(pub(super) NonZeroU32, pub(super) PhantomData<fn() -> T>);
 
 impl<T> Clone for Ref<T> {
@@ -63,8 +63,8 @@ impl<T> AtomicRef<T> {
 /// A version of a key in the arena. The type only marks references; it has no values.
 pub(crate) enum Version {}
 
-/// A link of a skip-list tower: the reference of the next version in the low half, the first four bytes of its
-/// key in the high half. Most comparisons need only these bytes. The word 0 is the end of the list.
+/// A link of a skip-list tower. The low half is the reference of the next version, and the high half is the first four
+/// bytes of its key. Most comparisons need only these bytes. The word 0 is the end of the list.
 #[repr(transparent)]
 pub(crate) struct Link(pub(super) AtomicU64);
 

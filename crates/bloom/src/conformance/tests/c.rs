@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::{CATALOG, INVARIANTS, Keys, Subject, Value, check_invariants, policy};
 
-/// Compiles a library of this source, or of the file that it includes. `None` without a C compiler.
+/// Compiles a library from this source, or from the file that the source includes. `None` without a C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "filter-c", source)
 }
@@ -71,7 +71,7 @@ fn what_is_no_filter_library_is_refused_with_a_sentence() {
         ),
     ];
     for (source, expected) in sources {
-        // One folder per library, because a library stays loaded under its path.
+        // One folder per library, because a loaded library stays loaded under its path.
         let folder = tempfile::tempdir().unwrap();
         let Some(library) = compiled(&folder, source) else { return };
         let error = refused(&library);

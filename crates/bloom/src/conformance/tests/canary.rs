@@ -1,4 +1,4 @@
-//! Filters with a seeded fault: each breaks one invariant, and the check must detect it.
+//! Filters with a seeded fault. Each filter breaks one invariant, and the check must detect this.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,7 +10,7 @@ use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 /// The fault of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// One key of many is not added.
+    /// One of many keys is not added.
     ForgetsOneKey,
     /// The result depends on the number of earlier constructions.
     CountsItsBuilds,

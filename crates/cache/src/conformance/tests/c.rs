@@ -10,7 +10,7 @@ use types::Bytes;
 use super::{build, invariants as laws, zipf};
 use crate::{BlockId, CATALOG, Cache};
 
-/// Compiles a library from this source, or from the file that it includes; `None` without a C compiler.
+/// Compiles a library from this source, or from the file that the source includes; `None` without a C compiler.
 fn compiled(folder: &TempDir, source: &str) -> Option<PathBuf> {
     compile_c(folder.path(), "cache-c", source)
 }
@@ -35,7 +35,7 @@ fn the_cache_in_c_keeps_its_laws() {
     }
 }
 
-/// The variant `sieve` follows the same paper, so both must have the same hits.
+/// The variant `sieve` follows the same paper, so both must have equal hits.
 #[test]
 fn the_cache_in_c_hits_what_the_built_in_one_hits() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,14 +18,15 @@ const BLOCK_BYTES: u64 = 1024;
 /// The capacity: a tenth of all blocks.
 pub(crate) const CAPACITY_BYTES: u64 = BLOCKS as u64 / 10 * BLOCK_BYTES;
 
-/// The results of the second half of the requests, as shares of those requests.
+/// The results of the second half of the requests, as fractions of these requests.
 pub(crate) struct Rates {
     pub(crate) hits: f64,
     /// Requests for a block that was requested before: an upper bound on the hits of any cache.
     pub(crate) repeats: f64,
 }
 
-/// Gets blocks and inserts the missed ones; the share `one_touch` of the requests are for blocks that come once.
+/// Gets blocks and inserts the missed blocks. The fraction `one_touch` of the requests is for blocks that are requested
+/// only once.
 pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     let random = &mut Xoshiro256PlusPlus::seed_from_u64(3);
     let zipf = Zipf::new(BLOCKS as f64, THETA).unwrap();
@@ -50,7 +51,7 @@ pub(crate) fn run(cache: &dyn Cache, one_touch: f64) -> Rates {
     Rates { hits: share(hits), repeats: share(repeats) }
 }
 
-/// The hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002): a block is cached if it was
+/// The hit rate of LRU by the approximation of Che, Tung and Wang (IEEE JSAC 2002). A block is cached if it was
 /// requested within the time in which the cache fills up.
 pub(crate) fn lru_hit_rate() -> f64 {
     let weights: Vec<f64> = (1..=BLOCKS).map(|rank| (rank as f64).powf(-THETA)).collect();

@@ -1,4 +1,4 @@
-//! Fences with planted faults: each breaks one invariant, and the check must detect it.
+//! Fences with seeded faults. Each fence breaks one invariant, and the check must detect this.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,7 +11,7 @@ use crate::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 /// The planted fault of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// A key equal to a separator goes to the block before it.
+    /// A key that equals a separator goes to the block before the separator.
     OffByOne,
     /// Only the first eight bytes of keys are compared.
     TrustsHeads,
@@ -36,7 +36,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Every fault, with the invariant whose check must detect it.
+    /// Every fault, with the invariant whose check must detect the fault.
     pub(crate) const ALL: [(Self, &'static str); 11] = [
         (Self::OffByOne, "seek and find answer rightly"),
         (Self::TrustsHeads, "seek and find answer rightly"),

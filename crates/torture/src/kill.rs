@@ -1,10 +1,9 @@
-//! Stores whose process is killed under load: the writers with their reports, and the check of the store that such a
-//! process leaves.
+//! Stores whose process is killed under load: the writers with their reports, and the check of the store that remains.
 //!
 //! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
-//! It reports the start of each commit and, after the store's acknowledgement, its completion. The store is checked
-//! against the reports made before the process died. A killed store continues from the state that was found, so one
-//! script covers many deaths.
+//! It reports the start of each commit. After the acknowledgement by the store, it reports the completion. The store is
+//! checked against the reports made before the process died. A killed store continues from the state that was found, so
+//! one script covers many kills.
 
 use std::any::Any;
 use std::fmt;
@@ -125,7 +124,7 @@ impl FromStr for Event {
 /// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// Reports of one process, from its start to its death.
+/// Reports of one process, from its start to its end.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// Commits in the store when the process started.
@@ -150,7 +149,7 @@ impl Ledger {
     /// Records a report of a writer, in the order of arrival.
     ///
     /// # Errors
-    /// If its number is not the next one.
+    /// If the number of the event is not the next number.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {

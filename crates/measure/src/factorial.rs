@@ -136,7 +136,7 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
 
 /// The p-value of an effect: its variation, compared with the variation of the same effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
-    // Rounding leaves a variation of this size, even if an effect does not exist, and a rest of this size if all rounds
+    // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
     // are equal.
     const ROUNDING: f64 = 1e-24;
     if explained <= ROUNDING {

@@ -26,7 +26,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// The eviction policy of a cache of the catalog; `None` if no form is known.
+    /// The eviction policy of a cache of the catalog; `None` if there is no closed form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),

@@ -22,7 +22,7 @@ const PAGES: [usize; 2] = [512, 4096];
 pub(crate) enum FileChange {
     /// One bit is inverted.
     Flip { at: usize, bit: u8 },
-    /// One byte has another value.
+    /// One byte gets another value.
     Set { at: usize, byte: u8 },
     /// A page reads as zeros.
     Zero { at: usize, len: usize },

@@ -122,7 +122,7 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Indexes of the other files of the same kind.
+    /// Indexes of the other files of this kind.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)

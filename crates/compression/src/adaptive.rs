@@ -1,9 +1,9 @@
-//! A selector by trial: at intervals a light and a dense codec both compress a block, and the better one compresses
-//! the blocks up to the next trial.
+//! A selector by trial. At intervals, a light and a dense codec both compress a block, and the better codec compresses
+//! the blocks until the next trial.
 //!
 //! A trial costs several times as much as compressing the block once, so trials become rarer while their results stay
-//! the same. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over
-//! the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run repeats; this
+//! equal. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over the
+//! light codec. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run can repeat. This
 //! selector adapts to the data.
 
 use std::marker::PhantomData;

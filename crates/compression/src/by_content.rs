@@ -1,7 +1,7 @@
 //! A selector by the kind of content: text, other structured bytes, or already compressed bytes.
 //!
-//! This is the choice "by block content" of the cs265 document (section 2.7.4). The share of printable bytes and the
-//! entropy of the first 4 KiB determine the kind.
+//! The choice "by block content" of the cs265 document (section 2.7.4). The fraction of printable bytes and the entropy
+//! of the first 4 KiB determine the kind of content.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! A selector by the entropy of a block's first bytes: no codec if they look random, else a lighter codec for small
-//! blocks and a denser one for large blocks.
+//! A selector by the entropy of a block's first bytes. It uses no codec if they look random, else a lighter codec for
+//! small blocks and a denser codec for large blocks.
 //!
-//! This is the choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
+//! The choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! A selector by the level of the tree: cheap codecs for the upper levels, where data is young and soon rewritten,
-//! and dense codecs for the lower levels, which contain most of the data.
+//! A selector by the level of the tree. The upper levels, whose data are young and soon rewritten, use cheap codecs.
+//! The lower levels, which contain most of the data, use dense codecs.
 //!
-//! This is the level table of the cs265 document (section 2.7.3). The document prints two different tables; here the
-//! table is a parameter.
+//! The level table of the cs265 document (section 2.7.3). The document prints two different tables. Here the table is a
+//! parameter.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ impl Compression for ByLevel {
         samples: &[&[u8]],
         dictionaries: &mut Dictionaries,
     ) -> Option<Arc<dyn Compression>> {
-        // A table stays at the level for which it was written, so its codec is the one of that level.
+        // A table stays at the level for which it was written, so its codec is the codec of that level.
         self.codec(level).learn(level, samples, dictionaries)
     }
 }

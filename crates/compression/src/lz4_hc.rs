@@ -19,12 +19,12 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
 /// The maximum compression level.
 const MAX_LEVEL: i32 = 12;
 
-/// The size in bytes of the state that the library makes for each block: hash tables and chains
+/// The size in bytes of the state that the library allocates for each block: hash tables and chains
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The level from which the library parses optimally, and the size in bytes of the table that this takes: prices of
-/// 4,099 positions with sixteen bytes each.
+/// The level from which on the library parses optimally, and the size in bytes of its table for this: prices of 4,099
+/// positions with sixteen bytes each.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 

@@ -4,10 +4,10 @@
 //! Compression and decompression contexts are created once and kept, because creating one costs tens of microseconds,
 //! more than a block does. Source of the format: RFC 8878.
 //!
-//! With a dictionary, blocks refer to strings that are frequent in their table, and need not store the byte
-//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks
-//! of a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of
-//! Relative Lempel-Ziv Dictionaries", WWW 2016), and stored in the table once.
+//! With a dictionary, blocks refer to strings that are frequent in their table. They need not store the byte
+//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks of
+//! a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of Relative
+//! Lempel-Ziv Dictionaries", WWW 2016), and stored once in the table.
 //!
 //! ```text
 //! block with a dictionary   u8 number of the table's dictionary, frame
@@ -50,7 +50,8 @@ const MOST_SAMPLES: usize = 32;
 /// The minimum bytes of a table per byte of dictionary, below which a dictionary does not pay.
 const LEAST_SAMPLES: usize = 8;
 
-/// The valid sizes of a dictionary: below, the trainer fails; above, it does not fit where blocks are small.
+/// The valid sizes of a dictionary. With a smaller size, the trainer fails. A larger dictionary does not fit if blocks
+/// are small.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -186,7 +187,7 @@ struct Learnt {
 }
 
 impl Compression for Learnt {
-    /// None, because its blocks need the dictionaries of the table.
+    /// Returns `None`, because blocks of this codec need the dictionaries of the table.
     fn tag(&self) -> Option<u8> {
         None
     }

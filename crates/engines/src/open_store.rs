@@ -51,7 +51,7 @@ impl OpenStore {
         Ok(Self { engine, opening, store })
     }
 
-    /// Closes the store: makes everything durable, stops background work, and releases its files.
+    /// Closes the store: makes all writes durable, stops background work, and releases its files.
     ///
     /// # Errors
     /// The error of the engine.
@@ -84,7 +84,7 @@ impl OpenStore {
         &*self.store
     }
 
-    /// The counters and sizes of the store at this moment.
+    /// The current counters and sizes of the store.
     pub fn stats(&self) -> EngineStats {
         self.store.stats()
     }

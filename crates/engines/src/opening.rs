@@ -9,7 +9,7 @@ use crate::options::EngineOptions;
 /// The parameters with which an engine opens a store.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The directory of the store. It exists.
+    /// The directory of the store. The directory exists.
     pub directory: PathBuf,
     /// The whole design, for an engine that [reads it](crate::Engine::reads_whole_design).
     pub design: Design,

@@ -9,8 +9,8 @@ use crate::counting::most_held;
 /// Bytes of memory that a reader may allocate at once for each byte of the input.
 const BYTES_PER_BYTE: usize = 64;
 
-/// The limit of CPU time for one input: far above every input that terminates, on any machine and with sanitizers, and
-/// far below an endless loop.
+/// The limit of CPU time for one input. It is far above every input that terminates, on any machine and with
+/// sanitizers, and far below an endless loop.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Runs `work` on an input of `input_bytes` and returns its result.

@@ -1,4 +1,4 @@
-//! The search for a broken invariant without a fuzzer: it runs the corpus and seeded changes of it.
+//! The search for a broken invariant without a fuzzer. It runs the corpus and seeded mutations of the corpus.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ pub struct Hunt {
     pub seed: u64,
     /// The number of changed inputs.
     pub changes: usize,
-    /// The wall time that one input may take; other processes run on the machine too.
+    /// The wall time that one input may take. Other processes run on the machine too.
     pub patience: Duration,
 }
 

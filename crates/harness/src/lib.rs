@@ -1,6 +1,7 @@
-//! `lsmbench`: experiments on LSM-trees, from the command line, with components of this repository and of others.
+//! `lsmbench`: runs experiments on LSM-trees from the command line. Components come from this repository or from other
+//! crates.
 //!
-//! A crate with a component of its own needs only this crate: [`Workbench`] runs the program with the component, and the
+//! A crate with its own component needs only this crate: [`Workbench`] runs the program with the component, and the
 //! crates of the axes are re-exported here.
 
 #[doc(hidden)]
@@ -154,7 +155,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     })
 }
 
-/// The exit code of a command that may have been interrupted; `is_good` is its answer.
+/// The exit code of a command that may have been interrupted. `is_good` is the answer of the command.
 fn ended(is_good: bool) -> u8 {
     match is_good {
         true if interrupt::is_requested() => INTERRUPTED,

@@ -1,5 +1,5 @@
-//! The instruments: a cheap clock, counters of the CPU, latency histograms, the order in which trials run, and the
-//! comparison of two sets of trials.
+//! The instruments: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
+//! sets of trials.
 //!
 //! [`allocation`] counts the allocations of threads, [`probe`] reads the kernel's figures about the process.
 //!

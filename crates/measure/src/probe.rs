@@ -1,4 +1,4 @@
-//! The kernel's figures about this process and its machine.
+//! The kernel's statistics about this process and its machine.
 
 use std::fs;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
     Some(file_system.f_bavail * file_system.f_frsize)
 }
 
-/// The free share of the file system of `folder`, or of the nearest existing folder above it.
+/// The free fraction of the file system of `folder`, or of the nearest existing folder above it.
 pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)

@@ -13,9 +13,8 @@ pub struct Ranked {
     pub comparison: Comparison,
 }
 
-/// Compares every candidate with the baseline and orders them by their median ratio, the best first; those
-/// without a ratio come last, in the order given. Where neither direction is better, the order is that of
-/// the candidates.
+/// Compares every candidate with the baseline and orders the candidates by their median ratio, best first. Candidates
+/// without a ratio come last, in the given order. If neither direction is better, the order is that of the candidates.
 pub fn rank(baseline: &Sample, candidates: &[Sample], better: Better, criteria: &Criteria) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .iter()

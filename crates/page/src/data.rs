@@ -1,4 +1,4 @@
-//! The data of a page, as its script reads them.
+//! The data of a page, in the form that its script reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// By number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
+    /// For each number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -218,7 +218,7 @@ fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
     all.iter().find(is_it)
 }
 
-/// The sentences of the run, or those that its rows give.
+/// The sentences of the run, or sentences made from its rows.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];
@@ -249,7 +249,7 @@ fn shortened(manifest: &Manifest) -> Manifest {
     manifest
 }
 
-/// The rows of `verdicts.csv` whose names are those of configurations.
+/// The rows of `verdicts.csv` whose names are names of configurations.
 fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<VerdictData> {
     let place = |names: &[String], name: &str| names.iter().position(|of| of == name);
     let verdict = |row: &Row| {

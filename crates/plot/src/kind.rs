@@ -1,4 +1,4 @@
-//! The kinds of chart: the conversion of rows to points, and the drawing of the points.
+//! The kinds of chart. A kind converts rows to points, and draws the points.
 
 use catalog::{Catalog, Choice, Variant};
 
@@ -6,7 +6,7 @@ use crate::painter::Painter;
 
 /// A kind of chart.
 ///
-/// Contract: the same points give the same drawing.
+/// Contract: equal points give equal drawings.
 pub trait ChartKind: Send + Sync {
     /// The conversion of rows to points.
     fn form(&self) -> Form;
@@ -79,7 +79,7 @@ impl Form {
     /// The built-in kind of the form.
     ///
     /// # Panics
-    /// Never: the catalog has a kind for each form.
+    /// Never fails, because the catalog has a kind for each form.
     pub fn choice(self) -> Choice {
         KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
     }

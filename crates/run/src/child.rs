@@ -61,7 +61,7 @@ pub(super) fn run_trial(
     }
 }
 
-/// Whether a line is a message for this process. A message is a JSON object; any other line comes from the library of
+/// Whether a line is a message for this process. A message is a JSON object. Any other line comes from the library of
 /// an engine.
 fn is_message(line: &str) -> bool {
     line.starts_with('{')
@@ -72,8 +72,8 @@ struct Process {
     child: Child,
     /// The lines of its standard output.
     lines: Receiver<String>,
-    /// The write end of the process's standard input. The process exits when it is closed, also by the death of this
-    /// process.
+    /// The write end of the process's standard input. The process exits when it is closed, including by the death of
+    /// this process.
     _lifeline: ChildStdin,
 }
 
@@ -93,7 +93,7 @@ impl Process {
             // A closed receiver needs no more lines.
             lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
         });
-        // The process has allocated no memory yet, because it waits for its specification.
+        // The process has not allocated memory yet, because it waits for its specification.
         if let Some(limit) = limit {
             limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
         }

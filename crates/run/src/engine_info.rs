@@ -1,4 +1,4 @@
-//! The description of the engine of a configuration, for the start of a run and the manifest.
+//! The description of the engine of a configuration, for the output at the start of a run and for the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
@@ -22,7 +22,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     })
 }
 
-/// The lines that introduce an engine before a run: its version, its library, and its options for the terms of the
+/// The lines that describe an engine before a run: its version, its library, and its options for the settings of the
 /// design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
     let version = info.version.as_deref().unwrap_or("version known after the first trial");

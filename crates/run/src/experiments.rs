@@ -66,7 +66,7 @@ pub enum Ending {
     Interrupted,
 }
 
-/// Runs experiments one after the other. All of them are checked before the first one starts.
+/// Runs experiments one after the other. All experiments are checked before the first one starts.
 pub fn run_all(configs: &[PathBuf], options: &RunOptions) -> Outcome<Ending> {
     let experiments: Vec<Experiment> =
         configs.iter().map(|path| Experiment::load(path, &options.overrides)).collect::<Outcome<_>>()?;
@@ -366,7 +366,7 @@ impl<'a> Run<'a> {
             let again = if turn.again { " (noise)" } else { "" };
             progress.begin(format!("{}{again}", cell.label), trial + 1, phases);
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
-                // An engine that may reject an option of its configuration ends only this configuration.
+                // If the engine may reject an option, the error ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
@@ -391,8 +391,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// The remaining trials, in order: rounds of all configurations, with each baseline twice per round where noise is
-    /// measured.
+    /// The remaining trials, in order. They are rounds of all configurations. If noise is measured, each round has
+    /// every baseline twice.
     fn turns(&self, books: &Books) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
@@ -472,7 +472,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Writes the rows of a trial, and reports those that exceed a bound for the first time.
+    /// Writes the rows of a trial. Reports a row that exceeds a bound, the first time for each bound.
     fn store(
         &self,
         cell: &Cell,
@@ -599,7 +599,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Whether the first of these trials is the last one of its round, without the failed configurations.
+/// Whether the first of these trials is the last trial of its round. Failed configurations do not count.
 fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)
@@ -643,7 +643,7 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     Err(Problem::at(path, Some(1), message))
 }
 
-/// A folder with its files on one line: `results/x/  (runs.csv, manifest.json)`.
+/// A folder with its files on one line, such as `results/x/  (runs.csv, manifest.json)`.
 fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
     let names: Vec<_> =
         files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();

@@ -1,7 +1,7 @@
 //! Runs of experiments: the sweep in the parent process, each trial in a new child process.
 //!
 //! [`run_all`] checks all experiments, interleaves their trials in mirrored rounds, starts the process of each trial,
-//! writes its rows, and ends with charts and the verdict. A run that was interrupted can be resumed.
+//! and writes its rows. At the end, it draws the charts and prints the verdict. An interrupted run can be resumed.
 
 mod child;
 mod closed_rounds;

@@ -78,7 +78,7 @@ pub(super) fn begin(
     manifest
 }
 
-/// The sources of timing noise on this machine. They do not affect counters.
+/// The sources of timing noise on this machine, as warnings. They do not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -134,7 +134,8 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// The catalogs and kinds of a configuration: its engine or subject, and the choices of its design and its work.
+/// The catalogs and kinds that a configuration uses: its engine or subject, and the choices of its design and its
+/// workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -169,7 +170,7 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// The kind of a choice in TOML: the kind of its table, or the name of a label.
+/// The kind of a choice in TOML: the kind in its table, or the name in its label.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

@@ -1,4 +1,5 @@
-//! The progress of a run with the remaining time: one bar on a terminal, one line per round of trials elsewhere.
+//! The progress of a run with the remaining time. A terminal shows one bar. Any other output gets one line per round of
+//! trials.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -22,7 +23,7 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
-    /// The number of all and of finished trials of this run.
+    /// The number of trials of this run: all, and finished.
     trials: usize,
     trials_done: usize,
     /// The estimated seconds of all and of finished trials.
@@ -57,7 +58,7 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run: its rounds, its trials, and their estimated seconds.
+/// The size of a run: its rounds, its trials, and the estimated seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,
@@ -112,7 +113,7 @@ impl Progress {
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Removes trials that will not run because their configuration failed, with their estimated seconds.
+    /// Removes trials that will not run because their configuration failed, together with their estimated seconds.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
@@ -142,7 +143,7 @@ impl Progress {
         }
     }
 
-    /// The state of the run: `round 3 of 6, 12 trials of 24, 18 s left`.
+    /// The state of the run, such as `round 3 of 6, 12 trials of 24, 18 s left`.
     fn state(&self, seconds: f64) -> String {
         let Self { rounds, trials, trials_done, .. } = self;
         let left = in_words(self.seconds_left(seconds));

@@ -1,4 +1,4 @@
-//! The keys of the tree for the names of a server: strings, hashes and the fields of hashes.
+//! The keys of the tree that stand for the names of a server: strings, hashes and the fields of hashes.
 //!
 //! | key of the tree | meaning |
 //! |---|---|

@@ -1,12 +1,12 @@
-//! Files in the memory of the process. They are the fastest possible storage, and the base of crash tests because they
-//! track durability.
+//! Files in the memory of the process. They are the fastest possible storage. They are also the base of crash tests,
+//! because they track durability.
 //!
-//! For every file they track the number of synced bytes, and for every name whether its directory was synced since.
-//! [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model is the
-//! weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
-//! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes of one
-//! name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which were
-//! never written.
+//! For every file, the number of synced bytes is tracked. For every name, it is tracked whether its directory was
+//! synced since. [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model
+//! is the weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of
+//! Crafting Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes
+//! of one name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which
+//! were never written.
 
 mod content;
 mod names;
@@ -50,7 +50,7 @@ pub struct Memory {
 /// Fate of unsynced bytes and names at a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsynced {
-    /// All are lost.
+    /// All unsynced bytes and names are lost.
     Dropped,
     /// All survive, as after a process death on a running machine.
     Kept,
@@ -82,9 +82,9 @@ impl Memory {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// The disk after a power failure at this point. Synced bytes under durable names survive; `unsynced` decides
-    /// about the rest. The result is a separate disk on which everything is durable and nothing is locked. This disk
-    /// is unchanged.
+    /// The disk after a power failure at this point. Synced bytes under durable names survive. `unsynced` decides about
+    /// all other bytes and names. The result is a separate disk on which everything is durable and nothing is locked.
+    /// This disk is unchanged.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();
@@ -102,7 +102,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Hash of all names and bytes: equal disks have equal hashes.
+    /// Hash of all names and bytes. Equal disks have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();

@@ -74,7 +74,7 @@ impl PreadFile {
     fn open(path: &Path, advice: Expected) -> Result<Self, StorageError> {
         let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
         if advice == Expected::Random {
-            // Answers are the same if the kernel ignores the advice.
+            // Answers are equal if the kernel ignores the advice.
             let _ = fadvise(&file, 0, None, Advice::Random);
         }
         Ok(Self { file, path: path.to_owned(), len })

@@ -46,7 +46,7 @@ impl Recording {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Number of steps so far, which is the position of the next one.
+    /// Number of steps so far, which is the position of the next step.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }

@@ -109,7 +109,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether it is probed with keys, as it was built; otherwise with hashes only.
+    /// Whether the filter is probed with keys, as it was built. Otherwise it is probed only with hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -122,8 +122,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// The answers for all hashes, or for the keys of these hashes where the filter is probed with keys; `batch` hashes
-    /// at a time, or one by one.
+    /// The answers for all hashes, or for the keys of these hashes if the filter is probed with keys. `batch` hashes
+    /// are probed at a time, or one by one.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -331,7 +331,7 @@ impl Probes {
             for (hash, given) in timed.iter().zip(given.iter()) {
                 let is_right = match way.is_present {
                     true => *given,
-                    // One answer per hash, single or in a batch; a key that is present by chance does no harm.
+                    // One answer per hash, single or in a batch. A key that is present by chance does no harm.
                     false => *given == tested.may_contain(*hash),
                 };
                 slice.answers.expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));

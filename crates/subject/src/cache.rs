@@ -1,8 +1,8 @@
 //! The block cache under test: hit rate and time per request, next to the hit rate of an optimal cache.
 //!
-//! A request that misses is followed by an insert, as in a tree. The first half of the requests warms the cache and is
-//! not measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
-//! reference count of its own, and its bytes identify it.
+//! An insert follows a request that misses, as in a tree. The first half of the requests warms the cache and is not
+//! measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
+//! separate reference count, and its bytes identify it.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -229,7 +229,7 @@ impl Hits {
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
-        // Some policies keep a block permanently only when it is requested again.
+        // Some policies keep a block permanently only if it is requested again.
         for _ in 0..2 {
             self.ask(cache, &all, &hits)(0..all.len());
         }
@@ -275,7 +275,7 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// The identifier of a block with this name: 256 neighbours are in one table.
+/// The identifier of a block with this name. 256 neighbouring blocks are in one table.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
 }

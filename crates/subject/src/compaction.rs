@@ -1,5 +1,5 @@
-//! The compaction policy under test: a simulated tree grows, and its written bytes and runs are counted. The policy is
-//! the one that trees use; there are no bytes and no clock.
+//! The compaction policy under test. A simulated tree grows, and its written bytes and runs are counted. The policy is
+//! the one that trees use. There are no real bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// The values of the policy's closed form, where it has one.
+    /// The values of the closed form of the policy, if the policy has one.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

@@ -1,5 +1,5 @@
 //! The codec under test: compressed size, and the speed of compression and decompression. All blocks belong to one
-//! table: a codec with a dictionary trains it on the first of them, and the dictionary counts as stored bytes.
+//! table. A codec with a dictionary trains it on the first blocks, and the dictionary counts as stored bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec with its decompressor, as for one table.
+/// A codec with its decompressor, used for one table.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
@@ -80,7 +80,7 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` on the first blocks, on as many bytes as it wants.
+    /// Trains `codec` on as many bytes of the first blocks as it requests.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -166,8 +166,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// The memory that a codec takes to compress blocks one after the other, without these blocks and their output: its
-    /// state between blocks, and its temporary allocations. `None` if allocations are not counted.
+    /// The memory that a codec takes to compress blocks one after the other, without the blocks and their output. It
+    /// includes the state that the codec keeps between blocks, and its temporary allocations. `None` if allocations are
+    /// not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -1,4 +1,4 @@
-//! The contents of blocks for tests of a codec: values, keys, integers, or the bytes of a file.
+//! The contents of blocks for codec tests: values, keys, integers, or the bytes of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(crate) trait Contents: Send + Sync {
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All contents. The first is the default.
+/// All contents. The first contents are the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",

@@ -1,4 +1,5 @@
-//! The fence under test: the search from a key to its block, by size, single, in batches, and for both ends of scans.
+//! The fence under test: the search from a key to its block, by size. Searches are single, in batches, and for both
+//! ends of scans.
 //!
 //! The table has two keys per block, at random places. Probes are its keys, drawn again for every slice, so that
 //! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory at no cost,
@@ -97,11 +98,11 @@ impl Build<dyn Subject> for Searches {
 enum Way {
     /// Each begins without the result of the previous one.
     Independent,
-    /// Each waits for the previous one, because its key depends on the block that was found.
+    /// Each search waits for the previous one, because its key depends on the block that was found.
     Dependent,
     /// Many searches in one call.
     Batch,
-    /// In pairs: for the start of a scan and for its end.
+    /// Searches in pairs: for the start of a scan and for its end.
     Range,
 }
 
@@ -204,8 +205,8 @@ impl Searches {
         answers: &mut Answers,
     ) -> Result<Timing, Fault> {
         let batch = self.0.batch.0 as usize;
-        // The compiler cannot know that it is 0, so it cannot remove the dependence of the next probe on the last
-        // answer.
+        // The compiler cannot know that this value is 0, so it cannot remove the dependence of the next probe on the
+        // last answer.
         let nothing = black_box(0);
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         bench.slices(plan, answers, |count, slice| {
@@ -270,7 +271,7 @@ fn search_all(
     Ok(())
 }
 
-/// The loops of [`search_all`] with only a read of each key in place of the search.
+/// The loops of [`search_all`], with only a read of each key instead of the search.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -296,7 +297,7 @@ struct Probes {
 }
 
 impl Probes {
-    /// Random keys of the table. With a `stretch` every other key lies that many blocks after the previous one, or at
+    /// Random keys of the table. With a `stretch`, every other key is `stretch` blocks after the previous key, or at
     /// the end of the table.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
@@ -331,7 +332,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys, each a slice of the same memory.
+    /// All keys. Each key is a slice of the same memory.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }

@@ -28,7 +28,7 @@ impl Task {
         }
     }
 
-    /// The task as TOML, with all defaults written out; it reads back as the same task.
+    /// The task as TOML, with all defaults. The TOML parses to an equal task.
     pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
@@ -85,7 +85,7 @@ impl Task {
         table
     }
 
-    /// The reason why the value at a path of the design is not read; `None` if it is.
+    /// The reason why the value at a path of the design is not read; `None` if it is read.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

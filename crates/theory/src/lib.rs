@@ -1,15 +1,16 @@
-//! The expectations of theory for a tree, in closed form: small pure functions, each with its source and derivation.
+//! The theoretical expectations for a tree, in closed form. Each is a small pure function with its source and
+//! derivation.
 //!
 //! * [`Growth`]: the write amplification, levels and runs of a compaction policy after a number of flushes.
 //!   Exact where a form is known, otherwise from the compaction simulator.
 //! * [`least_writes`]: the fewest bytes that any schedule with a number of runs writes.
 //! * [`Fluid`]: the textbook's cost model of a tree with T, K and Z: levels, writes, lookups, space.
 //! * [`RunView`]: the data blocks that a lookup reads, from the existing runs and their filters.
-//! * [`Popularity`]: the share of requests of each key or block; [`Eviction`] and
-//!   [`best_static_share`](Popularity::best_static_share): the hit rate of a cache under it.
+//! * [`Popularity`]: the fraction of requests for each key or block; [`Eviction`] and
+//!   [`best_static_share`](Popularity::best_static_share): the resulting hit rate of a cache.
 //!
-//! The expected false positives of a filter come from the filter itself, and the best hit rate on a recorded trace from
-//! the cache's simulator (Belady).
+//! The expected false positives of a filter come from the filter itself. The best hit rate on a recorded trace comes
+//! from the simulator of caches (Belady).
 
 mod fluid;
 mod forms;

@@ -1,9 +1,9 @@
-//! Corruption of every part of every file of a store. Each corrupted image is verified, opened and read completely.
+//! Corrupts every part of every file of a store. Each corrupted image is verified, opened and read completely.
 //!
 //! A seeded history leaves four stores: a closed store, a store whose process died, a store that continued after one
-//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one at a time or two at
-//! once. Each image is verified, opened, read through every read path, written to, closed and opened again. It is also
-//! opened without the corrupted files (quarantine).
+//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one or two at a time. Each
+//! image is verified, opened, read through every read path, written to, closed and opened again. It is also opened
+//! without the corrupted files (quarantine).
 
 mod corruption;
 mod inspection;

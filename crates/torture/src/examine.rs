@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash and checks it: first the invariants that need no knowledge of promises, then
-//! the promises.
+//! Opens a store on a disk after a crash and checks it. It first checks the invariants that hold without knowledge of
+//! promises, and then the promises.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -33,16 +33,16 @@ pub(crate) struct Recovered {
 /// State of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
-    /// It does not exist, or is an empty directory.
+    /// The store does not exist, or is an empty directory.
     Absent,
-    /// It exists and is rejected as a store, with this error.
+    /// The directory exists and is rejected as a store, with this error.
     Refused(String),
-    /// It is a store with content of this digest.
+    /// The store has content with this digest.
     Whole(u128),
 }
 
-/// Opens the store on `disk`, compares all read paths, then writes to it and opens it again. `copies` is the number of
-/// checkpoints to examine.
+/// Opens the store on `disk`, compares all read paths, then writes to the store and opens it again. `copies` is the
+/// number of checkpoints to examine.
 pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
     catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
@@ -61,7 +61,7 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     fn run(&self, copies: usize) -> Result<Recovered, Violation> {
-        // On a disk without the directory, or with an empty one, the store was never created.
+        // On a disk without the directory, or with an empty directory, the store was never created.
         if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }

@@ -97,7 +97,8 @@ impl Script {
         content
     }
 
-    /// Number of commits that leaves content of this digest; of several candidates the nearest to `near`.
+    /// Number of commits that leaves content with this digest. Of several candidates, the one nearest to `near` is
+    /// returned.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -105,8 +106,8 @@ impl Script {
         })
     }
 
-    /// Minimum and maximum number of commits within bounds that leave content of this digest. They differ if commits
-    /// change nothing.
+    /// Minimum and maximum number of commits, within bounds, that leave content with this digest. They differ if
+    /// commits change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,

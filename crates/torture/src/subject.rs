@@ -48,7 +48,7 @@ pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
 
-    /// Opens the store in `directory` without the corrupted files, and returns one line for each of those.
+    /// Opens the store in `directory` without the corrupted files. Returns one line for each corrupted file.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,

@@ -19,7 +19,7 @@ const REPEATS: usize = 5;
 /// The keys that the measured phase finds.
 const KEYS: u64 = 1_000_000;
 
-/// The workload of the measurement: uniform gets of 16-byte keys, closed loop, one thread.
+/// The workload of the measurement: uniform gets of 16-byte keys in a closed loop, by one thread.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -32,8 +32,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the cost for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
-/// timeline of intervals of `interval_ns` nanoseconds.
+/// Measures the overhead for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
+/// timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();

@@ -1,4 +1,4 @@
-//! The timed loop: the threads of a phase, each with the operations of its stream.
+//! The timed loop. Each thread of a phase runs the operations of its stream.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -115,7 +115,7 @@ struct Shared<'a> {
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
-    /// Set by the first thread that fails, so that the others end as well.
+    /// Set by the first thread that fails, so that the other threads end as well.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
@@ -257,7 +257,7 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// Runs one thread's part of the warm-up. Only its answers are kept, and they are checked like all others.
+    /// Runs one thread's part of the warm-up. Only its answers are kept. They are checked like all other answers.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -283,7 +283,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
+    /// Waits until all threads have finished their part of the warm-up. Discards the measurements of the warm-up.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -317,7 +317,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
+    /// The time at which the next operation of a replay is due, in nanoseconds after the start. `None` if it was not
+    /// recorded.
     due_ns: Option<u64>,
 }
 
@@ -368,7 +369,7 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Runs one operation when it is due, and times it if it is sampled.
+    /// Runs one operation when it is due. Times the operation if it is sampled.
     #[inline]
     fn operate(
         &mut self,
@@ -447,7 +448,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Closes the current interval, and finds the one in which the last operation ended.
+    /// Closes the current interval, and finds the interval in which the last operation ended.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;

@@ -1,9 +1,9 @@
-//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, measures, checks the
-//! answers, reports.
+//! Runs one trial of one configuration in a separate process. It opens a store, runs the phases, measures them, checks
+//! the answers, and reports.
 //!
-//! The parent writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and reads
-//! [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but no
-//! experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the cost of the
+//! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
+//! reads [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but
+//! no experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the overhead of the
 //! measurement itself ([`harness_cost`], [`seam_costs`]).
 
 mod caches;

@@ -1,5 +1,5 @@
-//! The connection of a process of this program to its parent: standard input, which ends when the parent closes it or
-//! dies.
+//! The connection of a process of this program to its parent. It is standard input, which ends when the parent closes
+//! it or dies.
 
 use std::io::{BufRead, Read};
 
@@ -21,7 +21,7 @@ pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
 
 /// Ends the process when standard input ends.
 fn end_with_the_starter() {
-    // The parent has closed its end, or the read failed: this process is no longer needed.
+    // The parent has closed its end, or the read failed. This process is then no longer needed.
     let _ = std::io::stdin().lock().read(&mut [0]);
     std::process::exit(1);
 }

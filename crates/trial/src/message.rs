@@ -71,7 +71,7 @@ pub enum Message {
     Failed(String),
 }
 
-/// Parses a line as either side would, and writes it as JSON again. `None` if it cannot be parsed.
+/// Parses a line as either side would, and writes it as JSON again. `None` if the line cannot be parsed.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();

@@ -30,7 +30,7 @@ pub(super) struct PhaseReport<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase, kept until all answers of the trial are known to be right.
+/// The rows and latencies of a phase. They are kept until all answers of the trial are known to be right.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,
@@ -38,7 +38,7 @@ pub(super) struct PhaseRows {
     pub(super) wrong: u64,
     checked: u64,
     is_open: bool,
-    /// The rows of `runs.csv`: one per kind of operation, then that of all.
+    /// The rows of `runs.csv`: one row per kind of operation, followed by the row of all operations.
     pub(super) rows: Vec<Measurements>,
     /// The rows of `timeline.csv`.
     pub(super) timeline: Vec<Measurements>,
@@ -127,7 +127,7 @@ impl PhaseReport<'_> {
             row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
             row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
         }
-        // Only kinds of operations that look up keys have these columns.
+        // Only operations that look up keys have these columns.
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
         }
@@ -167,7 +167,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Sets the values that the store reports, and those that are known without it.
+    /// Sets the values that the store reports, and values that are known without the store.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -302,7 +302,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row, and removes all other columns than those of its file.
+/// Fills in the derived columns of a row. Removes all columns that are not in its file.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

@@ -80,7 +80,8 @@ impl StepContext<'_> {
         (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, self.clock.now()))
     }
 
-    /// Opens a checkpoint, compares its content with the expected one, and removes it. Returns the first difference.
+    /// Opens a checkpoint, compares its content with the expected content, and removes the checkpoint. Returns the
+    /// first difference.
     fn check_copy(self, store: &OpenStore) -> TrialResult<Option<String>> {
         let directory = self.copy();
         let copy = store.open_copy(&directory)?;
@@ -91,8 +92,8 @@ impl StepContext<'_> {
     }
 }
 
-/// The outcome of a call that an engine may lack. Experiments are checked before they run, so that this is an error of a
-/// library that lacks a function of its engine.
+/// The outcome of a call that an engine may lack. Experiments are checked before they run. A missing call is therefore
+/// an error of a library that lacks a function of its engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine has no call for step = \"{}\"", step.name()).into())

@@ -1,4 +1,4 @@
-//! The state in which a phase meets the store, as far as it follows from the phases before it.
+//! The state of a store at the start of a phase, as far as it follows from the phases before.
 
 use workload::{CacheState, Phase, StoreStep};
 

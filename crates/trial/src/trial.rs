@@ -1,5 +1,5 @@
-//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, checks the answers,
-//! reports.
+//! Runs one trial of one configuration in a separate process. It opens a store, runs the phases, checks the answers,
+//! and reports.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -73,7 +73,7 @@ fn tree_mode(mode: RunMode) -> Mode {
 
 /// The options with which the store of a trial is opened.
 fn opening(spec: &TrialSpec) -> Opening {
-    // A fixture has the same bytes in every build, if the mode allows it.
+    // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &spec.configuration.design);
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
@@ -170,7 +170,7 @@ impl Trial {
             self.store = caches::set(cache, self.store, &self.spec.directory)?;
             self.state.prepare(cache);
             extent = match (self.spec.mode, phase.phase().rate) {
-                // Where no time is measured, no operation waits for its start.
+                // If no time is measured, no operation waits for its start.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
                 (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
@@ -220,7 +220,7 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Takes the step of a phase. It has no answers, so that the expected content stays as it is.
+    /// Takes the step of a phase. A step has no answers, so the expected content stays unchanged.
     fn step(
         mut self,
         number: usize,
@@ -259,8 +259,8 @@ impl Trial {
         Ok(self)
     }
 
-    /// Runs a phase at several rates in turn, each on the store of the previous one after compaction has finished. The
-    /// rows are those of the highest rate that the store sustains.
+    /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
+    /// compaction has finished. The rows are those of the highest rate that the store sustains.
     fn search(
         &mut self,
         number: usize,
@@ -285,7 +285,7 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Runs a phase and records all measurements of it.
+    /// Runs a phase and records all its measurements.
     fn measure(
         &self,
         number: usize,
@@ -328,7 +328,7 @@ impl Trial {
         })
     }
 
-    /// The share of the store's files in the page cache, if time is measured and they are on storage.
+    /// The fraction of the store's files in the page cache, if time is measured and the files are on storage.
     fn page_cache_share(&self) -> Option<f64> {
         match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
@@ -343,7 +343,8 @@ impl Trial {
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
-    /// Waits for flushes and compactions, unless the phase leaves them to the next one. In counted mode none is left.
+    /// Waits for flushes and compactions, unless the phase leaves them to the next phase. In counted mode, none are
+    /// left.
     fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
             return Ok(None);
@@ -379,7 +380,7 @@ impl Trial {
         Ok(checked.extent)
     }
 
-    /// Makes the rows of a phase, and records the state in which it leaves the store.
+    /// Makes the rows of a phase, and records the state of the store after the phase.
     fn report(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -414,7 +415,7 @@ impl Trial {
         }
     }
 
-    /// The report of the trial. A store with one wrong answer has no numbers at all.
+    /// The report of the trial. A store with a wrong answer has no measurements at all.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -489,7 +490,7 @@ impl Trial {
         let interval_ns = self.spec.interval_ns;
         let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            // Samples keep to the bounds of intervals, even if one takes long.
+            // Samples keep to the bounds of intervals, even if a sample takes long.
             std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
             elapsed_ns = self.clock.ns_between(start, self.clock.now());
             if elapsed_ns >= told_ns {

@@ -1,4 +1,5 @@
-//! The resources that the trial process has used so far: CPU time, hardware events, memory, bytes from and to storage.
+//! The resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from and to
+//! storage.
 
 use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
@@ -21,7 +22,7 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Starts counting. Call it before the store starts its threads, because only threads started later are counted.
+    /// Starts counting. Call this before the store starts its threads, because only threads started later are counted.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),

@@ -1,4 +1,4 @@
-//! The warm-up of a phase: its threads run operations that are not measured, until a given amount is done.
+//! The warm-up of a phase. Its threads run operations that are not measured, until a given amount is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(super) trait Gate: Sync {
 }
 
 impl<'a> WarmingUp<'a> {
-    /// The warm-up of a phase, if it has one. Where no time is measured, a warm-up cannot end by time.
+    /// The warm-up of a phase, if it has one. If no time is measured, a warm-up cannot end by time.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
@@ -80,7 +80,7 @@ impl<'a> WarmingUp<'a> {
         self.begun.into_inner()
     }
 
-    /// Ends the warm-up when its time has come. Returns at the latest when `phase_is_over`.
+    /// Ends the warm-up when its time is over. Returns at the latest when `phase_is_over`.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,

@@ -12,7 +12,7 @@ use workload::Scan;
 use super::stores;
 use crate::{Codec, Engine, OpenStore, Opening, Store};
 
-/// Builds one more engine of the same kind.
+/// Builds another engine of the same kind.
 pub(crate) type Make<'a> = &'a dyn Fn() -> Box<dyn Engine>;
 
 /// A check of one invariant for an engine.
@@ -71,7 +71,8 @@ fn whole_batches(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that the engine accepts every term: no filters, ribbon filters, no cache, each log, each codec that it has.
+/// Checks that the engine accepts every setting: no filters, ribbon filters, no cache, each WAL mode, and each codec
+/// that it has.
 fn every_term_is_taken(engine: &dyn Engine) -> Result<Kept, String> {
     let designs = [
         "bloom = \"none\"\ncache = \"none\"",
@@ -135,8 +136,8 @@ fn reports_are_of_the_store(engine: &dyn Engine) -> Result<Kept, String> {
     }
 }
 
-/// Checks that a reopened store has all its entries, and still has them after a compaction of the whole store, where
-/// the engine has a call for that.
+/// Checks that a reopened store has all its entries. If the engine can compact the whole store, the store must still
+/// have all entries after that.
 fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     let home = new_home()?;
     let opening = Opening::new(&home.path().join("store"), &with(&small(), "wal = \"none\""));
@@ -160,8 +161,8 @@ fn it_opens_again(make: Make<'_>) -> Result<Kept, String> {
     }
 }
 
-/// Checks that a store has the calls that its engine declares, and no others. A checkpoint is a store of its own: it has
-/// the entries before the call, and none of those after it.
+/// Checks that a store has exactly the calls that its engine declares. A checkpoint is a separate store: it has the
+/// entries from before the call, and none from after it.
 fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let home = new_home()?;
     let (own, copy) = (home.path().join("store"), home.path().join("copy"));

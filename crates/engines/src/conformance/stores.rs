@@ -14,7 +14,7 @@ pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// The bytes of keys: those at which C strings and comparisons of signed bytes go wrong.
+/// The bytes of keys. C strings and comparisons of signed bytes fail with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
@@ -214,7 +214,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks atomicity: batches give the same value to many keys, and readers must never see two values at once.
+/// Checks atomicity. Batches give one value to many keys, and readers must never see two values at once.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -251,7 +251,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// Checks threads that write keys of their own, and read them.
+/// Checks threads that write and read their own keys.
 pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;

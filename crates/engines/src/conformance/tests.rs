@@ -24,7 +24,7 @@ enum Fault {
     SkipsEmptyValues,
     /// Keys end at their first zero byte.
     EndsKeysAtZero,
-    /// Of several writes of a batch to one key the first one wins.
+    /// If a batch has several writes to one key, the first write wins.
     FirstOfBatchWins,
     /// A reopened store is empty.
     ForgetsOnOpening,

@@ -31,7 +31,7 @@ const WANTED: Wanted = Wanted {
              engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
     required: store::REQUIRED,
     namespace: "leveldb::",
-    // Its authors' build computes them fast only where the separate library libcrc32c is installed.
+    // The build of its authors computes checksums fast only if the separate library libcrc32c is installed.
     has_fast_checksums: false,
 };
 

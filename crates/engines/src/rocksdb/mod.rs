@@ -1,7 +1,7 @@
-//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB` and `ToplingDB`.
 //!
-//! The library is loaded by its path when a store is opened, so that any builds of any versions from 5.18 on can run
-//! next to each other. The one that the program was built with is used where no other is named. Source:
+//! The library is loaded by its path when a store is opened. Several builds of any versions from 5.18 on can therefore
+//! run next to each other. If no library is named, the library with which the program was built is used. Source:
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
@@ -97,7 +97,7 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether it uses the library in this program: the library is of this fork, and no other is named.
+    /// Whether the store uses the library in this program: that library is of this fork, and no other library is named.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }

@@ -45,7 +45,7 @@ impl FileRanges {
     /// The largest key of a file.
     ///
     /// # Panics
-    /// The largest key of a file; see [`smallest`](Self::smallest).
+    /// If there is no such file.
     #[inline]
     pub fn largest(&self, file: usize) -> &[u8] {
         self.largest.get(file)

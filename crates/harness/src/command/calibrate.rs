@@ -1,4 +1,4 @@
-//! `lsmbench calibrate`: the false-positive rate and the power of verdicts on this machine.
+//! `lsmbench calibrate`: measures the false-positive rate and the power of verdicts on this machine.
 
 use run::{Programs, scratch};
 use types::{Outcome, Problem};

@@ -1,4 +1,4 @@
-//! `lsmbench doctor`: sources of timing noise on this machine, and fixes.
+//! `lsmbench doctor`: finds sources of timing noise on this machine, and suggests fixes.
 
 use std::fmt::Write as _;
 use std::path::Path;

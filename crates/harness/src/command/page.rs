@@ -1,4 +1,4 @@
-//! `lsmbench page`: one HTML page from results.
+//! `lsmbench page`: writes one HTML page from results.
 
 use types::Outcome;
 

@@ -7,16 +7,16 @@ use super::answer::answer_command;
 use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 
-/// Bytes of answers at which execution waits until they are sent.
+/// Bytes of answers at which execution waits until the answers are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Bytes of puts and deletes that form one batch.
+/// Limit of the bytes of puts and deletes in one batch.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
 /// A client that sends one command per line. Successive puts and deletes that have arrived form one batch.
 ///
-/// A put or a delete has no answer, as in the shell: the answer of a later command says that it is done. A line that is
-/// wrong, or a command that fails, is answered by a line that begins with `error: line`.
+/// A put or a delete has no answer, as in the shell. The answer of a later command confirms it. The answer to an
+/// invalid line or a failed command begins with `error: line`.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
     /// The number of the last line that was executed.

@@ -14,7 +14,7 @@ use crate::{Purpose, ReadFile, Storage, StorageError};
 /// Checks `storage` against all invariants, each in a directory of its own below `home`.
 ///
 /// # Errors
-/// One line per broken invariant: `name: "invariant": failure`.
+/// One line per broken invariant, in the form `name: "invariant": failure`.
 pub(crate) fn check(name: &str, storage: &Arc<dyn Storage>, home: &Path) -> Result<(), String> {
     let broken = INVARIANTS.iter().enumerate().filter_map(|(number, (invariant, check))| {
         let directory = home.join(number.to_string());
@@ -32,7 +32,7 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant; returns the failure.
+/// Check of one invariant. It returns the failure.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants, by name. Each runs in an empty directory.
@@ -67,7 +67,7 @@ fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Broken>
     if holds { Ok(()) } else { Err(Broken(otherwise())) }
 }
 
-/// Checks that `result` is an error of this kind that names only this file.
+/// Checks that `result` is an error of this kind that names this file and no other.
 fn ensure_error<T>(result: Result<T, StorageError>, kind: ErrorKind, path: &Path) -> Result<(), Broken> {
     match result {
         Ok(_) => Err(Broken(format!("no error where {kind:?} is expected of {}", path.display()))),

@@ -1,5 +1,5 @@
-//! Layout of the files of a store. It is parsed independently of the tree, so that corruption can target every part
-//! and the tests do not trust the code under test.
+//! Layout of the files of a store. The layout is parsed independently of the tree, so that corruption can target every
+//! part, and the tests do not rely on the code under test.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ pub(crate) struct Region {
     pub(crate) range: Range<usize>,
 }
 
-/// Parts of a file in order; together they cover the whole file.
+/// Parts of a file in order. Together they cover the complete file.
 pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     let (names, cuts) = match kind {
         FileKind::Table => table_parts(bytes).unwrap_or_default(),

@@ -1,15 +1,15 @@
-//! Keys of a race and their values: the owner of a key, and the write that a value comes from.
+//! Keys of a race and their values: the owner of a key, and the write that produced a value.
 
 /// Number of keys per writer, and number of shared keys.
 const KEYS_EACH: usize = 12;
 
-/// Number of a key, which is also its rank in key order.
+/// Number of a key, which is also the rank of the key in key order.
 pub(crate) type Key = u16;
 
 /// Identifies a write within a race; [`NOTHING`] for an absent key.
 ///
-/// From the highest bit: whether the same commit writes the key again later; 31 bits of round, 8 of writer, 24 of
-/// commit. Commits count from 1 in each round.
+/// The bits of a version, from the highest: 1 bit for whether the same commit writes the key again later, 31 bits of
+/// round, 8 of writer, 24 of commit. Commits count from 1 in each round.
 pub(crate) type Version = u64;
 
 /// Version of a key that was never written or was deleted.
@@ -46,14 +46,14 @@ impl Keys {
     }
 }
 
-/// Bytes of a key. Their order is that of the numbers, and their lengths vary.
+/// Bytes of a key. They sort like the numbers of keys, and their lengths vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
     bytes
 }
 
-/// Key with these bytes, if it is one of the first `count`.
+/// The key with these bytes, if it is one of the first `count` keys.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
@@ -84,7 +84,7 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// Version that this value belongs to; `None` if no such value was written to this key.
+/// The version of this value; `None` if no such value was written to this key.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)

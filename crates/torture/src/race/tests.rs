@@ -45,7 +45,8 @@ fn assert_found(lines: &[Line], wanted: Option<Check>) {
 fn what_threads_may_see_is_no_violation() {
     use OperationKind::{Commit, Cursor, Get};
     assert_found(&[], None);
-    // A read concurrent with a write may or may not see it; two reads of one thread must agree in this order.
+    // A read that is concurrent with a write may or may not see the write. Two reads of one thread must agree in this
+    // order.
     let write = (0, Commit, (10, 20), vec![(0, by(0, 1)), (2, by(0, 1))]);
     for (first, second) in [(NOTHING, NOTHING), (NOTHING, by(0, 1)), (by(0, 1), by(0, 1))] {
         let reads =

@@ -1,4 +1,4 @@
-//! One thread of a race: it writes and reads at random, and records its operations.
+//! One thread of a race. It writes and reads at random, and records its operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub(crate) struct Arena<'a> {
 }
 
 impl Arena<'_> {
-    /// The current moment, later than every earlier one.
+    /// The current time of the race's clock, later than every earlier time.
     pub(crate) fn now(&self) -> Moment {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
@@ -196,7 +196,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A key for this thread to write: its own, or a shared one with probability 1/4.
+    /// A key that this thread may write: its own key, or a shared key with probability 1/4.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);

@@ -29,7 +29,7 @@ pub use group::noisy_baselines;
 pub use judged::judged_phase;
 pub(crate) use resolution::holds_found_rate;
 
-/// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
+/// The maximum number of lines of all tables of a component experiment. With more lines, only the last table is shown.
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
@@ -41,7 +41,8 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// The first table of the verdicts on the results in a folder and its verdict, as a run prints them. Empty without verdicts.
+/// The first table of the verdicts on the results in a folder, and its verdict, as a run prints them. Empty without
+/// verdicts.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -57,7 +58,7 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
     Verdicts::of(experiment, &runs, &noise)
 }
 
-/// The caption of a group of cells and a metric, its table if that is shown, and its statements.
+/// The caption of a group of configurations and a metric, its table if that is shown, and its statements.
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
@@ -76,9 +77,9 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment by its rows, and by those of baselines that ran twice. Components are compared where
-    /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
-    /// one family: chance has as many opportunities.
+    /// Judges an experiment by its rows, and by the rows of baselines that ran twice. Components are compared only if
+    /// all other values are equal, so there is a verdict for each combination of other swept values. All comparisons
+    /// are one family, because each of them is an opportunity for chance.
     pub fn of(experiment: &'a ExperimentFacts<'a>, runs: &Table, noise: &Table) -> Outcome<Self> {
         let (groups, metrics) = (groups(experiment), metrics(experiment, runs));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
@@ -94,8 +95,7 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Whether the interval of every comparison is no wider than from a relative difference below its middle to one
-    /// above.
+    /// Whether the confidence interval of every comparison is narrow: at most `delta` wide on both sides of its middle.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -141,8 +141,8 @@ impl<'a> Verdicts<'a> {
         text.trim_end().to_owned() + "\n"
     }
 
-    /// A paragraph on each group of cells and each metric. If there is only one, and it names few of its cells, the numbers
-    /// of all cells follow.
+    /// A paragraph on each group of configurations and each metric. If there is only one paragraph, and it names few
+    /// configurations, the values of all configurations follow.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {

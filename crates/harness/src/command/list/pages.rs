@@ -14,7 +14,7 @@ use super::markdown::{Entry, Section, capitalised, code, table};
 use super::schema::{schema, sections};
 use crate::{BAD_ANSWER, BAD_REQUEST, INTERRUPTED};
 
-/// All pages: the name of the file, and its text.
+/// All pages, each as the name of the file and its text.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let catalogs = catalogs();
     let of = |groups: &[Group]| -> Vec<&Listed> {
@@ -151,7 +151,7 @@ pub(super) fn variants(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// A catalog: its variants, and the parameters of all of them.
+/// Writes a catalog: its variants, and the parameters of all of them.
 fn of_catalog(page: &mut String, listed: &Listed) {
     let _ = writeln!(page, "\n## {}\n\n{}.\n", listed.name, capitalised(&listed.summary));
     let rows = listed

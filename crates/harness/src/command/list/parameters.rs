@@ -1,4 +1,5 @@
-//! The parameters of a variant: meanings from its commented reference, values from the errors of its reader.
+//! The parameters of a variant. Meanings come from its commented reference, and valid values from the errors of its
+//! parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};
@@ -26,7 +27,7 @@ fn in_one_line(value: &Value) -> String {
     value.to_string()
 }
 
-/// The keys of a commented reference, each with the comment above it; keys in a row share one comment.
+/// The keys of a commented reference, each with the comment above it. Several keys in a row share one comment.
 fn comments(reference: &str) -> Vec<(String, String)> {
     let (mut found, mut comment, mut goes_on) = (Vec::new(), String::new(), false);
     for line in reference.lines().map(str::trim) {

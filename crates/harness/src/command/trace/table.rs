@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use trace::{Arrivals, Popularity, Sizes, Summary};
 
-/// The number of points of the miss-ratio curve and of windows that are printed.
+/// The number of points of the miss-ratio curve, and of windows, that are printed.
 const ROWS: usize = 10;
 
 /// Returns the statistics as text.

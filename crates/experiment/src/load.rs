@@ -1,6 +1,7 @@
 //! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
 
 mod task;
+mod unread;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -109,6 +110,9 @@ impl<'a> Loader<'a> {
         }
         self.check_fixture(&trials, &task, &cells)?;
         self.check_memory(&sweep, &cells)?;
+        let unread = self.unread(&sweep, &trials, &cells)?;
+        // What a mix of the sweep reads stays in the base.
+        let task = task.without_unread(|phase, key| unread::is_read(&cells, phase, key));
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -122,6 +126,7 @@ impl<'a> Loader<'a> {
             cells,
             left_out,
             deprecations: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            unread,
             trials,
             verdict: VerdictSpec::default(),
             charts: Vec::new(),

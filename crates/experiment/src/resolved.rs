@@ -46,6 +46,8 @@ pub struct Experiment {
     pub left_out: Vec<LeftOut>,
     /// The deprecated names in its design, each as a sentence with the current name. A run warns of them.
     pub deprecations: Vec<String>,
+    /// The settings that nothing reads, each as a sentence. A run warns of them.
+    pub unread: Vec<String>,
     /// The number of trials, and their seed.
     pub trials: Trials,
     /// The deciding metric.

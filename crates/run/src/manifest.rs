@@ -38,6 +38,7 @@ pub(super) fn begin(
         RunMode::Counted => Vec::new(),
     };
     warnings.extend_from_slice(&experiment.deprecations);
+    warnings.extend_from_slice(&experiment.unread);
     if overrides.quick {
         warnings.push(QUICK.to_owned());
     }

@@ -42,7 +42,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     for left in &experiment.left_out {
         let _ = writeln!(text, "#   skipped: {}: {}", left.label, left.reason);
     }
-    for sentence in &experiment.deprecations {
+    for sentence in experiment.deprecations.iter().chain(&experiment.unread) {
         let _ = writeln!(text, "#   warning: {sentence}");
     }
     experiment.inherited().iter().for_each(|sentence| _ = writeln!(text, "#   {sentence}"));

@@ -31,6 +31,7 @@ mod steps;
 mod sweeps;
 mod timed;
 mod torture;
+mod unread;
 mod values;
 mod verdicts;
 mod verify;

@@ -16,7 +16,7 @@ use tree::{AXES, Design};
 use types::{Outcome, Problem};
 use workload::{Phase, Plan, PlanError, Replay, TraceError, Workload};
 
-use super::cell::Cell;
+use super::cell::{Cell, is_read};
 use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
@@ -112,7 +112,7 @@ impl<'a> Loader<'a> {
         self.check_memory(&sweep, &cells)?;
         let unread = self.unread(&sweep, &trials, &cells)?;
         // What a mix of the sweep reads stays in the base.
-        let task = task.without_unread(|phase, key| unread::is_read(&cells, phase, key));
+        let task = task.without_unread(|phase, key| is_read(&cells, phase, key));
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,

@@ -9,7 +9,7 @@ use types::Outcome;
 use workload::{Phase, Rate};
 
 use super::Loader;
-use crate::cell::Cell;
+use crate::cell::{Cell, is_read};
 use crate::engine::engine;
 use crate::overrides::{Set, SetBy};
 use crate::sweep::{Sweep, SweepError};
@@ -36,12 +36,6 @@ enum Source<'a> {
     File,
     Set(&'a Set),
     Sweep(&'a str),
-}
-
-/// Whether the phase of some configuration reads a key.
-pub(super) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
-    let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
-    phases.filter(|found| found.name == phase).any(|found| found.reads(key))
 }
 
 impl Loader<'_> {

@@ -40,6 +40,7 @@ mod timed;
 mod torture;
 mod trace_tools;
 mod traces;
+mod unread;
 mod values;
 mod verdicts;
 mod verify;

@@ -2,7 +2,8 @@
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
 //! path when they are opened, so that any build of them can run next to any other. Engines that are crates are compiled
-//! in with the feature `peers`, or with one of their own. An engine that is absent reports how to get it.
+//! in with the feature `peers`, or with one of their own. Servers run in processes of their own
+//! (`resp`). An engine that is absent reports how to get it.
 
 mod bundled;
 mod canopydb;
@@ -18,6 +19,7 @@ mod open_store;
 mod opening;
 mod options;
 mod redb;
+mod resp;
 mod rocksdb;
 mod settle;
 mod sled;
@@ -57,5 +59,6 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         sled::VARIANT,
         tidesdb::VARIANT,
         wiredtiger::VARIANT,
+        resp::VARIANT,
     ],
 );

@@ -32,6 +32,7 @@ mod report;
 mod resume;
 mod seeds;
 mod serve;
+mod served;
 mod shell;
 mod steps;
 mod subjects;

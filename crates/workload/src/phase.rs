@@ -16,7 +16,6 @@ use crate::value::ValueSpec;
 /// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-
 /// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {

@@ -36,7 +36,7 @@ fn a_key_that_no_mix_reads_is_an_error() {
         bench.write("x.toml", EXPERIMENT.replace("mix        = { put = 1 }\n", &work));
         let error = bench.run(&["run", "x.toml"]).refusal();
         let name = key.split(' ').next().unwrap();
-        let expected = format!("x.toml:13: phase.work.{name}: nothing reads {reason}");
+        let expected = format!("x.toml:12: phase.work.{name}: nothing reads {reason}");
         assert!(error.contains(&expected), "{error}");
     }
     bench.write("x.toml", EXPERIMENT);

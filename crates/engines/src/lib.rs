@@ -19,6 +19,7 @@ mod open_store;
 mod opening;
 mod options;
 mod redb;
+mod resp;
 mod rocksdb;
 mod settle;
 mod sled;
@@ -58,5 +59,6 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         sled::VARIANT,
         tidesdb::VARIANT,
         wiredtiger::VARIANT,
+        resp::VARIANT,
     ],
 );

@@ -109,6 +109,7 @@ impl Sweep {
         }
         let Parts { engine, design, task } = parts;
         let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
+        let task = task.without_unread(|_, _| false);
         let label = self.label((&engine, &design), &swept, names, base.name);
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }

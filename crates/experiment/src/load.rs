@@ -1,6 +1,7 @@
 //! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
 
 mod task;
+mod unread;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +17,7 @@ use types::{Outcome, Problem};
 use verdict::{GateRule, judged_phase};
 use workload::{Phase, Plan, PlanError, TraceError, Workload};
 
-use super::cell::Cell;
+use super::cell::{Cell, is_read};
 use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
@@ -111,6 +112,10 @@ impl<'a> Loader<'a> {
         }
         self.check_fixture(&trials, &task, &cells)?;
         self.check_memory(&sweep, &cells)?;
+        let mut warnings = deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?;
+        warnings.extend(self.unread(&sweep, &trials, &cells)?);
+        // What a mix of the sweep reads stays in the base.
+        let task = task.without_unread(|phase, key| is_read(&cells, phase, key));
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -123,7 +128,7 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
-            warnings: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            warnings,
             assumptions: Vec::new(),
             trials,
             verdict: VerdictSpec::default(),

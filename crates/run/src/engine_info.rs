@@ -4,11 +4,12 @@ use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
-/// The entry of the manifest for the engine of a configuration. `None` of an engine that reads the whole design,
-/// because the manifest has the design and the build.
+/// The entry of the manifest for the engine of a configuration. `None` of the tree in this program, because the manifest
+/// has the design and the build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
-    if engine.reads_whole_design() {
+    let mapping = engine.mapping(&EngineOptions::of(&cell.design));
+    if engine.reads_whole_design() && mapping.is_empty() {
         return None;
     }
     // A configuration without an installed engine was skipped. An engine that disappears later has no identity.
@@ -18,7 +19,7 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
         version,
         library: library.map(|path| path.to_string_lossy().into_owned()),
         doubts,
-        mapping: engine.mapping(&EngineOptions::of(&cell.design)),
+        mapping,
     })
 }
 

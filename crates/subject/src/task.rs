@@ -36,6 +36,16 @@ impl Task {
         }
     }
 
+    /// The task with the settings of phases that nothing reads at their defaults, except those for which `is_kept` returns
+    /// true for the name of the phase and the key. Tasks with equal work are equal then.
+    #[must_use]
+    pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
+        match self {
+            Self::Workload(workload) => Self::Workload(workload.without_unread(is_kept)),
+            component @ Self::Component(_) => component,
+        }
+    }
+
     /// The names of the phases, in order.
     pub fn phases(&self) -> Vec<String> {
         match self {

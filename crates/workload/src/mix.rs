@@ -86,6 +86,11 @@ impl Mix {
         self.weights[kind as usize] > 0.0
     }
 
+    /// Returns whether any kind of the mix writes values.
+    pub fn writes_values(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Delete && self.has(kind))
+    }
+
     /// Returns whether any kind of the mix changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))

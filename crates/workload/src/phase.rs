@@ -1,31 +1,22 @@
 //! A phase of a workload as written in an experiment file.
 
-use catalog::{Choice, ChoiceError, Count, Time};
+use catalog::{ChoiceError, Count, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
 use crate::before::Before;
-use crate::keys;
-use crate::mix::Mix;
-use crate::operation::Kind;
-use crate::range::RangeSpec;
+use crate::mixed::{KeySource, MOST_MEMBERS, Mixed};
 use crate::rate::Rate;
 use crate::replay_spec::ReplaySpec;
-use crate::spelling::{self, Spelling, inside};
+use crate::spelling::{self, Spelling, bounded, inside};
 use crate::step::StoreStep;
 use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
 
-/// Maximum number of operations in one batch or multi-get.
-const MOST_MEMBERS: u64 = 65_536;
-
 /// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-/// Default number of members of a batch or multi-get.
-const DEFAULT_MEMBERS: u32 = 100;
-
-/// One `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
+/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// The name, unique in its workload. The random streams depend on the name.
@@ -81,35 +72,6 @@ pub enum Order {
     Reverse,
 }
 
-/// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mixed {
-    /// The number of operations over all threads; `None` if only the time or the trace limits them.
-    pub operations: Option<u64>,
-    /// The time in nanoseconds after which the phase ends, even with operations left.
-    pub time_limit_ns: Option<u64>,
-    /// The share of each kind of operation.
-    pub mix: Mix,
-    /// The source of the keys.
-    pub keys: KeySource,
-    /// The fraction of gets for keys that never existed. It applies to single gets, to gets in a multi-get, and to
-    /// scans with a span that begin at such a key.
-    pub absent: f64,
-    /// The specification of the scans.
-    pub range: RangeSpec,
-    /// The number of members of a batch or multi-get.
-    pub batch: u32,
-}
-
-/// Source of the keys of a mixed phase.
-#[derive(Clone, Debug, PartialEq)]
-pub enum KeySource {
-    /// Keys drawn from one of [`keys::CATALOG`].
-    Drawn(Choice),
-    /// Keys of a trace, in recorded order.
-    Recorded(TraceFile),
-}
-
 /// The kind of work of a phase, without its settings.
 enum PhaseWork {
     Load(Option<u64>),
@@ -138,8 +100,10 @@ impl Phase {
         }
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
-            PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
-            PhaseWork::Trace(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
+            PhaseWork::Mixed => Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, None)?)),
+            PhaseWork::Trace(trace) => {
+                Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, Some(trace))?))
+            }
             PhaseWork::Replay(replay) => Work::Replay(read_operations(&mut spelling, replay)?),
         };
         let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
@@ -147,7 +111,7 @@ impl Phase {
             Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
             None => ValueSpec::default(),
         };
-        let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
+        let threads = bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
@@ -212,6 +176,24 @@ impl Phase {
             Work::Mixed(mixed) => mixed.mix.writes(),
             Work::Step(_) => false,
         }
+    }
+
+    /// Returns whether the work of the phase reads a key that its table may have.
+    pub fn reads(&self, key: &str) -> bool {
+        match &self.work {
+            Work::Mixed(mixed) => mixed.reads(key),
+            _ => true,
+        }
+    }
+
+    /// Returns the phase with the settings that nothing reads at their defaults, so that phases with equal work are
+    /// equal. The settings for which `is_kept` returns true stay.
+    #[must_use]
+    pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
+        if let Work::Mixed(mixed) = &mut self.work {
+            mixed.forget_unread(is_kept);
+        }
+        self
     }
 
     /// Returns the trace whose keys the phase replays, if any.
@@ -284,57 +266,7 @@ impl Load {
     }
 }
 
-impl Mixed {
-    /// Returns whether any operation may request absent keys: gets, and scans that may be empty.
-    fn asks_for_absent(&self) -> bool {
-        let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
-        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
-    }
-
-    fn groups(&self) -> bool {
-        self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
-    }
-
-    /// Returns the phase with default values for all settings that its mix does not use. Phases with equal work are
-    /// then equal.
-    fn without_idle_settings(mut self) -> Self {
-        if !self.asks_for_absent() {
-            self.absent = 0.0;
-        }
-        if !self.mix.has(Kind::Range) {
-            self.range = RangeSpec::default();
-        }
-        if !self.groups() {
-            self.batch = DEFAULT_MEMBERS;
-        }
-        self
-    }
-
-    fn write(&self, table: &mut Table) {
-        if let Some(operations) = self.operations {
-            table.insert("operations".to_owned(), operations.cast_signed().into());
-        }
-        if let Some(time) = self.time_limit_ns {
-            table.insert("seconds".to_owned(), Time(time).to_string().into());
-        }
-        table.insert("mix".to_owned(), self.mix.to_toml());
-        match &self.keys {
-            KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
-            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
-        };
-        if self.asks_for_absent() {
-            table.insert("absent".to_owned(), self.absent.into());
-        }
-        if self.mix.has(Kind::Range) {
-            table.insert("range".to_owned(), self.range.to_toml());
-        }
-        if self.groups() {
-            table.insert("batch".to_owned(), i64::from(self.batch).into());
-        }
-    }
-}
-
-/// Returns the reason why a phase cannot begin with a warm-up: its work can begin only once. `None` if it can.
+/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
@@ -433,83 +365,7 @@ fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceE
         spelling.forbid(key, reason)?;
     }
     let order = spelling.read("order")?.unwrap_or_default();
-    Ok(Load { keys, order, batch: read_bounded(spelling, "batch", MOST_MEMBERS)? })
-}
-
-fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed, ChoiceError> {
-    spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
-    let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
-    if operations == Some(0) {
-        return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
-    }
-    let time_limit_ns = spelling::seconds(spelling)?;
-    if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
-        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
-        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or \
-                       step = …";
-        return Err(ChoiceError::at("operations", message));
-    }
-    let mix = match (spelling.take("mix"), &trace) {
-        (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
-        (None, Some(_)) => Mix::only(Kind::Get),
-        (None, None) => {
-            spelling.misspelt("a phase", &["mix"])?;
-            return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
-        }
-    };
-    let batch = read_bounded(spelling, "batch", MOST_MEMBERS)?;
-    let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;
-    let range = match spelling.take("range") {
-        Some(range) => RangeSpec::from_toml(&range).map_err(|error| inside("range", error))?,
-        None => RangeSpec::default(),
-    };
-    let keys = read_keys(spelling, trace, &mix)?;
-    let only_full_ranges = mix.has(Kind::Range) && range.span == 0;
-    if absent > 0.0 && only_full_ranges && !mix.has(Kind::Get) && !mix.has(Kind::MultiGet) {
-        let message = "absent is about gets, and about ranges that end: range = { span = 32 }; those of this phase \
-                       have entries wherever they begin";
-        return Err(ChoiceError::at("absent", message));
-    }
-    let mixed = Mixed {
-        operations,
-        time_limit_ns,
-        mix,
-        keys,
-        absent,
-        range,
-        batch: batch.unwrap_or(DEFAULT_MEMBERS),
-    };
-    Ok(mixed.without_idle_settings())
-}
-
-fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {
-    let Some(trace) = trace else {
-        let choice = match spelling.take("keys") {
-            Some(value) => keys::CATALOG.choose(&value).map_err(|error| inside("keys", error))?,
-            None => keys::CATALOG.baseline(),
-        };
-        return Ok(KeySource::Drawn(choice));
-    };
-    spelling.forbid("keys", "the replayed trace says which keys")?;
-    match [Kind::Insert, Kind::Batch, Kind::MultiGet].into_iter().find(|kind| mix.has(*kind)) {
-        None => Ok(KeySource::Recorded(trace)),
-        Some(kind) => {
-            let message = format!("{kind} does not go with a trace, which has one known key per operation");
-            Err(ChoiceError::at(format!("mix.{kind}"), message))
-        }
-    }
-}
-
-/// Reads a count from 1 to `most`.
-fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result<Option<u32>, ChoiceError> {
-    let Some(Count(count)) = spelling.read(key)? else {
-        return Ok(None);
-    };
-    if (1..=most).contains(&count) {
-        Ok(Some(count as u32))
-    } else {
-        Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
-    }
+    Ok(Load { keys, order, batch: bounded(spelling, "batch", MOST_MEMBERS)? })
 }
 
 impl Serialize for Phase {

@@ -11,8 +11,9 @@ use crate::before::WarmUp;
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
+use crate::mixed::{KeySource, Mixed};
 use crate::operation::Kind;
-use crate::phase::{KeySource, Mixed, Order, Phase, Work};
+use crate::phase::{Order, Phase, Work};
 use crate::range::LENGTHS;
 use crate::replay::ReplayPlan;
 use crate::replay_spec::ReplaySpec;
@@ -99,6 +100,7 @@ impl Plan {
         };
         let mut phases: Vec<Arc<PhasePlan>> = Vec::new();
         let mut extent = Extent::default();
+        let workload = workload.clone().without_unread(|_, _| false);
         for phase in &workload.phases {
             let at = |error: ChoiceError| ChoiceError {
                 key: Some(path(&phase.name, error.key.as_deref().unwrap_or_default())),

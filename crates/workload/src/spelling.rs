@@ -1,6 +1,6 @@
 //! Reader of a TOML table, one key at a time, so that an error names the wrong key.
 
-use catalog::{ChoiceError, Time, read_value};
+use catalog::{ChoiceError, Count, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -82,6 +82,22 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
         Ok(number)
     } else {
         Err(ChoiceError::at(key, format!("{key} is {number}; expected a finite number")))
+    }
+}
+
+/// Reads a count from 1 to `most`.
+pub(crate) fn bounded(
+    spelling: &mut Spelling,
+    key: &'static str,
+    most: u64,
+) -> Result<Option<u32>, ChoiceError> {
+    let Some(Count(count)) = spelling.read(key)? else {
+        return Ok(None);
+    };
+    if (1..=most).contains(&count) {
+        Ok(Some(count as u32))
+    } else {
+        Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
     }
 }
 

@@ -78,6 +78,9 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
         return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
     }
+    if *metric == c::READ_AMP && writes(judged) {
+        return Some(format!("phase \"{phase}\" writes; {}", instead(only_reads)));
+    }
     if is_one_of(&PER_SCAN) && !scans(judged) {
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
     }
@@ -126,6 +129,10 @@ fn writes(phase: &Phase) -> bool {
         Work::Mixed(mixed) => mixed.mix.writes(),
         Work::Step(_) => false,
     }
+}
+
+fn only_reads(phase: &Phase) -> bool {
+    (looks_up(phase) || scans(phase)) && !writes(phase)
 }
 
 fn looks_up(phase: &Phase) -> bool {

@@ -167,6 +167,9 @@ columns! {
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
+    /// cache. Only for phases that do nothing but read. Compare `blocks_per_get`, which counts only data blocks.
+    READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, true;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. The sum of the next two columns. In `timed` mode the callers waited for this time. Empty for real
     /// devices.

@@ -146,6 +146,18 @@ impl PhaseReport<'_> {
         }
     }
 
+    /// The gets and scans of a phase that consists of reads only; a multi-get counts each of its keys.
+    fn reads_alone(&self) -> Option<u64> {
+        let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
+            name if *name == Kind::Range.name() => Some(totals.operations),
+            name if [Kind::Get.name(), Kind::MultiGet.name()].contains(name) => {
+                Some(totals.found + totals.missing)
+            }
+            _ => None,
+        });
+        reads.sum()
+    }
+
     fn seconds(&self) -> Option<f64> {
         self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
     }
@@ -181,6 +193,7 @@ impl PhaseReport<'_> {
         }
         row.set_some(&c::LIVE_BYTES, self.checked.live_bytes);
         row.set_some(&n::GETS_ALONE, self.gets_alone());
+        row.set_some(&n::READS_ALONE, self.reads_alone());
     }
 
     fn set_usage(&self, row: &mut Measurements) {

@@ -79,7 +79,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
         return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
     }
     if *metric == c::READ_AMP && writes(judged) {
-        return Some(format!("phase \"{phase}\" writes; {}", instead(only_reads)));
+        return Some(format!("phase \"{phase}\" does not only read; {}", instead(only_reads)));
     }
     if is_one_of(&PER_SCAN) && !scans(judged) {
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));

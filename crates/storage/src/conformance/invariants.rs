@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Purpose, ReadFile, Storage, StorageError};
 
-/// Checks `storage` against all invariants, each in a directory of its own below `home`.
+/// Checks `storage` against all invariants, each in a separate directory below `home`.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `name: "invariant": failure`.
@@ -32,7 +32,7 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant. It returns the failure.
+/// Check of one invariant. The check returns the failure.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants, by name. Each runs in an empty directory.

@@ -129,7 +129,7 @@ impl Prefix {
     }
 }
 
-/// The hash of a prefix. The function is fixed, because the hash function of the tree is for whole keys.
+/// The hash of a prefix. The function is fixed, because the hash function of the tree is for complete keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }

@@ -75,7 +75,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 /// Number of buffered bytes that triggers a write.
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Files in memory behind a modelled device.
+/// Files in memory with a model of a device.
 struct Simulated {
     memory: Memory,
     device: Arc<Device>,

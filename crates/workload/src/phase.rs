@@ -92,8 +92,8 @@ pub struct Mixed {
     pub mix: Mix,
     /// The source of the keys.
     pub keys: KeySource,
-    /// The fraction of gets for keys that never existed. It applies to single gets, to gets in a multi-get, and to
-    /// scans with a span that begin at such a key.
+    /// The fraction of gets for keys that never existed. The fraction applies to single gets, to gets in a multi-get,
+    /// and to scans with a span that begin at such a key.
     pub absent: f64,
     /// The specification of the scans.
     pub range: RangeSpec,
@@ -334,7 +334,8 @@ impl Mixed {
     }
 }
 
-/// Returns the reason why a phase cannot begin with a warm-up: its work can begin only once. `None` if it can.
+/// Returns the reason why a phase cannot begin with a warm-up: its work can begin only once. `None` if the phase can
+/// begin with a warm-up.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),

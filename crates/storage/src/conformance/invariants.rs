@@ -119,7 +119,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
 
-/// Reads of any size at any offset return the appended bytes, whatever the sizes of the appends.
+/// Reads of any size at any offset return the appended bytes, for any sizes of the appends.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);

@@ -116,8 +116,8 @@ pub enum LastKey {
     /// The largest key is read from the last block when the table is closed.
     #[default]
     Block,
-    /// Each key is copied into its own allocation, because it may be the last key. The older implementation copies each
-    /// key.
+    /// Each key is copied into its own allocation, because it may be the last key. This choice is the older
+    /// implementation.
     Entry,
 }
 
@@ -144,8 +144,8 @@ pub enum TableReferences {
     /// tables.
     #[default]
     Run,
-    /// The scan keeps a list with a reference to each table that can contain keys of the range. The older
-    /// implementation keeps this list.
+    /// The scan keeps a list with a reference to each table that can contain keys of the range. This choice is the
+    /// older implementation.
     Table,
 }
 
@@ -156,8 +156,8 @@ pub enum TableReaders {
     /// One reader serves the run and moves from table to table.
     #[default]
     Lazy,
-    /// Each table that can contain keys of the range gets a reader when the scan is opened. Blocks are read when the
-    /// scan reaches them. Blocks are read when the scan reaches them, as in the older implementation.
+    /// When the scan is opened, each table that can contain keys of the range gets a reader. Blocks are read when the
+    /// scan reaches them. This choice is the older implementation.
     Eager,
 }
 

@@ -67,7 +67,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Why comparisons other than the best one are inconclusive.
+    /// The reasons why comparisons other than the best comparison are inconclusive.
     fn doubts(&self) -> Vec<String> {
         let doubtful = |ranked: &&Ranked| {
             ranked.comparison.verdict == Verdict::Inconclusive
@@ -143,7 +143,7 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Trials far from the other trials of their configuration. They are part of every value.
+    /// Trials far from the other trials of their configuration. Outliers are part of every value.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);

@@ -54,7 +54,7 @@ pub(crate) struct List<A = SharedArena> {
     front: Ref<Version>,
     /// Height of the tallest tower so far.
     height: AtomicUsize,
-    /// The tallest tower that may be.
+    /// The maximum height of a tower.
     most_height: usize,
 }
 

@@ -58,7 +58,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The test that the p-values are of, and their correction.
+    /// The note that names the test of the p-values and their correction.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {

@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The length of the longest segment, as a power of two. It fits the second-level cache.
+/// The length of the longest segment, as a power of two. The longest segment fits the second-level cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters.

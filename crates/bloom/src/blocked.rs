@@ -81,8 +81,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// The number of probes with the lowest false-positive rate in a large filter. It is smaller than for a standard
-/// filter, because unevenly loaded lines suffer most from many probes.
+/// The number of probes with the lowest false-positive rate in a large filter. The best number of probes is smaller
+/// than for a standard filter, because unevenly loaded lines suffer most from many probes.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -191,8 +191,8 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions. They test several bits of a key at once, up to the number of vector lanes. A
-/// permutation selects the probed 32-bit lanes of a line.
+/// Lookups with vector instructions. Vector lookups test several bits of a key at once, up to the number of vector
+/// lanes. A permutation selects the probed 32-bit lanes of a line.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod vector {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// The answers one by one. A batch must give the same.
+    /// The answers one by one. A batch must give the answers of single lookups.
     fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
         let mut batch = vec![false; hashes.len()];
         lookup.may_contain_batch(lines, probes, hashes, &mut batch);

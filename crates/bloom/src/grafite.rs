@@ -226,8 +226,8 @@ mod tests {
         share_of_empty_ranges((filter, key), numbers, starts, length, 50_000)
     }
 
-    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both have the theoretical
-    /// rate, below the bound of the paper.
+    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both kinds of range have the
+    /// theoretical rate, below the bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));

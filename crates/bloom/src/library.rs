@@ -1,9 +1,9 @@
 //! A filter in a shared library, called through the C ABI of `lsmbench_filter.h`.
 //!
-//! The library builds filters from the hashes of keys, and answers probes of hashes. It may be written in any language
-//! that can export C functions. Every call goes through a table of function pointers. If `library` is empty, the table
-//! has functions of this crate around the filter `standard`. The cost of the interface can then be measured in
-//! isolation.
+//! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in any
+//! language that can export C functions. Every call goes through a table of function pointers. If `library` is empty,
+//! the table has functions of this crate around the filter `standard`. The cost of the interface can then be measured
+//! in isolation.
 //!
 //! Stored form, little-endian. The name identifies the library that wrote the filter. No other library opens it:
 //!

@@ -1,7 +1,7 @@
 //! The ideal bound: the exact set of the key hashes, at no cost in memory.
 //!
-//! The filter is the upper limit for the benefit of any filter. By convention its memory counts as 0. Its stored bytes,
-//! eight per key, do count.
+//! The filter is the upper limit for the benefit of any filter. By convention its memory counts as 0. The stored bytes
+//! of the filter, eight per key, do count.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;

@@ -129,7 +129,7 @@ impl Prefix {
     }
 }
 
-/// The hash of a prefix. The function is fixed, because the hash function of the tree is for whole keys.
+/// The hash of a prefix. The function is fixed, because the hash function of the tree is for complete keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
@@ -194,7 +194,7 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// The first `length` bytes of all keys between the bounds. `None` if they may differ.
+/// The first `length` bytes of all keys between the bounds. `None` if the first bytes of these keys may differ.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };

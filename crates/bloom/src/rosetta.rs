@@ -287,7 +287,8 @@ mod tests {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }
 
-    /// The claim of the authors: short ranges have a low rate, also right after keys, and longer ones a higher rate.
+    /// Tests the claim of the authors: short ranges have a low rate, including ranges right after keys, and longer
+    /// ranges have a higher rate.
     #[test]
     fn short_ranges_are_answered_wherever_they_are() {
         let numbers = numbers();

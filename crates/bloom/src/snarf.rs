@@ -125,16 +125,17 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// The number of segments for this number of keys. It is one per [`SEGMENT`], or fewer if a tight budget would be spent
-/// on knots.
+/// The number of segments for this number of keys. The number is one segment per [`SEGMENT`] numbers, or fewer if a
+/// tight budget would be spent on knots.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone mapping from numbers to codes. It is piecewise linear, with equally many codes in each segment.
+/// A monotone mapping from numbers to codes. The mapping is piecewise linear, with equally many codes in each segment.
 struct Spline {
-    /// The first number of each segment, and the largest number: at least two. None if each number is its own code.
+    /// The first number of each segment, and the largest number: at least two. The list is empty if each number is its
+    /// own code.
     knots: Vec<u64>,
     /// The exclusive upper bound of the codes, at least 1.
     range: u64,

@@ -160,7 +160,7 @@ impl Lookup for Portable {
     }
 }
 
-/// The same lookups, compiled for AVX2. They are two to three times as fast.
+/// The same lookups, compiled for AVX2. AVX2 lookups are two to three times as fast.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 impl Lookup for Avx2 {
@@ -186,8 +186,8 @@ impl Lookup for Avx2 {
     }
 }
 
-/// The lookup. It has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a function
-/// for a CPU with vector instructions.
+/// The lookup. The lookup has neither branches nor calls, so that the compiler vectorizes it when it is inlined into a
+/// function for a CPU with vector instructions.
 #[inline(always)]
 fn may_contain(blocks: &[Block], hash: KeyHash) -> bool {
     let (block, key) = (&blocks[reduce(hash.0, blocks.len())], Block::of(hash));

@@ -1,15 +1,16 @@
-//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. It takes few bits more than the
+//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. `SuRF` takes few bits more than the
 //! information-theoretic minimum.
 //!
-//! The trie ends a key as soon as no other key shares its prefix. It therefore answers for strings of any kind and for
-//! ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a false
-//! positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which also
-//! narrow ranges, or bits of its hash (`hash`), which only help lookups.
+//! The trie ends a key as soon as no other key shares its prefix. The trie therefore answers for strings of any kind
+//! and for ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a
+//! false positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which
+//! also narrow ranges, or bits of its hash (`hash`), which only help lookups.
 //!
 //! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too).
 //! Each label also has a bit for whether it has a child, and a bit for whether it begins a node. The child of label i
 //! is node number 1 + the number of earlier labels with children. A node begins at its one bit in the second bit
-//! vector. Both are found by counting bits (`rank.rs`). Bytes that all keys share are stored once.
+//! vector. The child of a label and the begin of a node are found by counting bits (`rank.rs`). Bytes that all keys
+//! share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
 //! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in the sparse form of the paper. The dense form of
@@ -161,7 +162,7 @@ struct SurfFilter {
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
-    /// Decodes the stored words. `None` if they are corrupt.
+    /// Decodes the stored words. Returns `None` if the words are corrupt.
     fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         suffix: Suffix,

@@ -1,10 +1,11 @@
-//! `foyer`: the in-memory part of the cache of `RisingWave`. It keeps a reference-counted record per block, in the
+//! `foyer`: the in-memory part of the cache of `RisingWave`. `foyer` keeps a reference-counted record per block, in the
 //! queues of one of five policies.
 //!
 //! A hit returns a counted reference to a record, and decrements the count when the read ends. The policy determines
 //! which lock of its shard a hit takes: `s3-fifo`, `sieve` and `fifo` take a read lock, `lru` and `lfu` a write lock.
 //! The crate cannot list its blocks, so this module records the offsets that were offered for each table until the
-//! table is removed. This costs eight bytes and the overhead of a hash set per block, and a lock at each insertion.
+//! table is removed. Recording an offset costs eight bytes and the overhead of a hash set per block, and a lock at each
+//! insertion.
 //!
 //! Available only with the feature `foyer`, because the crate adds about forty other crates. Source: the documentation
 //! of the crate.

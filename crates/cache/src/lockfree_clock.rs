@@ -7,7 +7,7 @@
 //!
 //! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 of table, 24 of
 //! metadata, 17 of queues; per ghost about 30 bytes. A hit touches three cache lines: the place, the entry and the
-//! reference count of the block. It writes the reference count, and the place until three uses are counted. `read`
+//! reference count of the block. A hit writes the reference count, and the place until three uses are counted. `read`
 //! skips the reference count, so it writes no cache line that threads share. Evicted blocks are freed in batches of 16.
 //! Up to 16 blocks per shard exceed the capacity, and more while a reader is stopped in the middle of a hit.
 //!

@@ -2,12 +2,12 @@
 //! capacity, and a policy that chooses the victims.
 //!
 //! With one shard, the cache follows its policy exactly. With several shards, each shard evicts the worst of its own
-//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it.
-//! This is a hit if the weights are equal, else a removal and an insertion.
+//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it. An
+//! insertion of a cached block counts as a hit if the weights are equal, else as a removal and an insertion.
 //!
 //! Memory per cached block: 24 bytes of name, 40 of handle, 8 of hash, 4 to 10 of hash table, and the data of the
-//! policy. A hit takes one lock. It touches the cache line of the lock, two lines of the hash table and its slot, two
-//! of the slab, the reference count of the block, and the lines that the policy writes.
+//! policy. A hit takes one lock. A hit touches the cache line of the lock, two lines of the hash table and its slot,
+//! two of the slab, the reference count of the block, and the lines that the policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;

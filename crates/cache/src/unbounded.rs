@@ -1,5 +1,5 @@
-//! A cache that never evicts. It is the ideal bound for the hit rate of every other cache at any capacity, because it
-//! misses only blocks that were never read before.
+//! A cache that never evicts. This cache is the ideal bound for the hit rate of every other cache at any capacity,
+//! because it misses only blocks that were never read before.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;

@@ -15,8 +15,8 @@ const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 /// the ideal bounds.
 ///
 /// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so a process
-/// always sees one list. Added variants keep their order. They come after the built-in variants, and before the ideal
-/// bounds at the end of the list.
+/// always sees one list. Added variants keep their order. Added variants come after the built-in variants, and before
+/// the ideal bounds at the end of the list.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML: `bloom`.
     pub axis: &'static str,

@@ -12,7 +12,7 @@ use crate::{Catalog, Variant, label};
 /// An invariant of an axis: its name, and a check that describes a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether a test with many cases runs case `number`. It runs one of `every` cases. If the environment variable
+/// Whether a test with many cases runs case `number`. Only one of `every` cases runs. If the environment variable
 /// `LSMBENCH_NIGHTLY` is set, as `just nightly` does, it runs all cases.
 pub fn is_sampled(number: usize, every: usize) -> bool {
     number.is_multiple_of(every) || std::env::var_os("LSMBENCH_NIGHTLY").is_some()

@@ -43,8 +43,8 @@ pub struct Provider {
 /// A table of functions as a C header declares it.
 ///
 /// # Safety
-/// The type is `repr(C)`. Its first member is a `u32` with the ABI version. Every other member accepts any bit
-/// pattern that a C compiler may write: functions are `Option`s, pointers are raw.
+/// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts any
+/// bit pattern that a C compiler may write: functions are `Option`s, pointers are raw.
 pub unsafe trait FunctionTable: Copy {}
 
 /// Opens the library at `path` and reads its table of functions. Returns `built_in` if `path` is empty. A relative

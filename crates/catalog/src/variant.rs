@@ -242,7 +242,7 @@ fn write_params<P: Serialize>(params: &P) -> Table {
     Table::try_from(params).expect("parameters are plain TOML values")
 }
 
-/// Converts a deserialisation error. The key is set if the message names one.
+/// Converts a deserialisation error. The result has the key that the message names, if any.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

@@ -1,8 +1,8 @@
 //! Compaction policy in another process, written in any language.
 //!
 //! lsmbench starts `command` at the first pick, and communicates over the standard input and output of the process.
-//! Both sides write one JSON value per line, and every line of lsmbench gets one line as its answer. The protocol has
-//! version 1:
+//! Both the process and lsmbench write one JSON value per line, and every line of lsmbench gets one line as its answer.
+//! The protocol has version 1:
 //!
 //! ```text
 //! to the process                                        from the process

@@ -6,7 +6,7 @@
 //! above is empty right after its compaction, and every size is at least φ times zero. The tables are picked
 //! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. Its ratio is the separate parameter
+//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. The ratio is the separate parameter
 //! `growth`, so that a `size_ratio` set for another policy is not applied by mistake. The tree has about 4.8 times as
 //! many levels as with T = 10. Lookups search all of them, and data pass through all of them. Whole-level leveling with
 //! T writes in proportion to T/(2·log₂ T). This term is lowest near T = e (0.94), and it is 1.17 at φ, against 1.00 at

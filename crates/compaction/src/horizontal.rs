@@ -7,10 +7,10 @@
 //! 2504.17178), which calls the scheme horizontal growth.
 //!
 //! Sizes are in buffers. The oldest run has rank K, the next run has rank K − 1, and so on. A run of rank k has
-//! C(w−1+k, k) buffers. Its weight w is the number of times that its first entries were written. A flush beyond K runs
-//! joins the newest run whose weight is below that of the run before it, and all runs after that run. If there is no
-//! such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten keys make
-//! runs smaller, and the policy continues with the weight that fits the size.
+//! C(w−1+k, k) buffers. The weight w of a run is the number of times that its first entries were written. A flush
+//! beyond K runs joins the newest run whose weight is below that of the run before it, and all runs after that run. If
+//! there is no such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten
+//! keys make runs smaller, and the policy continues with the weight that fits the size.
 //!
 //! # What it writes
 //! With K runs, C(w−1+k, k) entries of weight w fit, first with k = K, and so on down to one run. The scheme is
@@ -25,7 +25,7 @@
 //! chain of buffers that the last weight needs. Tests compare both numbers with a dynamic programme.
 //!
 //! # What it costs
-//! Each merge reads whole runs, so the last one takes as much transient space as the data.
+//! Each merge reads whole runs, so the last merge takes as much transient space as the data.
 
 use std::cmp::Ordering;
 
@@ -79,7 +79,7 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The longest load with a schedule of its own. The work per flush grows with the square root.
+/// The longest load that has a separate schedule. The work per flush grows with the square root.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
@@ -122,8 +122,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run of `size` buffers and this rank. It is the weight w whose size C(w−1+rank, rank) is
-/// nearest.
+/// Returns the weight of a run of `size` buffers and this rank. The result is the weight w whose size C(w−1+rank, rank)
+/// is nearest.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;

@@ -2,8 +2,8 @@
 //!
 //! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2; whole-level merges as in
 //! Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls them leveling. Level 0 takes the
-//! flushes. When it has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run, until
-//! that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
+//! flushes. When level 0 has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run,
+//! until that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
 //! complete run is then merged into level i + 1, or moved there if that level is empty. If
 //! [`l0-tiered`](crate::l0_tiered) enables trivial moves, a level moves down table by table instead.
 //!

@@ -4,7 +4,7 @@
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
 //! `level0_runs` runs, which are merged together with the tables that they overlap in level 1. Level i ≥ 1 is one run
 //! of at most T^i buffers. Above that size, the [`Picker`] selects a table, which is merged with the tables that it
-//! overlaps in level i + 1. If it overlaps no tables, it is moved.
+//! overlaps in level i + 1. If the table overlaps no tables, it is moved.
 //!
 //! # What it costs
 //! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the live

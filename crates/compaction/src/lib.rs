@@ -1,8 +1,8 @@
-//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. It
-//! uses no bytes, files or threads, so the simulator and the tree run the same code.
+//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. A
+//! policy uses no bytes, files or threads, so the simulator and the tree run the same code.
 //!
 //! No job changes an answer. The only exceptions are policies that declare that they drop data
-//! ([`catalog::Limit::DropsData`]). They may drop the oldest runs, each completely.
+//! ([`catalog::Limit::DropsData`]). Such policies may drop the oldest runs, each completely.
 
 mod binary_counter;
 pub mod conformance;

@@ -1,7 +1,7 @@
 //! Merge-all compaction: n runs are merged into one.
 //!
-//! Source: golsm, section Compaction. It is the simplest policy that limits the number of runs. All runs stay in level
-//! 0.
+//! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
+//! level 0.
 //!
 //! # What it costs
 //! The first n flushes make a run of n buffers, and every n − 1 more rewrite all data. After N flushes of keys that

@@ -11,9 +11,9 @@
 //! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs. Runs
 //! therefore grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of distinct
 //! keys, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
-//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. That is one write per level as with [`tiered`](crate::tiered), but about ln N /
-//! ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it is shorter, but
-//! lookups search more runs.
+//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. An entry is written once per level as with [`tiered`](crate::tiered), but there
+//! are about ln N / ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it
+//! is shorter, but lookups search more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};

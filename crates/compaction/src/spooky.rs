@@ -4,9 +4,10 @@
 //! 2022). Merging complete levels, as in [`leveled`](crate::leveled), needs as much transient space as the data when
 //! the largest level is merged. Merging table by table, as in [`leveled-partial`](crate::leveled_partial), needs little
 //! space, but writes more, because tables overlap others in part. Here, the level above the largest is cut at the
-//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When it is full, it is drained in key order.
-//! The tables within the boundaries of one table of the largest level are merged with that table, and then those of the
-//! next table. A group that is smaller than a table includes the next group, so that tables stay large.
+//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When the level above the largest is full, it
+//! is drained in key order. The tables within the boundaries of one table of the largest level are merged with that
+//! table, and then those of the next table. A group that is smaller than a table includes the next group, so that
+//! tables stay large.
 //!
 //! The levels above are merged whole, and their transient space is a small share of the data. Level 0 and the
 //! capacities are those of `leveled`.

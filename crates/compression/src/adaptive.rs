@@ -116,7 +116,7 @@ impl Adaptive {
         block >= due && claim().is_ok()
     }
 
-    /// Records the result of a trial, and schedules the next one.
+    /// Records the result of a trial, and schedules the next trial.
     fn end_trial(&self, block: u64, pays: Pays) {
         let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
         let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);

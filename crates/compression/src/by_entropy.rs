@@ -1,5 +1,5 @@
-//! A selector by the entropy of a block's first bytes. It uses no codec if they look random, else a lighter codec for
-//! small blocks and a denser codec for large blocks.
+//! A selector by the entropy of a block's first bytes. If the bytes look random, no codec is used; otherwise a lighter
+//! codec for small blocks and a denser codec for large blocks.
 //!
 //! The choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
 

@@ -15,8 +15,8 @@ pub const RAW: u8 = 0;
 /// 1. [`decompress`](crate::decompress()) with the returned tag and the original length gives back exactly the block
 ///    that [`compress`](Self::compress) appended.
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
-/// 3. Corrupt input gives an error, or other bytes of the original length. It never causes a panic or an access outside
-///    of the buffers.
+/// 3. Corrupt input gives an error, or other bytes of the original length. Corrupt input never causes a panic or an
+///    access outside of the buffers.
 /// 4. For a codec that [learnt](Self::learn), a [`Decompressor`](crate::Decompressor) that opened its dictionaries
 ///    gives back the blocks, under invariants 1 to 3. Corrupt dictionaries are an error, or decode to other bytes.
 pub trait Compression: Send + Sync {
@@ -53,14 +53,14 @@ pub trait Compression: Send + Sync {
     }
 
     /// Memory of the codec, in bytes, that a library in another language allocates, so that Rust allocators do not see
-    /// it. It includes the memory kept from earlier blocks, and the memory taken for each block. A selector includes
-    /// exactly the codecs that blocks of `level` may get.
+    /// it. The result includes the memory kept from earlier blocks, and the memory taken for each block. A selector
+    /// includes exactly the codecs that blocks of `level` may get.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// The reader of the dictionaries that this codec learns. `None` if it learns nothing, or if only the codecs that
-    /// it selects learn.
+    /// The reader of the dictionaries that this codec learns. `None` if the codec learns nothing, or if only the codecs
+    /// that it selects learn.
     fn learner(&self) -> Option<Learner> {
         None
     }

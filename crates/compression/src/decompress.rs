@@ -22,8 +22,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
 });
 
-/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. It decodes the
-/// output of any variant with any parameters, because a tag never changes its meaning.
+/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. The function
+/// decodes the output of any variant with any parameters, because a tag never changes its meaning.
 ///
 /// # Errors
 /// If no codec has the tag, or the bytes do not decode to exactly that length. The content of `out` is then

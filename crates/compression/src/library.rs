@@ -1,8 +1,8 @@
 //! A codec in a shared library that implements the C ABI of `lsmbench_codec.h`.
 //!
-//! The library compresses and decompresses blocks. It may be written in any language that has C functions. Every call
-//! goes through a table of function pointers. If `library` is empty, the table contains functions of this crate around
-//! the codec `lz4`, which isolates the cost of the ABI.
+//! The library compresses and decompresses blocks. The library may be written in any language that has C functions.
+//! Every call goes through a table of function pointers. If `library` is empty, the table contains functions of this
+//! crate around the codec `lz4`, which isolates the cost of the ABI.
 //!
 //! Blocks are decompressed only by their tag, and all libraries share one tag. Each block therefore begins with the
 //! name of its library, as one byte of length and the text. [`decompress`](crate::decompress()) searches for this name

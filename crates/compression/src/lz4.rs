@@ -31,7 +31,8 @@ impl Lz4 {
         Self { tables: Pool::new() }
     }
 
-    /// Compresses a block into `space` and returns the number of written bytes. Returns `None` if they do not fit.
+    /// Compresses a block into `space` and returns the number of written bytes. Returns `None` if the compressed bytes
+    /// do not fit.
     pub(crate) fn compress_into(&self, block: &[u8], space: &mut [u8]) -> Option<usize> {
         self.tables.with(CompressTable::default, |table| {
             // A table that has grown for a large block would stay slow to clear for small ones.

@@ -57,7 +57,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// The tag of `lz4`, because the format is the same.
+    /// The tag of `lz4`, because both codecs have one format.
     fn tag(&self) -> Option<u8> {
         None
     }

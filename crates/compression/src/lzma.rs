@@ -1,5 +1,5 @@
-//! LZMA: matches over the whole block and a context-modelling range coder. It is the densest codec here, and by far the
-//! slowest for both compression and decompression.
+//! LZMA: matches over the whole block and a context-modelling range coder. LZMA is the densest codec here, and by far
+//! the slowest for both compression and decompression.
 //!
 //! ```text
 //! u32 length of the block, u32 length of the stream, stream without a header

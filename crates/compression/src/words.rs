@@ -1,6 +1,7 @@
 //! Helpers of the codecs for integer columns: a block as 8-byte words, and bit-packed numbers.
 
-/// The first bytes of the stored form of a block. They are its length, so that decompression with another length fails.
+/// The first bytes of the stored form of a block. These bytes are the length of the block, so that decompression with
+/// another length fails.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }

@@ -4,7 +4,7 @@
 //! Compression and decompression contexts are created once and kept, because creating one costs tens of microseconds,
 //! more than a block does. Source of the format: RFC 8878.
 //!
-//! With a dictionary, blocks refer to strings that are frequent in their table. They need not store the byte
+//! With a dictionary, blocks refer to strings that are frequent in their table. The blocks need not store the byte
 //! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks of
 //! a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of Relative
 //! Lempel-Ziv Dictionaries", WWW 2016), and stored once in the table.

@@ -1,5 +1,5 @@
-//! Fjall 2: the release line that one of the source documents measured. Its version 2.1 no longer builds with current
-//! dependencies. This is 2.11, the last version of the line.
+//! Fjall 2: the release line that one of the source documents measured. Version 2.1 of Fjall no longer builds with
+//! current dependencies. The adapter uses version 2.11, the last version of the line.
 
 #[cfg(feature = "peers")]
 mod store;

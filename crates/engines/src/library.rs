@@ -121,7 +121,7 @@ impl Wanted {
 }
 
 /// Whether strings of a library contain signatures of functions of a namespace, as the library's own assertions would.
-/// The codecs in the library call the same handler, so a call alone proves nothing.
+/// The codecs in the library call the same handler, so a call of the handler proves nothing.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);

@@ -17,7 +17,7 @@ pub struct Opening {
     pub options: EngineOptions,
     /// Whether background work is done by threads, or at points that the operations decide.
     pub mode: Mode,
-    /// Nanoseconds since some moment, for the time that writers wait.
+    /// A clock in nanoseconds, which measures the time that writers wait.
     pub clock: fn() -> u64,
     /// The identifier of the store in its own files, set where equal operations must produce equal files.
     pub identity: Option<u64>,

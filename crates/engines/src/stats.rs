@@ -99,8 +99,8 @@ impl EngineStats {
         self.whole.since(&before.whole)
     }
 
-    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist at
-    /// one of the moments counts as empty there. `None` if neither reading distinguishes levels.
+    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist in
+    /// one of the two statistics counts as empty. `None` if neither reading distinguishes levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
@@ -124,7 +124,7 @@ impl EngineStats {
         (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
     }
 
-    /// Bytes of memory that the store reports, over all of its parts. `None` if it reports none.
+    /// Bytes of memory that the store reports, over all of its parts. `None` if the store reports no memory.
     pub fn memory_bytes(&self) -> Option<u64> {
         let parts =
             [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::TABLE_MEMORY_BYTES, &c::CACHE_BYTES];

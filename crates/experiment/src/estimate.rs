@@ -192,8 +192,8 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall.
-/// Those contain at most the written bytes.
+/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall. The
+/// additional memtables contain at most the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);

@@ -312,7 +312,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// The parts of a configuration, to which swept values are applied in turn.
+/// The parts of a configuration, to which swept values are applied one after the other.
 struct Parts {
     engine: Choice,
     design: Design,

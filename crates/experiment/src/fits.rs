@@ -55,7 +55,7 @@ fn missing_call(cell: &Cell) -> Option<String> {
     Some(format!("engine \"{name}\" has no call for step = \"{step}\" of phase \"{phase}\""))
 }
 
-/// The reason why the engine of a configuration cannot run it. `None` if it can.
+/// The reason why the engine of a configuration cannot run it. `None` if the engine can.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

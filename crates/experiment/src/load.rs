@@ -460,8 +460,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns what
-    /// the replays of traces assume, one sentence each.
+    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns
+    /// the assumptions about replayed traces, one sentence each.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
         let mut assumptions = Vec::new();

@@ -45,8 +45,8 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
-    /// The warnings of a run, one sentence each. They are about deprecated names in the design, and about metrics that
-    /// the mode does not measure.
+    /// The warnings of a run, one sentence each. The warnings are about deprecated names in the design, and about
+    /// metrics that the mode does not measure.
     pub warnings: Vec<String>,
     /// Assumptions about replayed traces, one sentence each, because traces do not record everything. The manifest
     /// lists them.

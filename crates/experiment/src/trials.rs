@@ -44,8 +44,8 @@ pub struct Trials {
     /// Linux only, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
-    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second is a multiple of this
-    /// length.
+    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second must be a multiple of the
+    /// interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
 }

@@ -2,8 +2,8 @@
 //!
 //! A search has no branch that would be mispredicted half of the time. The number of steps depends only on the table,
 //! so the CPU overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next
-//! step may read. This is slower while the heads are in the cache, and faster if they are not. Source: Khuong & Morin,
-//! "Array layouts for comparison-based searching" (2015), section 3.
+//! step may read. Prefetching is slower while the heads are in the cache, and faster if they are not. Source: Khuong &
+//! Morin, "Array layouts for comparison-based searching" (2015), section 3.
 //!
 //! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads, and
 //! the last three are on one cache line.

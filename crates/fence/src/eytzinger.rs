@@ -103,7 +103,7 @@ impl HeadIndex for HeadTree {
 /// The shape of a complete tree.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// The number of slots. They are numbered from 1.
+    /// The number of slots. The slots are numbered from 1.
     count: usize,
     /// The number of levels.
     levels: u32,

@@ -3,7 +3,7 @@
 //! The upper limit for the benefit of any fence. A present key is looked up by its hash. A scan makes an exact search.
 //! So does a lookup of an absent key, or of a key whose hash collides with that of a key in another block. The blocks
 //! that are read are therefore those of an exact fence. By the convention for ideal bounds, its memory counts as zero.
-//! Its stored bytes, eight per key, count as stored.
+//! The stored bytes of this fence, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -8,7 +8,7 @@
 //! lines between data ranges" (CACM 1981).
 //!
 //! For repeated heads, a line predicts the place of the first head and the place just after the last head. A search
-//! does not rely on the lines. It checks the ends of the stretch that it searched, and continues if the place is
+//! does not rely on the lines. A search checks the ends of the stretch that it searched, and continues if the place is
 //! outside.
 //!
 //! Memory: 8 bytes per separator for its head, 24 bytes per segment, and the bytes after the head if they are needed.
@@ -155,8 +155,8 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// The number of `items` for which `comes_before` is true. These items must all come first. The search begins in
-/// `around`, and continues outside if the result is not there.
+/// The number of `items` for which `comes_before` is true. The items for which `comes_before` is true must all come
+/// first. The search begins in `around`, and continues outside if the result is not there.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -218,8 +218,8 @@ struct Point {
 }
 
 impl Point {
-    /// The cross product of the lines to `a` and `b`. It is positive if, seen from this point, `b` lies to the left of
-    /// the line to `a`. Both points lie to the right, so the line to `b` is then the steeper line.
+    /// The cross product of the lines to `a` and `b`. The product is positive if, seen from this point, `b` lies to the
+    /// left of the line to `a`. Both `a` and `b` lie to the right, so the line to `b` is then the steeper line.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }

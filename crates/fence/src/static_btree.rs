@@ -100,7 +100,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Builds one layer over children. Their first separators are `firsts`.
+    /// Builds one layer over children. The first separators of the children are `firsts`.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -141,7 +141,7 @@ impl Node<'_> {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node. Its children are data blocks, or nodes of the layer `below`, which starts at page
+    /// Appends the node. The children of the node are data blocks, or nodes of the layer `below`, which starts at page
     /// `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {

@@ -1,4 +1,4 @@
-//! The search for a broken invariant without a fuzzer. It runs the corpus and seeded mutations of the corpus.
+//! The search for a broken invariant without a fuzzer. The hunt runs the corpus and seeded mutations of the corpus.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -52,7 +52,7 @@ enum News {
 
 impl Hunt {
     /// Feeds `target` its corpus, earlier findings, and seeded changes of both. Returns the number of inputs, and the
-    /// number of accepted ones.
+    /// number of accepted inputs.
     ///
     /// # Errors
     /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.

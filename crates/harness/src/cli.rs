@@ -43,7 +43,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program. It lists all subcommands in groups, with the first line of the help of each.
+/// The help of the program. The help lists all subcommands in groups, with the first line of the help of each.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 

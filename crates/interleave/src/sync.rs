@@ -1,8 +1,8 @@
 //! The `crate::sync` of the modelled crates: atomics, fences and locks for which `loom` tries every interleaving, and
 //! every value that the memory model allows.
 //!
-//! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. One site can be
-//! [weakened](weaken). A model that does not detect the change does not need the ordering, or does not check it.
+//! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. A test can [weaken](weaken)
+//! one site at a time. A model that does not detect the change does not need the ordering, or does not check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;

@@ -1,10 +1,10 @@
 //! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
 //! counted.
 //!
-//! A count per thread gives the allocations of an operation itself, regardless of concurrent flushes and compactions.
-//! It costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The program
-//! declares this allocator as its global allocator. Other programs that use this library may have another global
-//! allocator, and then nothing is counted.
+//! A count per thread gives the allocations of an operation itself, regardless of concurrent flushes and compactions. A
+//! count per thread costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The
+//! program declares this allocator as its global allocator. Other programs that use this library may have another
+//! global allocator, and then nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,5 +1,5 @@
-//! The percentile bootstrap. It estimates how far a median would move if other rounds of trials had been run (Efron &
-//! Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
+//! The percentile bootstrap. The bootstrap estimates how far a median would move if other rounds of trials had been run
+//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// The confidence interval on the difference of two medians. Both sides are in ascending order, were drawn
+/// The confidence interval on the difference of two medians. Both samples are in ascending order, were drawn
 /// independently, and have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
@@ -32,7 +32,7 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
 pub struct DrawnMedian {
     /// The position of the lower value.
     pub low: usize,
-    /// The position of the upper value. It equals the position of the lower value if the number of values is odd.
+    /// The position of the upper value. If the number of values is odd, the upper position equals the lower position.
     pub high: usize,
     /// The number of resamples.
     pub times: usize,
@@ -81,7 +81,7 @@ fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The interval from the drawn positions alone, as the page of results computes it.
+    /// The interval from only the drawn positions, as the page of results computes it.
     fn from_positions(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
         let drawn = drawn_medians(ascending.len(), criteria);
         let mut medians: Vec<f64> = drawn

@@ -1,5 +1,5 @@
-//! A clock that is cheap enough to time every operation. It is the CPU's time stamp counter if that is reliable, and
-//! the kernel's monotonic clock otherwise.
+//! A clock that is cheap enough to time every operation. The clock is the CPU's time stamp counter if that is reliable,
+//! and the kernel's monotonic clock otherwise.
 //!
 //! Reading the counter costs about 10 ns, and reading the kernel's clock about 22 ns. A stamp is a raw reading. Only
 //! differences are converted, by a factor that is calibrated once per process against the kernel's clock (up to 200 ms,
@@ -57,8 +57,8 @@ impl Clock {
         self.ticks_per_ns * 1e9
     }
 
-    /// Nanoseconds that one reading costs. It is the lowest mean of several batches, because every disturbance makes a
-    /// batch longer.
+    /// Nanoseconds that one reading costs. The cost is the lowest mean of several batches, because every disturbance
+    /// makes a batch longer.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let batch = || {

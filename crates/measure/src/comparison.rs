@@ -3,8 +3,8 @@
 //! A round of trials (a block in identifiers) is the unit of repetition. An operation is not, because all operations of
 //! one run share the conditions of the run. For each round, the logarithm of candidate / baseline is taken. An effect
 //! that slows a whole round then cancels, and twice and half are equally far from 1. A difference counts if three
-//! conditions hold. The confidence interval excludes "no difference". Chance alone would rarely cause the difference,
-//! also among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are equivalent if the whole
+//! conditions hold. The confidence interval excludes "no difference". Chance would rarely cause the difference, also
+//! among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are equivalent if the whole
 //! interval lies within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
 
 use results::Better;
@@ -33,12 +33,12 @@ pub struct Comparison {
     pub ratio: Option<f64>,
     /// The confidence interval on the ratio; `None` if there are too few rounds.
     pub interval: Option<Interval>,
-    /// Probability that chance alone causes a difference of this size, corrected for all comparisons of the sweep if
-    /// there are several. `None` if there are too few rounds.
+    /// Probability that chance causes a difference of this size, corrected for all comparisons of the sweep if there
+    /// are several. `None` if there are too few rounds.
     pub p_value: Option<f64>,
     /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
-    /// differences). It measures how far the difference exceeds the noise. It is infinite if every round has the same
-    /// ratio.
+    /// differences). The effect size measures how far the difference exceeds the noise. It is infinite if every round
+    /// has the same ratio.
     pub effect_size: Option<f64>,
     /// The number of rounds in which both were measured. For unpaired runs and for sessions, the smaller number of runs
     /// or sessions.
@@ -112,9 +112,9 @@ pub fn compare_unpaired(
 }
 
 /// Compares two builds by whole sessions. Each value belongs to one session, such as the median over its trials.
-/// Differences between sessions of one build (load, temperature, memory layout) are part of the confidence interval. It
-/// is Student's interval on the difference of the mean logarithms, with one variance for both sides (*Biometrika* 6,
-/// 1908). One session per side does not show how far sessions differ, so it decides nothing. At least
+/// Differences between sessions of one build (load, temperature, memory layout) are part of the confidence interval.
+/// This interval is Student's interval on the difference of the mean logarithms, with one variance for both sides
+/// (*Biometrika* 6, 1908). One session per side does not show how far sessions differ, so it decides nothing. At least
 /// [`FEWEST_SESSIONS`] sessions are needed on both sides together.
 pub fn compare_sessions(
     baseline: &[f64],
@@ -157,8 +157,8 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
 /// Compares two values of one seed that depend on random draws. `values` are the values, and `counts` are the numbers
 /// of events behind them. With other draws, a count would vary by about the root of the count. A fraction near 1 varies
 /// less. The interval is that of two independent Poisson or binomial counts on the logarithm of their ratio. Both sides
-/// share operations, which makes the interval wider than necessary. Without counts there is no interval, and a
-/// difference above δ decides nothing.
+/// share operations, which makes the confidence interval wider than necessary. Without counts there is no interval, and
+/// a difference above δ decides nothing.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,

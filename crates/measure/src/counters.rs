@@ -39,7 +39,7 @@ struct Named {
 pub enum Scope {
     /// In user space and in the kernel.
     Everywhere,
-    /// Only in user space, because the kernel does not permit counting of its own events.
+    /// Events are counted only in user space, because the kernel does not permit counting of its own events.
     UserSpace,
 }
 

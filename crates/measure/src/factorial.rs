@@ -20,8 +20,7 @@ pub struct Effect {
     pub levels: Vec<LevelEffect>,
     /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
-    /// Probability that chance alone causes an effect of this size, corrected for all effects. `None` for a single
-    /// round.
+    /// Probability that chance causes an effect of this size, corrected for all effects. `None` for a single round.
     pub p_value: Option<f64>,
 }
 
@@ -39,9 +38,9 @@ pub struct LevelEffect {
 /// The main effects of all factors, followed by the interactions of all pairs.
 ///
 /// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination,
-/// and the last factor changes fastest. The p-values are those of the analysis of variance with rounds as blocks. They
-/// use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of Mathematical
-/// Statistics* 29, 1958).
+/// and the last factor changes fastest. The p-values are those of the analysis of variance with rounds as blocks. The
+/// p-values use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of
+/// Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
 /// If a round has another number of combinations, or there is no round.

@@ -39,7 +39,8 @@ pub struct Summary {
 }
 
 impl Histogram {
-    /// Creates an empty histogram. It takes about 250 KiB, but a run touches only the range of its latencies.
+    /// Creates an empty histogram. An empty histogram takes about 250 KiB, but a run touches only the range of its
+    /// latencies.
     ///
     /// # Panics
     /// Never: the bounds are constants that the histogram accepts.
@@ -116,7 +117,7 @@ impl Histogram {
         histogram
     }
 
-    /// Nanoseconds that one record costs, measured by `clock`. It is the lowest mean of several batches over
+    /// Nanoseconds that one record costs, measured by `clock`. The cost is the lowest mean of several batches over
     /// realistically spread latencies.
     pub fn record_cost_ns(clock: &Clock) -> f64 {
         const RECORDS: u32 = 20_000;

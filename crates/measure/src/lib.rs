@@ -1,7 +1,7 @@
 //! The instruments: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
 //! sets of trials.
 //!
-//! [`allocation`] counts the allocations of threads, [`probe`] reads the kernel's figures about the process.
+//! [`allocation`] counts the allocations of threads, and [`probe`] reads the kernel's statistics about the process.
 //!
 //! No module here prints, or depends on trees. Only the harness owns the clock.
 

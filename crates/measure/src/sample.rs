@@ -25,7 +25,7 @@ impl Sample {
     }
 
     /// The rounds whose value is further from the median than ten median absolute deviations, as after a disturbance.
-    /// They are reported and kept, because leaving them out would select results.
+    /// Outliers are reported and kept, because leaving them out would select results.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));

@@ -1,4 +1,4 @@
-//! The probability that chance alone causes the measured difference: p-values of paired and of unpaired runs, and their
+//! The probability that chance causes the measured difference: p-values of paired and of unpaired runs, and their
 //! correction if there are several.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
@@ -21,9 +21,9 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// The two-sided p-value of "the ratio is 1", from the logarithms of paired ratios: Student's test of paired
-/// differences (*Biometrika* 6, 1908). It is conservative if one round is far from the others. A trimmed mean is not
-/// conservative, and finds too many differences if there are few rounds. Equal logarithms, as counters give, exclude
-/// chance.
+/// differences (*Biometrika* 6, 1908). The test is conservative if one round is far from the others. A trimmed mean is
+/// not conservative, and finds too many differences if there are few rounds. Equal logarithms, as counters give,
+/// exclude chance.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -35,7 +35,8 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
 }
 
 /// The confidence interval on the difference of the means of two independent sides, and the two-sided p-value of "they
-/// are equal". It is Student's test with one variance for both sides. Together the sides need at least three values.
+/// are equal". Both are from Student's test with one variance for both sides. Together the sides need at least three
+/// values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
     let squares = |side: &[f64]| side.iter().map(|value| (value - mean(side)).powi(2)).sum::<f64>();
@@ -123,7 +124,7 @@ pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
 }
 
 /// P-values of one family of comparisons, corrected so that the probability of even one false alarm stays below the
-/// level. This is the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
+/// level. The correction is the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
 pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));

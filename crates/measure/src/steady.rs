@@ -18,8 +18,8 @@ const MOST_SLOPE: f64 = 0.1;
 pub struct SteadyRule {
     /// The size of the window, which is the last rounds of the series. At least 2.
     pub rounds: usize,
-    /// The smallest possible difference. Values that are no further apart count as equal. It is 1 for small counts, and
-    /// 0 for continuous values.
+    /// The smallest possible difference. Values that are no further apart count as equal. The smallest difference is 1
+    /// for small counts, and 0 for continuous values.
     pub grain: f64,
 }
 

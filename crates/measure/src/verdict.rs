@@ -61,7 +61,7 @@ pub enum Doubt {
     Implausible,
     /// The metric regressed in one batch of trials, and not in the batch before.
     OnlyOnce,
-    /// The interval excludes "none", but chance alone causes as large a difference too often.
+    /// The confidence interval excludes "no difference", but chance causes as large a difference too often.
     Chance,
     /// The two variants differ, but by no more than the smallest difference that counts: δ, or the noise of the
     /// machine.

@@ -5,8 +5,8 @@
 //! exchange, order is expensive: a scan merges all buckets, and the flush does so too. This memtable is for point
 //! lookups, and for keys whose prefix names their group.
 //!
-//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). It has a million buckets, towers of at most
-//! four links, and scans in total order over a sorted copy. The lists are those of
+//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). The version in RocksDB has a million
+//! buckets, towers of at most four links, and scans in total order over a sorted copy. The lists are those of
 //! [`arena-skiplist`](crate::arena_skiplist), all in one arena.
 //!
 //! Bytes per entry: as in `arena-skiplist`, with lower towers. In addition, 48 bytes per bucket and 32 bytes of the

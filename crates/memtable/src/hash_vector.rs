@@ -1,5 +1,5 @@
-//! An append-only log with a hash index for lookups. It is sorted when it becomes immutable: `vector` without its slow
-//! reads.
+//! An append-only log with a hash index for lookups. The log is sorted when the memtable becomes immutable: `vector`
+//! without its slow reads.
 //!
 //! Versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with linear
 //! probing and the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference
@@ -69,8 +69,8 @@ struct Shard(RwLock<Index>);
 /// Index of a shard and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// The slots. Their number is a power of two. A slot has the lower half of a hash above the reference of the newest
-    /// version.
+    /// The slots. The number of slots is a power of two. A slot has the lower half of a hash above the reference of the
+    /// newest version.
     slots: Vec<LinkWord>,
     keys: usize,
     /// All versions in arrival order, with the heads of their keys.

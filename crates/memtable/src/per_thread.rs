@@ -96,7 +96,7 @@ impl PerThread {
         Self { arena, lists, order: OnceLock::new() }
     }
 
-    /// The order of the frozen memtable.
+    /// The order of the immutable memtable.
     fn frozen(&self) -> Option<Frozen<'_>> {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
@@ -179,7 +179,7 @@ fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> 
     arena.record(item.expect("a version"))
 }
 
-/// The versions of a frozen memtable in order.
+/// The versions of an immutable memtable, in order.
 struct Frozen<'a> {
     arena: &'a SharedArena,
     order: &'a [Headed<Option<Ref<Version>>>],

@@ -276,7 +276,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// The greatest cursor is the next one, because the heap is a max-heap.
+    /// The cursor that comes next is the greatest, because the heap is a max-heap.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),

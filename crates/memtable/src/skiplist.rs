@@ -1,9 +1,9 @@
 //! A lock-free skip list: readers and writers never wait for each other.
 //!
 //! `crossbeam-skiplist` contains (key, sequence number) pairs in ascending order of keys. Of each key, the newest
-//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). This is the
-//! memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the structure: Pugh,
-//! "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). The skip list
+//! is the memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the
+//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;

@@ -1,9 +1,9 @@
 //! An append-only log that is sorted once, when it becomes immutable. Inserts are the cheapest of all memtables, but
 //! earlier reads are slow.
 //!
-//! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the immutable
-//! buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the
-//! newest entry to the oldest. An immutable buffer is searched by bisection.
+//! The memtable is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the
+//! immutable buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it
+//! from the newest entry to the oldest. An immutable buffer is searched by bisection.
 //!
 //! Scans need order at any time. A scan sorts the entries appended since the last scan and merges them into the known
 //! order. Repeated scans without inserts therefore cost nothing extra. A scan after inserts costs one pass over the

@@ -239,7 +239,7 @@ fn cells(opened: &Opened) -> Vec<CellData> {
     opened.manifest.cells.iter().map(cell).collect()
 }
 
-/// The manifest without what the page has already, and without the streams of many configurations.
+/// The manifest without the parts that the page already has, and without the streams of many configurations.
 fn shortened(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.conclusions.clear();

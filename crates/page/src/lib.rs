@@ -1,8 +1,8 @@
-//! One self-contained HTML page from results. It has the verdicts in words, a table of all configurations, charts, and
-//! details of each configuration.
+//! One self-contained HTML page from results. The page has the verdicts in words, a table of all configurations,
+//! charts, and details of each configuration.
 //!
-//! The page is one file and needs no network. It is readable without a script, because the verdicts and the table are
-//! HTML. With its script, any configuration can become the baseline. The page has the values of every trial, and
+//! The page is one file and needs no network. The page is readable without a script, because the verdicts and the table
+//! are HTML. With its script, any configuration can become the baseline. The page has the values of every trial, and
 //! computes the ratios, confidence intervals and verdicts of [`measure`] from them. The positions that the bootstrap
 //! draws are in the page, so its intervals equal those of `verdicts.csv`.
 

@@ -10,7 +10,7 @@ const PARTS: [&str; 6] = [
     include_str!("assets/view.js"),
 ];
 
-/// The signs beside which a space has no meaning.
+/// The signs next to which a space has no meaning.
 const SIGNS: &str = "{}()[],;:?=<>&|*!";
 
 /// The script. Without a document, as in a test, it exports its functions.
@@ -21,7 +21,7 @@ pub(crate) fn script() -> String {
     )
 }
 
-/// A part without comment lines, indentation, and spaces beside signs.
+/// A part without comment lines, indentation, and spaces next to signs.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();

@@ -123,8 +123,8 @@ impl Labels {
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Labels of categories over `width` pixels. They take several lines if these fit, and are vertical otherwise.
-    /// Labels are thinned out if even vertical labels are too dense.
+    /// Labels of categories over `width` pixels. The labels take several lines if these fit, and are vertical
+    /// otherwise. Labels are thinned out if even vertical labels are too dense.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;

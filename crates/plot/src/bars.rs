@@ -83,7 +83,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The chart with horizontal bars. It has one row per bar, and the height that it needs.
+/// The chart with horizontal bars. The chart has one row per bar, and the height that it needs.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -113,7 +113,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// The value scale. It starts at 0, so that lengths are comparable. A logarithmic scale spans all values.
+/// The value scale. The scale starts at 0, so that lengths are comparable. A logarithmic scale spans all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -216,7 +216,7 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// The size of the numbers at the ends of bars, equal for all bars. `None` if they would be too small.
+/// The size of the numbers at the ends of bars, equal for all bars. `None` if the numbers would be too small.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

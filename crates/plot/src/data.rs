@@ -62,8 +62,8 @@ impl Spread {
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
 /// The number of the lowest (and of the highest) of `trials` values that are outside of the 95 % confidence interval
-/// (CI) of their median, for any distribution. It is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X binomial
-/// with p = 1/2. `None` for too few values.
+/// (CI) of their median, for any distribution. The result is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X
+/// binomial with p = 1/2. `None` for too few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -163,7 +163,8 @@ impl Known {
 }
 
 impl Data {
-    /// The expectation along the horizontal axis, if it is equal for all of several series. One line is then enough.
+    /// The expectation along the horizontal axis, if it is equal for all of several series. If all expectations are
+    /// equal, one line is enough.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -333,7 +334,7 @@ impl Plan {
         cells
     }
 
-    /// The horizontal axis. It has numbers if all its values have one unit, else names in order.
+    /// The horizontal axis. The axis has numbers if all its values have one unit, else names in order.
     fn across(&self, cells: &[Cell], order: &Order) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

@@ -356,7 +356,7 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// The interval of the whiskers, with the reason if it is not the requested one.
+/// The interval of the whiskers, with the reason if it is not the requested interval.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

@@ -245,8 +245,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws an expectation above the lines of the series. It is one line if the expectation is equal for all series, else
-/// one line per series.
+/// Draws an expectation above the lines of the series. There is one line if the expectation is equal for all series,
+/// else one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {

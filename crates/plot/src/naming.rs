@@ -153,7 +153,7 @@ pub(crate) fn text_of(value: &Value) -> String {
 }
 
 /// The styles of bars without series. Bars are styled by name if a catalog knows the names or there are enough hues.
-/// They have equal styles if colour has no meaning.
+/// Bars have equal styles if colour has no meaning.
 pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();

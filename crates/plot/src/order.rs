@@ -35,8 +35,9 @@ impl Order {
         self
     }
 
-    /// Adds the labels of a run in a column, in the order of its configurations. Their styles follow from that order,
-    /// so that a chart of some labels agrees with a chart of all labels. Labels of a catalog take precedence.
+    /// Adds the labels of a run in a column, in the order of its configurations. The styles of the labels follow from
+    /// that order, so that a chart of some labels agrees with a chart of all labels. Labels of a catalog take
+    /// precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();

@@ -96,7 +96,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The colours of series on a dark page, where dark ones are lighter.
+/// The colours of series on a dark page, on which dark colours are lighter.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),

@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// A linear scale for the data. It starts at 0 if `from_zero` is set, or if positive data then still cover at least
-    /// a quarter of the scale.
+    /// A linear scale for the data. The scale starts at 0 if `from_zero` is set, or if positive data then still cover
+    /// at least a quarter of the scale.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {

@@ -1,7 +1,7 @@
 //! The verdicts of a run on the values of a chart: a sentence of the caption, and a sign at each bar. Candidates that
 //! cannot be compared with their baseline, such as filters of other sizes, are counted and not named.
 //!
-//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the same ones.
+//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the verdicts of the run.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// The common baseline of all candidates. `None` if they have several baselines.
+    /// The common baseline of all candidates. `None` if the candidates have several baselines.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);

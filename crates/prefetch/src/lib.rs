@@ -1,5 +1,5 @@
 //! Memory hints for structures that are read at random: huge pages for large arrays, and prefetching of cache lines.
-//! Both change only the time of an access.
+//! Both hints change only the time of an access.
 
 pub mod large;
 mod prefetch;

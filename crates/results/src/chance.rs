@@ -1,5 +1,5 @@
-//! The counters that depend on random draws: on the requested keys, and on the hashes of keys. They are exact for a
-//! seed, and another seed gives other values. Bytes, flushes and compactions do not depend on random draws.
+//! The counters that depend on random draws: on the requested keys, and on the hashes of keys. These counters are exact
+//! for a seed, and another seed gives other values. Bytes, flushes and compactions do not depend on random draws.
 
 use crate::{Metric, columns as c};
 

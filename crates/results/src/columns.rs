@@ -36,8 +36,8 @@ columns! {
     MODE = "mode", "mode", Plain, Text, Neither, true;
     /// The seed of the operation stream.
     SEED = "seed", "seed", Plain, Integer, Neither, true;
-    /// `closed`: a thread issues its next operation when its last one ends. `open`: operations are due at a fixed rate,
-    /// whether or not the store keeps up.
+    /// `closed`: a thread issues its next operation when its last operation ends. `open`: operations are due at a fixed
+    /// rate, whether or not the store keeps up.
     LOOP = "loop", "loop", Plain, Text, Neither, true;
 }
 
@@ -46,16 +46,16 @@ columns! {
     METRICS
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, true;
-    /// Wall time of the phase, from the start of its first operation to the end of its last one. The wait for pending
-    /// flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`. The row of
-    /// a step has the duration of the step.
+    /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
+    /// pending flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`.
+    /// The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
-    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. Its
-    /// tail is then too optimistic, because operations after a stalled operation start late and this delay is not
-    /// counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of all
-    /// slices / `ops`, including the time of the loop (`loop_ns`).
+    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. The
+    /// tail of this latency is too optimistic, because operations after a stalled operation start late and this delay
+    /// is not counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of
+    /// all slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -188,9 +188,9 @@ columns! {
     /// chance would then dominate the value.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor comes from the closed form of the policy or from the simulator. It holds for the same number of flushes
-    /// of distinct keys, after all compactions have finished. Only for phases that add new keys to an empty tree, and
-    /// for compactions that drop no bytes.
+    /// factor comes from the closed form of the policy or from the simulator. The theoretical value holds for the same
+    /// number of flushes of distinct keys, after all compactions have finished. Only for phases that add new keys to an
+    /// empty tree, and for compactions that drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
@@ -217,7 +217,7 @@ columns! {
     /// `space_amp_settled` / `most_space_amp` − 1. A negative value is below the upper bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
     /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
-    /// for FIFO. It uses the measured number of entries per block and includes the filling of an empty cache.
+    /// for FIFO. The theory uses the measured number of entries per block and includes the filling of an empty cache.
     /// Sequential keys hit all but once per block. Only for phases of gets for present keys.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
@@ -298,8 +298,9 @@ columns! {
     /// Whether the store reached a steady state in a warm-up with that goal.
     WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, false;
     /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
-    /// amplification and the sorted runs of each level must stay within 20 % of their mean. Their trend must stay
-    /// within 10 % of the mean. Numbers of runs may differ by one. Empty for phases shorter than five seconds.
+    /// amplification and the sorted runs of each level must stay within 20 % of their mean. The trend of these values
+    /// must stay within 10 % of their mean. Numbers of runs may differ by one. Empty for phases shorter than five
+    /// seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, false;
     /// Quantities that were not steady.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
@@ -407,7 +408,7 @@ columns! {
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
 }
 
-/// The columns of hardware counters, in order. They are empty on machines without hardware counters.
+/// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
 pub static HARDWARE: &[Metric] = &[
     CPU_CYCLES,
     INSTRUCTIONS,

@@ -1,5 +1,5 @@
-//! Counters of a store or of the harness that are not columns. They are terms of [`formulas`], or of the closed forms
-//! with which rows are compared.
+//! Counters of a store or of the harness that are not columns. These counters are terms of [`formulas`], or of the
+//! closed forms with which rows are compared.
 //!
 //! No file has a column of these names.
 //!

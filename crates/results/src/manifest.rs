@@ -309,8 +309,8 @@ pub struct OperationCost {
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. It is measured before
-/// the run with a component that does the same work on both sides.
+/// Overhead of a call to a component in another language or process, compared with a direct call. The overhead is
+/// measured before the run with a component that does the same work on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {

@@ -137,7 +137,7 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns of a newer version may be missing, but the existing ones are in order.
+    /// Reads a header. Measured columns of a newer version may be missing, but the existing columns are in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
@@ -182,7 +182,7 @@ impl Schema {
     /// The index of the column with this name.
     ///
     /// # Errors
-    /// An unknown name; the message has the closest column and the swept ones.
+    /// An unknown name. The message has the most similar column and the swept columns.
     pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
         self.position(name).ok_or_else(|| {
             let names = || self.columns.iter().map(Column::name);

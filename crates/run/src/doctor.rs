@@ -19,7 +19,8 @@ const MOST_LOAD: f64 = 0.25;
 /// The share of a device that must be free, because full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
-/// The factor by which a second write to free memory may be faster than the first one. CPU caches alone give this much.
+/// The factor by which a second write to free memory may be faster than the first write. CPU caches can cause this
+/// factor without any help of the kernel.
 const MOST_GAIN: f64 = 3.0;
 
 /// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
@@ -167,7 +168,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The limits of plausible times. They are never a concern.
+/// The limits of plausible times. The limits are never a concern.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(

@@ -141,7 +141,8 @@ impl Books {
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases of a configuration with implausible numbers. Returns a message for each new one.
+    /// Records the phases of a configuration with implausible numbers. Returns a message for each new implausible
+    /// phase.
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -391,8 +392,8 @@ impl<'a> Run<'a> {
         Ok(Ending::Done)
     }
 
-    /// The remaining trials, in order. They are rounds of all configurations. If noise is measured, each round has
-    /// every baseline twice.
+    /// The remaining trials, in order. The trials are ordered in rounds of all configurations. If noise is measured,
+    /// each round has every baseline twice.
     fn turns(&self, books: &Books) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);

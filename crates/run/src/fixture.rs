@@ -1,10 +1,10 @@
 //! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of everything that decides its bytes. These are the sources that write stores, the
-//! stored part of the design, the phases, the seed, and the mode in which the fixture is built. A fixture is in
-//! `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the SSTables by
-//! hard links, because no process writes to them. It copies the files that the tree writes in place (manifest, WAL,
-//! lock).
+//! A fixture is named by a hash of everything that decides its bytes. The bytes depend on the sources that write
+//! stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is built. A fixture
+//! is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the
+//! SSTables by hard links, because no process writes to them. A clone copies the files that the tree writes in place
+//! (manifest, WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -108,7 +108,7 @@ pub(super) struct Fixtures {
     root: PathBuf,
     /// The fixtures by hash. `None` stands for a store with a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program. It is computed when it is first needed.
+    /// The [identity](program_identity) of this program. The identity is computed when it is first needed.
     program: Option<String>,
     /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
@@ -381,9 +381,9 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// The part of this program that decides the bytes of a fixture, as a line of its key. It is a digest of the sources
-/// that write stores, or of the whole program. A change of any other crate changes neither the digest of the sources
-/// nor the fixtures.
+/// The part of this program that decides the bytes of a fixture, as a line of its key. The identity is a digest of the
+/// sources that write stores, or of the whole program. A change of any other crate changes neither the digest of the
+/// sources nor the fixtures.
 ///
 /// The digest of the sources is sufficient only if every variant is from a crate whose sources it contains. A program
 /// with variants of other crates is identified by its bytes, because their sources may change without a new version.

@@ -23,7 +23,7 @@ pub struct Kept {
     pub is_in_work: bool,
     /// Whether runs of this program may use the fixture.
     pub is_current: bool,
-    /// The origin of the fixture: experiment, configuration and phases. Empty if it was not recorded.
+    /// The origin of the fixture: experiment, configuration and phases. Empty if the origin was not recorded.
     pub made_by: String,
     /// The experiments whose results started from the fixture.
     pub experiments: Vec<String>,

@@ -78,7 +78,7 @@ pub(super) fn begin(
     manifest
 }
 
-/// The sources of timing noise on this machine, as warnings. They do not affect counters.
+/// The sources of timing noise on this machine, as warnings. Noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));

@@ -133,8 +133,8 @@ pub(crate) async fn converse(
 }
 
 impl Connection<'_> {
-    /// Reads what the client has sent. Returns `false` if it has left or the server ends. No memory is taken before
-    /// there is something to read.
+    /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends. No
+    /// memory is taken before there is something to read.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             match until_end(&mut self.ending, self.stream.readable()).await {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The positions that are kept. The oldest is forgotten for a new one.
+/// The positions that are kept. A new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
 /// Positions of scans by the numbers that clients know. 0 is not a position, because it starts and ends a scan.

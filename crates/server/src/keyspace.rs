@@ -29,9 +29,9 @@ const GROUP_BYTES: usize = 1 << 20;
 pub struct Keyspace {
     tree: Tree,
     stripes: Stripes,
-    /// The number of hashes. If it is 0, the type of a name need not be checked.
+    /// The number of hashes. If there are no hashes, the type of a name need not be checked.
     hashes: AtomicI64,
-    /// The number of names at a moment.
+    /// The number of names as of a sequence number.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }

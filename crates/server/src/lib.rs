@@ -1,4 +1,4 @@
-//! Servers over one tree for many concurrent clients. They use the Redis protocol (RESP2 and RESP3), or the text
+//! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), or the text
 //! language of `lsmbench shell`.
 //!
 //! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client costs no thread
@@ -8,7 +8,7 @@
 //! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
 //!   one write batch of the tree: they become visible and durable together ([`resp`]).
 //! * A write of a server locks the stripes of its keys. A read takes no lock.
-//! * [`ServerLimits`] bound what each client may cost.
+//! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;
 mod connection;

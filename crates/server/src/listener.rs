@@ -21,7 +21,7 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two checks whether the server was told to end.
+/// The time between two checks whether the server must end.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
 /// The time until a server that cannot accept a client, as it has no file descriptor, tries again.

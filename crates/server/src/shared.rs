@@ -46,7 +46,8 @@ impl Shared {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Ends the server. It accepts no further clients, and every client is disconnected after its replies are sent.
+    /// Ends the server. The server accepts no further clients, and every client is disconnected after its replies are
+    /// sent.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
     }

@@ -1,10 +1,10 @@
-//! The locks of keys. Their number is fixed, and each lock serves many keys.
+//! The locks of keys. The number of locks is fixed, and each lock serves many keys.
 
 use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of locks. It is so large that writes of different clients seldom need the same lock.
+/// The number of locks. The number is so large that writes of different clients seldom need the same lock.
 const STRIPES: usize = 1 << 10;
 
 /// How a batch of writes uses its keys.

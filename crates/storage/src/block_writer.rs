@@ -83,7 +83,7 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of buffered bytes. They follow the written bytes.
+    /// Number of buffered bytes. The buffered bytes follow the written bytes.
     buffered: usize,
     /// Number of bytes in complete blocks that are final in the file.
     written: u64,

@@ -6,10 +6,11 @@
 //! guarantee reservations. Use `log = "write"` there. The file ends with unused reserved zeros until the writer is
 //! dropped, and also if the writer died.
 //!
-//! The first access to a page that the file does not have yet costs 4 µs. It costs a seventh of this time if write(2)
-//! filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes zeros ahead,
-//! unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do appends right
-//! after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with write(2).
+//! The first access to a page that the file does not have yet costs 4 µs. The access costs a seventh of this time if
+//! write(2) filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes
+//! zeros ahead, unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do
+//! appends right after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with
+//! write(2).
 
 use std::fs::File;
 use std::io;
@@ -29,8 +30,8 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros that are written to the page cache at once. Their size equals the minimum window, so they never cross the end
-/// of a window.
+/// Zeros that are written to the page cache at once. The size of the zeros equals the minimum window, so they never
+/// cross the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
 /// Size of an append from which write(2) is faster than a copy, in bytes.

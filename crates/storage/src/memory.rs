@@ -1,5 +1,5 @@
-//! Files in the memory of the process. They are the fastest possible storage. They are also the base of crash tests,
-//! because they track durability.
+//! Files in the memory of the process. Memory is the fastest possible storage. These files are also the base of crash
+//! tests, because they track durability.
 //!
 //! For every file, the number of synced bytes is tracked. For every name, it is tracked whether its directory was
 //! synced since. [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model

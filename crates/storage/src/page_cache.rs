@@ -1,7 +1,7 @@
 //! Reports which pages of files are in the operating system's page cache, and evicts pages from it.
 //!
-//! Neither operation needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean pages of a file.
-//! `mincore(2)` reports for each page of a mapping whether it is in memory.
+//! Neither reporting nor eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean
+//! pages of a file. `mincore(2)` reports for each page of a mapping whether it is in memory.
 
 use std::fs::File;
 use std::io;

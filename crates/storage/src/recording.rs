@@ -30,7 +30,7 @@ pub enum Step {
     Rename(Arc<Path>, Arc<Path>),
     /// [`Storage::remove`].
     Remove(Arc<Path>),
-    /// [`Storage::hard_link`], the existing name and the new one.
+    /// [`Storage::hard_link`], with the existing name and the new name.
     Link(Arc<Path>, Arc<Path>),
     /// [`Storage::create_directory`].
     CreateDirectory(Arc<Path>),

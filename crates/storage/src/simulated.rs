@@ -1,10 +1,11 @@
-//! Files in memory behind a device model. It shows the cost of a design on hardware that the machine does not have.
+//! Files in memory behind a device model. The model shows the cost of a design on hardware that the machine does not
+//! have.
 //!
 //! In `timed` mode, callers wait as long as the device would take, one after another if the device is busy. In
 //! `counted` mode, no caller waits. The time is added up, and it is equal on every machine and in every run.
 //!
-//! **The model.** A request takes its latency in one of `queue_depth` lanes. Its bytes then pass through one pipe that
-//! all lanes share. After that, the lane is free again. Requests are served in arrival order:
+//! **The model.** A request takes its latency in one of `queue_depth` lanes. The bytes of the request then pass through
+//! one pipe that all lanes share. After that, the lane is free again. Requests are served in arrival order:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
 //!
@@ -74,7 +75,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 /// Number of buffered bytes that triggers a write.
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Files in memory behind a modelled device.
+/// Files in memory with a model of a device.
 struct Simulated {
     memory: Memory,
     device: Arc<Device>,

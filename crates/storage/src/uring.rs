@@ -4,7 +4,7 @@
 //! A device that takes 50 µs for one block takes little longer for sixteen concurrent blocks. There is no other gain: a
 //! single read costs as much as pread(2), and a read from the page cache costs more. SSTables therefore bypass the page
 //! cache unless `direct` is false. WALs and the manifest are written one piece at a time, so nothing could overlap.
-//! They use the method that the parameter `log` selects.
+//! WALs and the manifest use the method that the parameter `log` selects.
 //!
 //! Each call borrows an idle ring or creates a ring. A store therefore has as many rings as concurrent calls, each with
 //! up to 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with `io_uring`" (2019), and
@@ -171,7 +171,7 @@ struct Part {
     place: usize,
     /// Offset in the file at which the read starts, a multiple of the alignment.
     offset: u64,
-    /// Number of bytes read before the requested ones.
+    /// Number of bytes that are read before the requested bytes.
     before: usize,
     /// Number of bytes to read, including those before.
     needed: usize,

@@ -1,10 +1,10 @@
-//! The bench of a component. It has the only clock, checks the answers of the component, and collects the results of
-//! each phase.
+//! The bench of a component. The bench has the only clock, checks the answers of the component, and collects the
+//! results of each phase.
 //!
 //! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are therefore
 //! timed in slices: one pair of clock readings covers many operations. The data of a slice are prepared before its
 //! first reading, and its answers are checked after its second reading. At regular intervals, a slice is repeated
-//! without the component. Its time is reported separately and not subtracted.
+//! without the component. The time of this repetition is reported separately and not subtracted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -149,7 +149,7 @@ impl<'a> Bench<'a> {
         &mut self.common
     }
 
-    /// Begins a phase. Its measurements go into the returned value.
+    /// Begins a phase. The measurements of the phase go into the returned value.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }

@@ -253,7 +253,7 @@ impl Hits {
         })
     }
 
-    /// Compares cached blocks with the inserted ones, and the weight with the capacity.
+    /// Compares cached blocks with the inserted blocks, and the weight with the capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!("it holds {} bytes of {}", cache.weight_bytes(), cache.capacity())

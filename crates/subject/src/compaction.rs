@@ -1,5 +1,5 @@
-//! The compaction policy under test. A simulated tree grows, and its written bytes and runs are counted. The policy is
-//! the one that trees use. There are no real bytes and no clock.
+//! The compaction policy under test. A simulated tree grows, and its written bytes and runs are counted. Trees use the
+//! same policy. There are no real bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};

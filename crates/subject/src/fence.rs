@@ -96,9 +96,9 @@ impl Build<dyn Subject> for Searches {
 /// The dependence between successive searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Each begins without the result of the previous one.
+    /// Each search begins without the result of the previous search.
     Independent,
-    /// Each search waits for the previous one, because its key depends on the block that was found.
+    /// Each search waits for the previous search, because its key depends on the block that was found.
     Dependent,
     /// Many searches in one call.
     Batch,

@@ -384,7 +384,7 @@ mod tests {
         Lookups(Params { entries: Count(500), operations: Count(3_000), ..Params::default() })
     }
 
-    /// A block with the bytes of another one finds no key of its own, or wrong values.
+    /// A block with the bytes of another block finds none of its keys, or wrong values.
     #[test]
     fn blocks_that_answer_wrongly_are_caught() {
         let (design, here) = (Design::default(), Path::new("."));

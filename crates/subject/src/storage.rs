@@ -1,7 +1,7 @@
 //! The back end under test: appends, durable appends, and random reads of blocks, all on one file.
 //!
-//! The file is below the results. It was just written, so back ends that use the page cache find it there. For these
-//! back ends, the path to the cache is timed and not the device.
+//! The file is below the results. The file was just written, so back ends that use the page cache find it there. For
+//! these back ends, the path to the cache is timed and not the device.
 
 use std::path::Path;
 

@@ -10,9 +10,9 @@ use crate::{COMPONENT, Component, SUBJECT};
 /// The work of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// A workload on a tree.
+    /// A workload that runs on a tree.
     Workload(Workload),
-    /// A single component.
+    /// A task of a single component.
     Component(Component),
 }
 

@@ -32,8 +32,8 @@ impl Fluid {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`. It is the smallest L whose levels together have
-    /// room for Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N buffers.
+    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`. The result is the smallest L whose levels
+    /// together have room for Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N buffers.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
@@ -80,8 +80,9 @@ impl Fluid {
         self.most_runs(levels) * fpr
     }
 
-    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. They are its own
-    /// block, and the false positives of the runs before it: `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. The lookup reads its
+    /// own block, and one block per false positive of the runs before it:
+    /// `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(Fluid::leveled(10.0).levels(0.0), 0);
     }
 
-    /// The figures of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
+    /// The values of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
     #[test]
     fn worst_lookups_are_those_of_the_formulas() {
         let cases =

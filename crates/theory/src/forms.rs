@@ -1,6 +1,6 @@
 //! The closed forms of the compaction policies: written bytes, levels and runs after a number of flushes of distinct
-//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. They are exact. For
-//! policies that compact table by table, they are exact if every run is one table.
+//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms are
+//! exact. For policies that compact table by table, they are exact if every run is one table.
 
 use catalog::Choice;
 
@@ -166,8 +166,8 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// The sum over the powers of `base` of `flushes`, rounded down to a multiple of the power. It is one write for each
-/// level that data have passed.
+/// The sum over the powers of `base` of `flushes`, rounded down to a multiple of the power. The sum is one write for
+/// each level that data have passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }

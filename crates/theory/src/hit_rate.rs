@@ -48,7 +48,7 @@ impl Eviction {
     ///
     /// In an empty cache, only the first request for a block misses, Σ 1 − e^(−p·n) of n, until the number of distinct
     /// requested blocks reaches the capacity. After that, the cache misses at its long-run rate. Assume that a full
-    /// cache of C blocks contains arbitrary blocks, drawn equally likely from B blocks. Those of them that are
+    /// cache of C blocks contains arbitrary blocks, drawn equally likely from B blocks. Arbitrary blocks that are
     /// requested before they are evicted are hits. A block that was used x blocks ago is evicted when x + D − x·D/B ≥
     /// C, where D distinct blocks were requested since. The next distinct block is therefore a miss with probability 1
     /// − (C − D)/(B − D), and the first D distinct blocks together miss (B − C)·ln(B/(B − D)) times.

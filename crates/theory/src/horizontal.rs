@@ -14,8 +14,8 @@ pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     })
 }
 
-/// Minimum number of buffers if each flush is written directly into its run. It is the sum of the `flushes` smallest
-/// numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
+/// Minimum number of buffers if each flush is written directly into its run. The number is the sum of the `flushes`
+/// smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
 fn least_in_place(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut sum, mut weight) = (flushes, 0, 1);
     while left > 0 {

@@ -115,10 +115,10 @@ impl Popularity {
         self.classes.is_empty()
     }
 
-    /// The fraction of requests that go to the `held` most popular items. It is the hit rate of a cache that always
-    /// contains the best set of this size. If requests are drawn independently, no cache without knowledge of the
-    /// future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer Storage*,
-    /// 1987, theorem on A₀; LFU converges to it).
+    /// The fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a cache that
+    /// always contains the best set of this size. If requests are drawn independently, no cache without knowledge of
+    /// the future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer
+    /// Storage*, 1987, theorem on A₀; LFU converges to it).
     pub fn best_static_share(&self, held: f64) -> f64 {
         let mut left = held.max(0.0);
         let parts = self.classes.iter().map(|class| {

@@ -343,8 +343,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Steps at which a recovery and the operations after it are stopped. They are evenly spaced within the recovery, and
-/// random within the operations.
+/// Steps at which a recovery and the operations after it are stopped. The steps are evenly spaced within the recovery,
+/// and random within the operations.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);

@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash and checks it. It first checks the invariants that hold without knowledge of
-//! promises, and then the promises.
+//! Opens a store on a disk after a crash and checks it. The check begins with the invariants that hold without
+//! knowledge of promises, and then covers the promises.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};

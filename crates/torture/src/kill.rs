@@ -1,9 +1,9 @@
 //! Stores whose process is killed under load: the writers with their reports, and the check of the store that remains.
 //!
 //! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
-//! It reports the start of each commit. After the acknowledgement by the store, it reports the completion. The store is
-//! checked against the reports made before the process died. A killed store continues from the state that was found, so
-//! one script covers many kills.
+//! The writer reports the start of each commit. After the acknowledgement by the store, it reports the completion. The
+//! store is checked against the reports made before the process died. A killed store continues from the state that was
+//! found, so one script covers many kills.
 
 use std::any::Any;
 use std::fmt;
@@ -49,11 +49,11 @@ pub struct Moment {
     pub wait: Duration,
 }
 
-/// Sequence of kill moments for the processes of one store.
+/// Sequence of times at which the processes of one store are killed.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
-    /// Kill moments of a seed.
+    /// Kill times for a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -73,7 +73,7 @@ impl Iterator for Moments {
     }
 }
 
-/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill moments.
+/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill times.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())

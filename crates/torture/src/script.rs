@@ -106,8 +106,8 @@ impl Script {
         })
     }
 
-    /// Minimum and maximum number of commits, within bounds, that leave content with this digest. They differ if
-    /// commits change nothing.
+    /// Minimum and maximum number of commits, within bounds, that leave content with this digest. The two numbers
+    /// differ if commits change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,

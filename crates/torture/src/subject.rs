@@ -1,4 +1,4 @@
-//! Interface of the store under test. It is small so that tests can substitute a faulty store.
+//! Interface of the store under test. The interface is small so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;

@@ -47,7 +47,7 @@ pub enum Check {
     /// A crash during recovery does not change the recovered content. A crash after it keeps the promises of the
     /// operations since.
     Recovery,
-    /// A checkpoint is a complete store of its own, or is clearly not a store.
+    /// A checkpoint is a complete separate store, or is clearly not a store.
     Checkpoint,
     /// An error must reach the caller, with its file and its cause.
     Report,

@@ -87,7 +87,7 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     Ok(Fit { toml: format!("{head}\n{toml}"), distances, notes })
 }
 
-/// Returns what a twin lacks.
+/// Returns the properties that a twin lacks.
 fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);

@@ -68,7 +68,7 @@ impl Histogram {
         largest
     }
 
-    /// Returns the figures of the sizes; `None` if there is none.
+    /// Returns the statistics of the sizes; `None` if there are no sizes.
     pub(crate) fn summary(&self) -> Option<Sizes> {
         (self.total > 0).then(|| Sizes {
             count: self.total,

@@ -51,7 +51,7 @@ impl Ranking {
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
 
-    /// Returns the exponent of the Zipf law over all ranks that makes the numbers of accesses most likely.
+    /// Returns the exponent of the Zipf distribution over all ranks that makes the numbers of accesses most likely.
     pub(crate) fn theta(&self) -> f64 {
         let ranks = self.counts.len() as u64;
         if ranks < 2 {
@@ -72,7 +72,7 @@ impl Ranking {
         (low + high) / 2.0
     }
 
-    /// Returns the Kolmogorov-Smirnov distance to a Zipf law over the ranks.
+    /// Returns the Kolmogorov-Smirnov distance to a Zipf distribution over the ranks.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         let weights = || (1..=self.counts.len() as u64).map(|rank| (rank as f64).powf(-theta));
         let whole: f64 = weights().sum();

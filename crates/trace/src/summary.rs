@@ -78,7 +78,7 @@ pub struct Popularity {
     pub hottest_10_percent: f64,
     /// The share of keys that are accessed once.
     pub once: f64,
-    /// The exponent of the Zipf law that makes the numbers of accesses most likely.
+    /// The exponent of the Zipf distribution that makes the numbers of accesses most likely.
     pub theta: f64,
     /// The largest difference between the measured and the fitted fraction of accesses to the most frequent keys, over
     /// all fractions of keys.

@@ -22,7 +22,7 @@ pub trait TraceWriter {
     fn losses(&self) -> Vec<String>;
 }
 
-/// Counts of what a format could not express.
+/// Counts of the records that a format could not express.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 

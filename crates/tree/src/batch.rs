@@ -52,7 +52,7 @@ impl BatchCounts {
 }
 
 impl WriteBatch {
-    /// Creates an empty batch. It reuses the buffer of an earlier batch of this thread, if there is one.
+    /// Creates an empty batch. The batch reuses the buffer of an earlier batch of this thread, if there is one.
     pub fn new() -> Self {
         Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }

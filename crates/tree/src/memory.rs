@@ -14,7 +14,7 @@ pub(crate) struct Slot {
     pub(crate) memtable: Box<dyn Memtable>,
     /// The number of the WAL that has its writes. Older WALs are not needed for it.
     pub(crate) log: u64,
-    /// The last sequence number of the memtable. It is set when the memtable becomes immutable.
+    /// The last sequence number of the memtable. The number is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
@@ -52,7 +52,7 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 /// beyond the end of the scan are wasted. If a batch costs a search, it is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
-/// The smallest batch that costs a search, after the first one.
+/// The smallest batch after the first batch, if a batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
 /// Returns the size of the first batch of a range that is expected to have `expected` entries, if that is known.
@@ -71,9 +71,9 @@ pub(crate) struct MemtableCursor<'t> {
     snapshot: SequenceNumber,
     batch: Entries<'t>,
     at: usize,
-    /// The number of entries that the batch requested. A shorter batch is the last one.
+    /// The number of entries that the batch requested. A shorter batch is the last batch.
     limit: usize,
-    /// The number of entries in the batches before the current one.
+    /// The number of entries in the batches before the current batch.
     passed: usize,
 }
 

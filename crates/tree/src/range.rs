@@ -16,10 +16,10 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// A range scan over the keys between two bounds. It sees the tree as it was when the scan was opened.
+/// A range scan over the keys between two bounds. The scan sees the tree as it was when the scan was opened.
 ///
-/// Both ends can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is borrowed until
-/// the next call, so no entry costs an allocation.
+/// Both ends of the scan can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is
+/// borrowed until the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
     walk: Walk,
@@ -34,8 +34,8 @@ pub struct Range<'t> {
 }
 
 self_cell! {
-    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. They change no
-    /// reference counts, because threads that change the same count wait for each other.
+    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. The iterators
+    /// change no reference counts, because threads that change the same count wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]

@@ -159,8 +159,8 @@ fn file_number(digits: &str) -> Option<u64> {
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, each table is read as a whole, and corrupt ones are moved
-/// away and left out.
+/// Opens all tables that the state names. With `quarantine`, each table is read completely, and corrupt tables are
+/// moved away and left out.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,

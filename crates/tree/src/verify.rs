@@ -40,8 +40,8 @@ pub struct Verification {
 
 /// Reads every file of the store in `directory` and reports all corruption in one pass.
 ///
-/// Verification changes and creates nothing, so it can also check a read-only directory. It locks an existing lock
-/// file, which keeps other processes out.
+/// Verification changes and creates nothing, so it can also check a read-only directory. Verification locks an existing
+/// lock file, which keeps other processes out.
 ///
 /// # Errors
 /// If the directory is in use, is not a store, or cannot be read at all.

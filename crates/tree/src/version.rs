@@ -114,7 +114,7 @@ impl Version {
 
     /// Returns the entries of each level after a change, for the allocation of filters.
     ///
-    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing one.
+    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing run.
     /// Entries that a compaction will drop are still counted.
     pub(crate) fn loads_with(
         &self,

@@ -38,7 +38,8 @@ struct CommitSlot {
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// The records that the WAL took from the write queue, if this commit holds the WAL. Its own record is among them.
+    /// The records that the WAL took from the write queue, if this commit holds the WAL. The record of this commit is
+    /// among them.
     taken: Option<Drained>,
 }
 
@@ -215,8 +216,8 @@ impl Inner {
 
     /// Waits at most `most_wait` for the commits that shared the last sync or were queued during it.
     ///
-    /// These commits were acknowledged a moment ago, and a sync without them would make them need another sync. A group
-    /// of one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
+    /// These commits were acknowledged just now, and a sync without them would make them need another sync. A group of
+    /// one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {

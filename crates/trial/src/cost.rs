@@ -54,7 +54,7 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// The cost of a clock reading. Components are timed in slices, and each reports the cost of its own loop.
+/// The cost of a clock reading. Components are timed in slices, and each component reports the cost of its loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {

@@ -257,7 +257,8 @@ impl Shared<'_> {
         Ok(worker.finish())
     }
 
-    /// Runs one thread's part of the warm-up. Only its answers are kept. They are checked like all other answers.
+    /// Runs one thread's part of the warm-up. Only its answers are kept. These answers are checked like all other
+    /// answers.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -317,8 +318,8 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time at which the next operation of a replay is due, in nanoseconds after the start. `None` if it was not
-    /// recorded.
+    /// The time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the time was
+    /// not recorded.
     due_ns: Option<u64>,
 }
 

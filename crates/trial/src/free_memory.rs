@@ -21,8 +21,8 @@ const SMALLEST_PAGE: usize = 4096;
 /// The bytes that [`cost`] writes: enough to exceed the noise, and a tenth of a second at worst.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` of free memory and frees them. This is done twice, because the kernel has separate lists: once as
-/// small pages, which files use, and once as huge pages, which a memtable may use. The peak of resident memory stays
+/// Writes to `bytes` of free memory and frees them. Writing is done twice, because the kernel has separate lists: once
+/// as small pages, which files use, and once as huge pages, which a memtable may use. The peak of resident memory stays
 /// unchanged. If the kernel cannot exclude huge pages from the peak, only small pages are used.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
-//! Runs one trial of one configuration in a separate process. It opens a store, runs the phases, measures them, checks
-//! the answers, and reports.
+//! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, measures them,
+//! checks the answers, and reports.
 //!
 //! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
 //! reads [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but

@@ -1,5 +1,5 @@
-//! The connection of a process of this program to its parent. It is standard input, which ends when the parent closes
-//! it or dies.
+//! The connection of a process of this program to its parent. The connection is standard input, which ends when the
+//! parent closes it or dies.
 
 use std::io::{BufRead, Read};
 

@@ -12,7 +12,7 @@ const HEADROOM: f64 = 2.0;
 /// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// Copies and steps in one measurement. They take some ten microseconds, so that most measurements have no
+/// Copies and steps in one measurement. Copies and steps take some ten microseconds, so that most measurements have no
 /// interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
@@ -120,9 +120,9 @@ fn copied_bytes_per_second(clock: &Clock) -> f64 {
     2.0 * (COPIED_BYTES * COPIES) as f64 / ns * 1e9
 }
 
-/// The cycles per second of one core. They are measured by a chain of operations of one cycle each, in which each
-/// operation depends on the previous one (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors per
-/// step).
+/// The cycles per second of one core. The measurement is a chain of operations of one cycle each, in which each
+/// operation depends on the previous operation (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors
+/// per step).
 fn cycles_per_second(clock: &Clock) -> f64 {
     const CYCLES_PER_STEP: f64 = 6.0;
     let mut x = black_box(1_u64);

@@ -12,8 +12,8 @@ use super::limits::Limits;
 /// The standard deviations of the allowance for chance.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the popularity of blocks, as a fraction of requests. It exists because blocks differ in their number of
-/// keys.
+/// The error of the popularity of blocks, as a fraction of requests. The error exists because blocks differ in their
+/// number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
 /// The relative allowance above exact counts: rounding, trailers, histograms of three digits.
@@ -45,16 +45,16 @@ struct Facts {
 struct FilterFacts {
     /// Whether all filters have the same bits for each key.
     are_even: bool,
-    /// Whether filters are built from the keys and not from their hashes. Such a filter keeps the order of keys, so
-    /// absent keys far from all other keys are never false positives. Its expected rate is therefore only an upper
-    /// limit.
+    /// Whether filters are built from the keys and not from their hashes. A filter of keys keeps the order of keys, so
+    /// absent keys far from all other keys are never false positives. The expected rate of such a filter is therefore
+    /// only an upper limit.
     keep_locality: bool,
     /// Whether the expected rate applies to absent keys that are distributed like the keys. For other absent keys, the
     /// rate is no limit.
     assume_similar_keys: bool,
 }
 
-/// A bound. Its check returns the violation as text.
+/// A bound. The check of a bound returns the violation as text.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
@@ -214,15 +214,15 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// No operation is shorter than the resolution of the clock. This does not apply to slices of many operations.
+/// No operation is shorter than the resolution of the clock. This bound does not apply to slices of many operations.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
     Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
-/// An operation that is called individually takes at least one CPU cycle. This does not apply to the entries of one
-/// call that makes a memtable immutable or builds a table.
+/// An operation that is called individually takes at least one CPU cycle. This bound does not apply to the entries of
+/// one call that makes a memtable immutable or builds a table.
 fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
@@ -273,7 +273,7 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
 }
 
-/// The rate does not exceed the requested one.
+/// The measured rate does not exceed the requested rate.
 fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     const LEAST_OPS: f64 = 1000.0;
     let number = |metric| row.get(metric).number();

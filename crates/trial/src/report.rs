@@ -30,7 +30,7 @@ pub(super) struct PhaseReport<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase. They are kept until all answers of the trial are known to be right.
+/// The rows and latencies of a phase. Rows and latencies are kept until all answers of the trial are known to be right.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,

@@ -19,7 +19,7 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// Hidden subcommand of the policy process for cost measurements. Its policy never returns a job.
+/// Hidden subcommand of the policy process for cost measurements. The policy of this process never returns a job.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// The seam of a compaction policy, with this program in the child process.

@@ -17,7 +17,7 @@ use super::truth::Truth;
 /// The folder of a checkpoint, next to that of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step needs, besides the store.
+/// The parts of a trial that a step needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,

@@ -1,5 +1,5 @@
-//! Runs one trial of one configuration in a separate process. It opens a store, runs the phases, checks the answers,
-//! and reports.
+//! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, checks the
+//! answers, and reports.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,8 +34,8 @@ use super::{caches, free_memory, lifeline, profile};
 /// The period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// The main function of the trial process. It reads the specification from the first line of standard input, writes
-/// messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
+/// The main function of the trial process. The function reads the specification from the first line of standard input,
+/// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
 pub fn run_trial_process() -> bool {
     let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
         let done = match spec.configuration.task.clone() {

@@ -1,4 +1,4 @@
-//! The warm-up of a phase. Its threads run operations that are not measured, until a given amount is done.
+//! The warm-up of a phase. The threads of the phase run operations that are not measured, until a given amount is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -32,7 +32,7 @@ impl Bytes {
     /// Any error of `fill`.
     ///
     /// # Panics
-    /// Never, because a new allocation has only one owner.
+    /// Never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
@@ -61,7 +61,7 @@ impl Bytes {
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
 
-    /// A part of these bytes. It shares their owner.
+    /// A part of these bytes. The part and these bytes share one owner.
     ///
     /// # Panics
     /// If `range` is outside of these bytes.

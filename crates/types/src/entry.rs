@@ -3,8 +3,8 @@
 /// Position of a write in the order of all writes of one tree. The first write has number 1.
 pub type SequenceNumber = u64;
 
-/// Size that each entry adds to the capacities of memtables, SSTables and levels, in addition to key and value. It
-/// covers the sequence number and the kind, so that even empty entries have a size.
+/// Size that each entry adds to the capacities of memtables, SSTables and levels, in addition to key and value. The
+/// charge covers the sequence number and the kind, so that even empty entries have a size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
 /// One key with its newest value, or with a tombstone (`None`) that hides older values.

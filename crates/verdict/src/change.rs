@@ -81,7 +81,7 @@ impl Change {
     }
 
     /// Both ends of the confidence interval for a sentence that states the direction, such as `2.18x to 2.65x` or
-    /// `10.2% to 14.0%`. They have signs if the interval includes no change.
+    /// `10.2% to 14.0%`. Both ends have signs if the interval includes no change.
     pub(crate) fn interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         let is_one_sided = (low >= 1.0 && high >= 1.0) || (low <= 1.0 && high <= 1.0);

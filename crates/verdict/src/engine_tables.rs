@@ -26,7 +26,7 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which the others are compared.
+    /// The label of the line with which all other lines are compared.
     baseline: String,
     /// The columns of phases with operations.
     columns: Vec<Heading>,
@@ -158,7 +158,7 @@ impl EngineTables {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// The line with which the others are compared.
+    /// The line with which all other lines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
@@ -179,7 +179,7 @@ impl EngineTables {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Whether a line gave a wrong answer in any trial. Such a line has no values.
+    /// Whether a line gave a wrong answer in any trial. A line with wrong answers has no values.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }

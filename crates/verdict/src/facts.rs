@@ -67,7 +67,7 @@ pub struct Contrast {
     pub settings: Vec<String>,
     /// The number of mismatched settings of both designs. 0 if both configurations run the same engine.
     pub unequal_terms: usize,
-    /// Whether the cell has an ideal variant where the baseline has another one.
+    /// Whether the configuration has an ideal variant on an axis on which the baseline has another variant.
     pub is_oracle: bool,
 }
 

@@ -13,7 +13,7 @@ pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }
 
-/// The name of a variant or a configuration for a sentence. It is quoted if it reads as a word, as `"none"` does.
+/// The name of a variant or a configuration for a sentence. The name is quoted if it reads as a word, as `"none"` does.
 pub(crate) fn quoted(name: &str) -> String {
     match name == "none" || name.contains([' ', ',']) {
         true => format!("\"{}\"", name.replace(' ', "\u{a0}")),

@@ -75,8 +75,8 @@ impl Batch {
         })
     }
 
-    /// Returns the key and value bytes that operation number `at` writes. These are key and value of a put, an insert
-    /// or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
+    /// Returns the key and value bytes that operation number `at` writes. The written bytes are key and value of a put,
+    /// an insert or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {

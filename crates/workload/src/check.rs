@@ -135,7 +135,7 @@ pub fn check(
     checker.verdict
 }
 
-/// One executed operation, generated again.
+/// An executed operation, generated again.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its stream.

@@ -104,7 +104,7 @@ pub(crate) struct KindSampler {
     below: [u64; Kind::ALL.len()],
     /// The kind for all random bits with an equal upper byte, if the byte determines it.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind, if only one occurs.
+    /// The kind of operation, if only one kind occurs.
     only: Option<Kind>,
 }
 
@@ -128,7 +128,7 @@ impl KindSampler {
         Self { below, by_upper_byte, only }
     }
 
-    /// Fills `kinds`. Draws nothing if only one kind occurs.
+    /// Fills `kinds`. If only one kind occurs, no random number is drawn.
     pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
         if let Some(only) = self.only {
             kinds.fill(only);

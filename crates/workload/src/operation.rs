@@ -134,7 +134,7 @@ pub struct Operation {
     pub key: KeyId,
     /// The value that a put, an insert or a read-modify-write writes.
     pub value: Span,
-    /// The version that the operation writes. It is higher than the versions of all earlier writes to the key.
+    /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,
     /// The maximum number of entries of a scan, or the number of members of a group.
     pub count: u32,
@@ -142,7 +142,7 @@ pub struct Operation {
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,
-    /// Whether a scan reads from larger keys to smaller ones.
+    /// Whether a scan reads from larger keys to smaller keys.
     pub backward: bool,
 }
 

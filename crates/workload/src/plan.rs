@@ -305,7 +305,7 @@ impl PhasePlan {
         }
     }
 
-    /// Checks that a mixed phase has keys to draw from, and that each writing thread has at least one key of its own.
+    /// Checks that a mixed phase has keys to draw from, and that each writing thread has at least one key.
     fn check_keys(&self, mixed: &PlannedMix, from: Extent) -> Result<(), ChoiceError> {
         let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
             || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));

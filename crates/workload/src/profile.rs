@@ -1,4 +1,4 @@
-//! Profile of a phase in a few figures, intended or realised.
+//! Profile of a phase in a few statistics, of its requested or its executed operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::batch::Batch;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
 
-/// The figures of a phase. A figure that does not occur, or has no closed form, is `None`.
+/// The statistics of a phase. A figure that does not occur, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The number of operations. A group counts as one operation.
@@ -40,7 +40,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Returns the intended figures of a phase on a store that earlier phases left at `from`.
+    /// Returns the statistics of the requested operations of a phase, on a store that earlier phases left at `from`.
     pub fn intended(phase: &PhasePlan, from: Extent) -> Self {
         let mut profile = Self { operations: phase.operations(), ..Self::default() };
         let value_bytes = phase.values().mean_bytes();
@@ -183,7 +183,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the figures of all counted operations, on a store that now has `keys` keys.
+    /// Returns the statistics of all counted operations, on a store that now has `keys` keys.
     pub fn finish(self, keys: u64) -> Profile {
         let operations: u64 = self.kinds.iter().sum();
         let occurring = Kind::ALL.into_iter().filter(|kind| self.kinds[*kind as usize] > 0);

@@ -15,7 +15,7 @@ pub enum Request {
     Put {
         /// The key.
         key: Vec<u8>,
-        /// Its new value.
+        /// The new value of the key.
         value: Vec<u8>,
     },
     /// Deletes a key.
@@ -23,7 +23,7 @@ pub enum Request {
         /// The key.
         key: Vec<u8>,
     },
-    /// Deletes all keys of a range, each by itself, after a scan that finds them.
+    /// Deletes all keys of a range, one by one, after a scan that finds them.
     DeleteRange {
         /// The first key.
         low: Vec<u8>,
@@ -45,7 +45,7 @@ pub enum Request {
     ReadModifyWrite {
         /// The key.
         key: Vec<u8>,
-        /// Its new value.
+        /// The new value of the key.
         value: Vec<u8>,
     },
 }

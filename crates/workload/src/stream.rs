@@ -1,10 +1,10 @@
 //! The operations of one thread of a phase, generated one batch at a time.
 //!
 //! Each key has only one writing thread, so that every answer can be checked. With T threads, a load assigns its
-//! positions to the threads in turn. In a mixed phase, thread t writes only keys whose index is t modulo T. If a write
-//! draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the order
-//! of its writer's operations. The last version is known after the phase, for every interleaving of the threads. With
-//! one thread, every answer is known exactly.
+//! positions to the threads round-robin. In a mixed phase, thread t writes only keys whose index is t modulo T. If a
+//! write draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the
+//! order of its writer's operations. The last version is known after the phase, for every interleaving of the threads.
+//! With one thread, every answer is known exactly.
 
 mod load;
 mod mixed;

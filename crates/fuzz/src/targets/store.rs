@@ -141,7 +141,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// A store with several tables. Its manifest is replaced.
+    /// A store with several tables. The manifest of the store is replaced.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);

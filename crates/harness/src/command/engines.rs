@@ -105,7 +105,7 @@ fn write(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool>
     Ok(true)
 }
 
-/// Whether every place of the page is up to date. Prints the names of the others.
+/// Whether every place of the page is up to date. Prints the names of outdated places.
 fn check(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {

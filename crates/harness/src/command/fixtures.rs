@@ -10,7 +10,7 @@ use crate::cli::FixturesArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// Removes the fixtures that `--remove` names, and prints the remaining ones.
+/// Removes the fixtures that `--remove` names, and prints the remaining fixtures.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
     // A removal locks out runs, because a run could be about to use a fixture.

@@ -379,8 +379,8 @@ fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
     strays
 }
 
-/// Whether the files in a folder are the pages, byte for byte. Prints the names of the others. HTML may be missing, because
-/// a file has its hashes.
+/// Whether the files in a folder are the pages, byte for byte. Prints the names of files that differ. HTML may be
+/// missing, because a file has its hashes.
 fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
     let differs = |page: &&Page| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),

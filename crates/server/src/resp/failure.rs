@@ -24,7 +24,7 @@ impl Failure {
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 
-    /// An error without a code of its own.
+    /// An error without a specific code.
     pub(crate) fn error(text: impl std::fmt::Display) -> Self {
         Self(Cow::Owned(format!("ERR {text}")))
     }

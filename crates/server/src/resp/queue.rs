@@ -12,7 +12,7 @@ pub(crate) struct Queue {
     pub(crate) bytes: Vec<u8>,
     /// The work of each request.
     pub(crate) work: Vec<Queued>,
-    /// Whether a request was refused, so that none is executed.
+    /// Whether a request was rejected, so that no queued request is executed.
     pub(crate) is_broken: bool,
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// The access of a command that writes what depends on a value.
+/// The access of a command whose written value depends on an existing value.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }

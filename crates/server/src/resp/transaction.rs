@@ -1,4 +1,4 @@
-//! The writes of a pipeline. They are executed one after the other, and passed to the tree as one batch.
+//! The writes of a pipeline. The writes are executed one after the other, and passed to the tree as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -21,7 +21,7 @@ const OPERATION_BYTES: usize = 16;
 /// Fields that are deleted in one batch, where a hash has more.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier ones.
+/// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier requests.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,

@@ -11,7 +11,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::{Purpose, ReadFile, Storage, StorageError};
 
-/// Checks `storage` against all invariants, each in a directory of its own below `home`.
+/// Checks `storage` against all invariants, each in a separate directory below `home`.
 ///
 /// # Errors
 /// One line per broken invariant, in the form `name: "invariant": failure`.
@@ -32,7 +32,7 @@ pub(crate) struct Subject {
     pub(crate) directory: PathBuf,
 }
 
-/// Check of one invariant. It returns the failure.
+/// Check of one invariant. The check returns the failure.
 type Check = fn(&Subject) -> Result<(), Broken>;
 
 /// All invariants, by name. Each runs in an empty directory.
@@ -119,7 +119,7 @@ fn ensure_all(file: &dyn ReadFile, expected: &[u8], what: &str) -> Result<(), Br
     ensure(*file.read(0, expected.len())? == *expected, || format!("{what} has other bytes"))
 }
 
-/// Reads of any size at any offset return the appended bytes, whatever the sizes of the appends.
+/// Reads of any size at any offset return the appended bytes, for any sizes of the appends.
 fn appended_bytes_are_read_back(subject: &Subject) -> Result<(), Broken> {
     let content = random_bytes(5_000_000, 1);
     let mut random = Xoshiro256PlusPlus::seed_from_u64(2);

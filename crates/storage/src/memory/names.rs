@@ -16,11 +16,11 @@ pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// Changes that lead from the durable names to the current ones, in order.
+    /// Changes that lead from the durable names to the current names, in order.
     pending: Vec<Change>,
 }
 
-/// An atomic change of names. It reaches the disk completely or not at all.
+/// An atomic change of names. The change reaches the disk completely or not at all.
 #[derive(Clone)]
 enum Change {
     Link(PathBuf, Arc<Inode>),
@@ -204,7 +204,7 @@ impl Names {
         if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Checks that a file may have this name. Its directory must exist, and no directory may have the name.
+    /// Checks that a file may have this name. The directory of the file must exist, and no directory may have the name.
     fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
         if self.is_directory(path) {
             return Err(io::ErrorKind::IsADirectory.into());

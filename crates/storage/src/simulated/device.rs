@@ -32,7 +32,7 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access that continues at the end of the last one has no latency.
+    /// Whether an access that continues at the end of the last access has no latency.
     pub(super) has_arm: bool,
     /// Length of the pause at the end of every period, if callers wait.
     pub(super) pause_ns: u64,

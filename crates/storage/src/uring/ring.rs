@@ -19,8 +19,8 @@ const KEPT_BYTES: usize = 1 << 20;
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Number of steps that the kernel may still be running. It is 0 except inside of [`run`](Self::run) and after an
-    /// error of [`run`](Self::run).
+    /// Number of steps that the kernel may still be running. The number is 0 except inside of [`run`](Self::run) and
+    /// after an error of [`run`](Self::run).
     under_way: usize,
 }
 
@@ -41,7 +41,7 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// The first `len` bytes of the buffer. Their content persists until a call requests a larger buffer.
+    /// The first `len` bytes of the buffer. The content of these bytes persists until a call requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {

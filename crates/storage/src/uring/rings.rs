@@ -15,7 +15,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// Creates an empty pool. Its rings will run `depth` concurrent steps.
+    /// Creates an empty pool. The rings of the pool will run `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }

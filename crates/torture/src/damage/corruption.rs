@@ -91,7 +91,7 @@ pub(crate) struct Corruption {
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
-    /// Returns the files that the corruption changes, with their new bytes. Empty if it changes nothing.
+    /// Returns the files that the corruption changes, with their new bytes. Empty if the corruption changes nothing.
     pub(crate) fn apply(&self, store_image: &StoreImage) -> Vec<Changed> {
         let whole = &*store_image.files[self.file].bytes;
         let mut bytes = whole.clone();

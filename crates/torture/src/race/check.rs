@@ -83,8 +83,8 @@ impl<'a> Writer<'a> {
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Numbers of commits within a cut after which a key is absent. If they are not contiguous, the range from the
-    /// first to the last.
+    /// Numbers of commits within a cut after which a key is absent. If the numbers are not contiguous, the range from
+    /// the first to the last number.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;

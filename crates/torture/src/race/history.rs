@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::keys::{Key, Keys, Version, named};
 
-/// A logical timestamp: the value of an atomic counter shared by all threads, so that moments are totally ordered.
+/// A logical timestamp: the value of an atomic counter shared by all threads, so that timestamps are totally ordered.
 pub(crate) type Moment = u64;
 
 /// A key, with the version that was written to it or read from it.
@@ -26,9 +26,9 @@ pub(crate) enum OperationKind {
     Get,
     /// A read of many keys.
     MultiGet,
-    /// A scan of a key range through a cursor. It takes effect when the cursor is opened.
+    /// A scan of a key range through a cursor. The scan takes effect when the cursor is opened.
     Cursor,
-    /// All reads of a snapshot. They take effect when the snapshot is taken.
+    /// All reads of a snapshot. The reads take effect when the snapshot is taken.
     Snapshot,
     /// The content of a checkpoint. The read takes effect when the checkpoint is made.
     Checkpoint,

@@ -1,5 +1,5 @@
-//! Maintenance thread of a race. It runs flushes, compactions, syncs and checkpoints. It also opens copies of the disk
-//! next to the store.
+//! Maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. The thread also opens
+//! copies of the disk next to the store.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// Minimum number of moments between two actions.
+/// Minimum number of timestamps between two actions.
 const PAUSE: u64 = 400;
 
-/// Sleep time between two checks of the moments.
+/// Sleep time between two checks of the timestamps.
 const NAP: Duration = Duration::from_micros(200);
 
 /// Location of a store.

@@ -40,13 +40,13 @@ impl Keys {
         (owner < self.writers).then_some(owner)
     }
 
-    /// Keys of a writer, or the shared keys for number `writers`. They are spread over the key space.
+    /// Keys of a writer, or the shared keys for number `writers`. These keys are spread over the key space.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// Bytes of a key. They sort like the numbers of keys, and their lengths vary.
+/// Bytes of a key. The bytes sort like the numbers of keys, and their lengths vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
@@ -70,7 +70,7 @@ pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Value of a version of a key. Both its bytes and its length identify the version.
+/// Value of a version of a key. Both the bytes and the length of a value identify the version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {

@@ -1,10 +1,10 @@
 //! Threads that race on one store, and the consistency check of their reads.
 //!
-//! Writers put, delete and write batches. They also get, multi-get, scan with cursors from both ends, keep some cursors
-//! open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and opens
-//! copies of the disk as a crash would leave it. Every operation is recorded with the times of its call and its return.
-//! A race consists of rounds. At the end of each round, the threads stop, and the history is checked. Every few rounds,
-//! the store is closed while a snapshot is still being read, and opened again.
+//! Writers put, delete and write batches. Writers also get, multi-get, scan with cursors from both ends, keep some
+//! cursors open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and
+//! opens copies of the disk as a crash would leave it. Every operation is recorded with the times of its call and its
+//! return. A race consists of rounds. At the end of each round, the threads stop, and the history is checked. Every few
+//! rounds, the store is closed while a snapshot is still being read, and opened again.
 //!
 //! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
 //! race.

@@ -5,9 +5,9 @@
 //! two clusters may precede each other. Source: Gibbons & Korach, "Testing Shared Memories", SIAM J. Comput. 26(4),
 //! 1997, section 4.2, where the time from a cluster's first return to its last call is its zone.
 //!
-//! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. Such a
-//! read is checked as follows. Consider the deletes that were called before the read returned, and of these the delete
-//! that returned last. No write may follow this delete and return before the read was called.
+//! Deletes are clusters without reads, because a read of an absent key does not identify the delete that it saw. A read
+//! of an absent key is checked as follows. Consider the deletes that were called before the read returned, and of these
+//! the delete that returned last. No write may follow this delete and return before the read was called.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! One thread of a race. It writes and reads at random, and records its operations.
+//! One thread of a race. The thread writes and reads at random, and records its operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +17,7 @@ pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// Source of moments.
+    /// Source of timestamps.
     pub(crate) clock: AtomicU64,
     /// Set when a thread found a violation or all writers are done.
     pub(crate) is_over: AtomicBool,
@@ -29,7 +29,7 @@ impl Arena<'_> {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs an operation and returns the moments of its call and return.
+    /// Runs an operation and returns the timestamps of its call and return.
     pub(crate) fn timed<T>(
         &self,
         call: impl FnOnce() -> tree::Result<T>,
@@ -158,7 +158,7 @@ pub(crate) struct Worker<'a> {
     random: Xoshiro256PlusPlus,
     log: Log,
     commits: usize,
-    /// A cursor that stays open, with the moments of its opening.
+    /// A cursor that stays open, with the timestamps of its opening.
     held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 

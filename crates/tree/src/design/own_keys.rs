@@ -14,7 +14,7 @@ pub(super) struct OwnKey {
     entry: KeyEntry,
     /// Sets the value in a design. The error is a description of the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// Returns the value of a design. `None` if it is the value of a missing key.
+    /// Returns the value of a design. `None` if the design has the value of a missing key.
     write: fn(&Design) -> Option<Value>,
 }
 

@@ -27,7 +27,7 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if none is due.
+    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if no compaction is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
     }
@@ -143,8 +143,8 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the largest number of subcompactions of a compaction. It is the limit of the design, but no more than
-    /// the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
+    /// Returns the largest number of subcompactions of a compaction. The number is the limit of the design, but no more
+    /// than the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
     /// rule).
     fn part_count(&self, inputs: &[Input]) -> usize {
         let bytes: u64 = inputs.iter().flatten().map(|table| table.properties().charged_bytes()).sum();
@@ -169,7 +169,7 @@ struct PartMerge<'a> {
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel, each but the first on its own thread. `None` if the tree is being closed.
+    /// Merges all parts in parallel. Each part except the first has its own thread. `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {

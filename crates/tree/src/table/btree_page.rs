@@ -82,7 +82,7 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
 /// Encodes the entries of one page, one after the other.
 #[derive(Default)]
 struct Writer {
-    /// The offset of each entry, relative to the first one.
+    /// The offset of each entry, relative to the first entry.
     starts: Vec<u16>,
     entries: Vec<u8>,
 }

@@ -1,5 +1,5 @@
-//! The footer of an SSTable. It has a fixed length, is at the end of the file, and stores the places of all other
-//! parts.
+//! The footer of an SSTable. The footer has a fixed length, is at the end of the file, and stores the places of all
+//! other parts.
 
 use crate::checksum::checksum;
 use crate::codec::Reader;

@@ -1,4 +1,5 @@
-//! An open SSTable. Its filter and fence pointers are in memory, and its blocks on storage or in the cache.
+//! An open SSTable. The filter and the fence pointers of the SSTable are in memory, and its blocks on storage or in the
+//! cache.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -151,7 +152,8 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints
     }
 
-    /// Marks the table as no longer part of any version. Its file is removed when the last reference is dropped.
+    /// Marks the table as no longer part of any version. The file of the table is removed when the last reference is
+    /// dropped.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
@@ -192,7 +194,8 @@ impl Table {
         passes
     }
 
-    /// Whether the filter passes a range between two keys. `None` if it is no range filter. Counts the probe.
+    /// Whether the filter passes a range between two keys. `None` if the filter is not a range filter. Counts the
+    /// probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,

@@ -32,7 +32,7 @@ pub(crate) struct TableWriter {
     /// Copies of keys, if the filter or the table's bounds need them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The last key of the block before the current one.
+    /// The last key of the block before the current block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
     properties: Properties,
@@ -132,8 +132,8 @@ impl TableWriter {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens the table. Its name becomes durable when the directory is
-    /// synced.
+    /// Completes the table, makes its bytes durable and opens the table. The name of the table becomes durable when the
+    /// directory is synced.
     ///
     /// # Panics
     /// If no entry was added.

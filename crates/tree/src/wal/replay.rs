@@ -20,8 +20,8 @@ pub(crate) struct LogContent {
     pub(crate) operations: u64,
     /// The last replayed sequence number, or the number before the WAL if nothing was replayed.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. They are a commit that a crash cut off and all bytes after it, or
-    /// the whole WAL if there is a gap.
+    /// The number of bytes that were not replayed. The bytes are a commit that a crash cut off and all bytes after it,
+    /// or the whole WAL if there is a gap.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the WAL, if it does not follow the number before. The writes between are missing.
     /// The WAL must not be replayed then, because the writes would have a gap.
@@ -38,7 +38,7 @@ impl LogContent {
     ///
     /// Rejected are:
     ///
-    /// * a WAL that does not follow that write, if each WAL is synced before the next one is written;
+    /// * a WAL that does not follow that write, if each WAL is synced before the next WAL is written;
     /// * a WAL without its header, if the header was synced before the manifest named the WAL. Exception: the last of
     ///   several later WALs may have been begun when the power failed;
     /// * a WAL that is not complete, if the store was closed.

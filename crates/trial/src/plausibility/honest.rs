@@ -12,7 +12,7 @@ use types::{HashedKey, KeyHash, KeyList};
 use super::{Facts, FilterFacts, implausible};
 use crate::limits::Limits;
 
-/// A stream of keys, of which the second half may differ from the first one.
+/// A stream of keys. The second half may differ from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {
@@ -40,7 +40,7 @@ fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
     variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()
 }
 
-/// The hit rate of every cache is below the bounds, whatever is requested.
+/// The hit rate of every cache is below the bounds, for any requests.
 #[test]
 fn honest_hit_rates_are_plausible() {
     let facts = Facts {

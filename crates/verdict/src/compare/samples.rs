@@ -97,7 +97,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Adds the runs of one more session. Its trials get new numbers.
+    /// Adds the runs of one more session. The trials of the session get new numbers.
     fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());

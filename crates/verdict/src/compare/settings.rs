@@ -13,7 +13,7 @@ const OF_TRIALS: [&str; 5] =
 /// The tables that define the work of a store.
 const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 
-/// The tables of what is compared.
+/// The tables whose settings are compared.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
 /// A setting that differs between two sides, with its path and both values.

@@ -14,7 +14,7 @@ const MOST_LEVELS: usize = 4;
 /// The most configurations that a cell of a table names.
 const MOST_NAMED: usize = 3;
 
-/// The corrected p-value up to which an effect is told from chance.
+/// The corrected p-value up to which an effect is distinguished from chance.
 const SIGNIFICANCE: f64 = 0.05;
 
 impl Effects {

@@ -1,4 +1,4 @@
-//! Copies of results that are small enough for git and have no path of the machine. They have rows without empty
+//! Copies of results that are small enough for git and have no path of the machine. The copies have rows without empty
 //! columns, and the parts of the manifest that are needed to judge the rows.
 
 use std::path::{Component, Path, PathBuf};

@@ -91,7 +91,7 @@ impl EngineTables {
         }
     }
 
-    /// A table of the engines that have a value. Its fields are Markdown. Empty if no engine has a value.
+    /// A table of the engines that have a value. The fields of the table are Markdown. Empty if no engine has a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();

@@ -44,8 +44,8 @@ pub struct Change<'a> {
     pub after: f64,
 }
 
-/// The series of entries. Another configuration is another series, and so is a time on another machine. Columns that are
-/// unknown to this version are left out.
+/// The series of entries. Each configuration has a separate series, and times of each machine have separate series.
+/// Columns that are unknown to this version are left out.
 pub fn series(entries: &[Row]) -> Vec<Series> {
     let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
     let key = [&h::EXPERIMENT, &h::LABEL, &h::PHASE, &h::OPERATION, &h::METRIC, &h::CONFIG_HASH, &h::MACHINE];

@@ -14,7 +14,7 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// The configuration with which the others are compared: the one that the experiment names, else the first.
+    /// The baseline of the group: the configuration that the experiment names, else the first configuration.
     pub(super) fn baseline(&self, experiment: &ExperimentFacts<'_>) -> Option<&'a CellFacts> {
         let named = experiment.baseline.as_ref();
         let is_named = |cell: &&&CellFacts| named.is_some_and(|name| cell.names.contains(name));
@@ -29,8 +29,8 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The positions of the configurations that run twice in every round to measure the noise. They are the baselines of
-/// all comparisons, if time is measured and a group has more than one configuration.
+/// The positions of the configurations that run twice in every round to measure the noise. These configurations are the
+/// baselines of all comparisons, if time is measured and a group has more than one configuration.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     if !experiment.measures_noise {
         return Vec::new();

@@ -72,7 +72,7 @@ pub(super) struct Entry<'a> {
     pub(super) steadiness: Steadiness,
     /// The median over trials of the count that the value is, or is a fraction of.
     pub(super) count: Option<f64>,
-    /// The independent events behind a number that depends on random draws.
+    /// The number of independent events that make up a value that depends on random draws.
     events: Option<f64>,
 }
 
@@ -241,8 +241,8 @@ impl<'a> Judged<'a> {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Whether a configuration has an ideal variant where the baseline has none. Its value is then a bound for all
-    /// others.
+    /// Whether a configuration has an ideal variant where the baseline has none. The value of an ideal variant is then
+    /// a bound for all others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
@@ -282,8 +282,8 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
     ranked
 }
 
-/// The settings that differ from the baseline: `bloom`, or `2 settings`. Another engine is never the only difference
-/// where settings of the design have no equal in it.
+/// The settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of the
+/// design, the engine is never the only difference.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {

@@ -58,7 +58,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The test that the p-values are of, and their correction.
+    /// The note that names the test of the p-values and their correction.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {
@@ -67,7 +67,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Why comparisons other than the best one are inconclusive.
+    /// The reasons why comparisons other than the best comparison are inconclusive.
     fn doubts(&self) -> Vec<String> {
         let doubtful = |ranked: &&Ranked| {
             ranked.comparison.verdict == Verdict::Inconclusive
@@ -143,7 +143,7 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Trials far from the other trials of their configuration. They are part of every value.
+    /// Trials far from the other trials of their configuration. Outliers are part of every value.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);

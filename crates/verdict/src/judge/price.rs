@@ -1,5 +1,5 @@
-//! The cost of a configuration, shown next to the deciding metric. It is the memory of a tree, or the cost that the
-//! subject names for its component. It also decides which configurations are comparable.
+//! The cost of a configuration, shown next to the deciding metric. The cost is the memory of a tree, or the cost that
+//! the subject names for its component. The cost also decides which configurations are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 
@@ -62,7 +62,7 @@ impl Prices {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// The costs in which a component differs from another one, such as `; fpr 1.26% against 0.9%`.
+    /// The costs in which a component differs from another component, such as `; fpr 1.26% against 0.9%`.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();
@@ -76,7 +76,7 @@ impl Prices {
     }
 }
 
-/// Whether two prices are about the same, where both are known.
+/// Whether two costs are about equal, if both are known.
 fn is_alike(own: Option<f64>, other: Option<f64>) -> Option<bool> {
     let (own, other) = own.zip(other)?;
     Some((own - other).abs() <= ALIKE * own.abs().max(other.abs()))

@@ -350,7 +350,7 @@ impl Judged<'_> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
-    /// The size of a change. Empty if it has no size.
+    /// The size of a change. Empty if the change has no size.
     fn size_of(&self, of: &Ranked) -> String {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// A command. Its `Display` output is a line that parses to an equal command.
+/// A command. The `Display` output of a command is a line that parses to an equal command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `p KEY VALUE`

@@ -87,7 +87,7 @@ impl KeyDistribution for Hotspot {
     }
 }
 
-/// Popularity ranks, the hot ones first.
+/// Popularity ranks. The hot ranks come first.
 struct HotRanks {
     params: Params,
     ranks: u64,

@@ -4,7 +4,7 @@
 //! `CoreWorkload` hashes the items to N + 2 I + 1 keys, where N keys exist and I inserts are expected, because "the
 //! client may insert keys we didn't expect". Draws of keys that do not exist are repeated. With few keys and many
 //! inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys among the most
-//! frequent ones then get far more accesses than the distribution gives them.
+//! frequent keys then get far more accesses than the distribution gives them.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 

@@ -76,8 +76,8 @@ impl Ranks for GrowingZipf {
 mod tests {
     use super::*;
 
-    /// Tests the figures of a sum over all ranks: at a million keys and θ = 0.99 the hottest key takes 6.5 %, the
-    /// hottest 1 % take 66.4 %, the hottest 10 % take 83.0 %.
+    /// Tests a sum over all ranks: at a million keys and θ = 0.99, the hottest key takes 6.5 %, the hottest 1 % take
+    /// 66.4 %, and the hottest 10 % take 83.0 %.
     #[test]
     fn the_skew_is_that_of_the_exact_sums() {
         let zipfian = Zipfian(Params::default());

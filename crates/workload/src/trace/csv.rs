@@ -1,5 +1,5 @@
-//! CSV with a configurable map of columns. It covers block traces such as those of MSR Cambridge, Alibaba, Tencent and
-//! `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
+//! CSV with a configurable map of columns. The format covers block traces such as those of MSR Cambridge, Alibaba,
+//! Tencent and `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! The query traces of RocksDB, versions 0.1 and 0.2. They are little-endian records of a time in microseconds, a type,
-//! a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
+//! The query traces of RocksDB, versions 0.1 and 0.2. The traces are little-endian records of a time in microseconds, a
+//! type, a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
 
 use std::collections::VecDeque;
 

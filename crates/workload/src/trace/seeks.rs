@@ -39,7 +39,7 @@ impl Seeks {
         self.entries
     }
 
-    /// Returns what was assumed, if there was a seek.
+    /// Returns the assumption, if the trace has a seek.
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
         (*count > 0)

@@ -1,7 +1,7 @@
 //! The files of a new crate, for every axis. They are in `templates/`, with placeholders such as `{{name}}`.
 
-/// Names that a crate cannot have, separated by spaces. They are keywords of Rust, the standard crates, and folders and
-/// crates with which the new crate would collide.
+/// Names that a crate cannot have, separated by spaces. The list has keywords of Rust, the standard crates, and folders
+/// and crates with which the new crate would collide.
 pub(super) const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else \
     enum examples extern false final fn for gen if impl in incremental let loop lsmbench macro match \
     mod move mut override priv pub ref return self static std struct super test trait true try type \
@@ -31,7 +31,7 @@ enum Experiment {
     Swept {
         /// The swept path.
         sweep: &'static str,
-        /// Built-in variants next to the new one.
+        /// Built-in variants that are listed next to the new variant.
         beside: &'static [&'static str],
         /// The column of the chart.
         metric: &'static str,

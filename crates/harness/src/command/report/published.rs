@@ -1,5 +1,5 @@
-//! Copies of the results of a report that are small enough for git. They have rows without empty columns, and the parts
-//! of the manifest that are not specific to one machine. `lsmbench report --check` reproduces a report from these
+//! Copies of the results of a report that are small enough for git. The copies have rows without empty columns, and the
+//! parts of the manifest that are not specific to one machine. `lsmbench report --check` reproduces a report from these
 //! copies, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Opens the folder. Returns `None` if it contains the original results of runs.
+    /// Opens the folder. Returns `None` if the folder contains the original results of runs.
     pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
         let path = folder.join(INDEX);
         if !path.exists() {

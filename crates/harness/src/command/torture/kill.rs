@@ -30,7 +30,7 @@ const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 /// The kills per store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The capacity of memtables. It is small so that flushes are frequent.
+/// The capacity of memtables. The capacity is small so that flushes are frequent.
 const MEMTABLE: &str = "8KiB";
 
 /// The prefix of the error message of a writer process.
@@ -242,8 +242,8 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Waits for the moment and kills the process. Returns its output lines, and its exit status if it ended before the
-    /// kill.
+    /// Waits for the chosen time and kills the process. Returns its output lines, and its exit status if it ended
+    /// before the kill.
     fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -276,7 +276,8 @@ impl Drop for Process {
     }
 }
 
-/// The main function of a writer process. It opens the store and writes until it is killed, or prints its failure.
+/// The main function of a writer process. The writer process opens the store and writes until it is killed, or prints
+/// its failure.
 pub(crate) fn write_until_killed() {
     if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
         tell(&format!("{FAILURE}{message}"));

@@ -52,7 +52,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store. It is removed at the end unless the user named it.
+/// The directory of the store. The directory is removed at the end unless the user named it.
 struct Place {
     directory: PathBuf,
     is_kept: bool,

@@ -1,5 +1,5 @@
-//! `lsmbench torture sweep`: runs of an experiment are killed by `kill -9` and resumed. They must end with the results
-//! of an uninterrupted run.
+//! `lsmbench torture sweep`: runs of an experiment are killed by `kill -9` and resumed. The resumed runs must end with
+//! the results of an uninterrupted run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// The experiment. It has six configurations of two trials, so that kills interrupt it.
+/// The experiment. The experiment has six configurations of two trials, so that kills interrupt it.
 const EXPERIMENT: &str = r#"
 question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]

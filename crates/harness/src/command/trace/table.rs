@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// Returns rows spread evenly over all, the last one included.
+/// Returns rows spread evenly over all rows, including the last row.
 fn spread<T>(rows: &[T]) -> impl Iterator<Item = &T> {
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.len().saturating_sub(1);

@@ -24,10 +24,11 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "blocked",
-    "one cache line per key: one cache miss per lookup, at a somewhat higher rate than standard",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "all bits of a key in one cache line; one cache miss per lookup, more false positives than standard",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Bits set per key, 1 to 64; 0 takes the best number for lines of 512 bits.\n\
+     # Number of bits that each key sets in its cache line, 1 to 64. 0 selects the number with the lowest\n\
+     # false-positive rate for lines of 512 bits.\n\
      probes = 0\n",
 );
 

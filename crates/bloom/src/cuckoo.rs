@@ -22,8 +22,9 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
-    "a fingerprint of every key in one of two buckets: two cache misses, a rate set by the fingerprint width",
-    "# Bits of a fingerprint, 6 to 32. An allocation over levels overrides it within its budget.\n\
+    "a fingerprint of each key in one of two buckets, so that a lookup costs two cache misses",
+    "# Fingerprint length in bits, 6 to 32. A longer fingerprint lowers the false-positive rate.\n\
+     # Allocations such as \"monkey\" set another length for each filter, within their memory budget.\n\
      fingerprint_bits = 12\n",
 );
 

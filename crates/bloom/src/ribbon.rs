@@ -41,11 +41,11 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
-    "linear equations over bits: close to the least memory for a rate, for more work per probe",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "linear equations over bits; close to the minimum memory for a false-positive rate, but slower to probe",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Form of the filter. \"balanced\": least memory; \"homogeneous\": simplest, cannot fail; \"standard\": the\n\
-     # original form.\n\
+     # Construction of the filter. \"balanced\" takes the least memory. \"homogeneous\" is the simplest, and\n\
+     # its construction cannot fail. \"standard\" is the original construction.\n\
      form = \"balanced\"\n",
 );
 

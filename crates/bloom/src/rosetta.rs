@@ -35,10 +35,12 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
     "rosetta",
-    "Bloom filters of all prefixes of numbers: robust for short ranges, with many probes per range",
-    "# Bits spent per key, 0.001 to 64; prefixes take their share of them.\n\
+    "a range filter of one Bloom filter per prefix length; robust for short ranges, but with many probes",
+    "# Memory in bits per key, 0.001 to 64, shared by the Bloom filters of all prefix lengths. More bits\n\
+     # lower the false-positive rate.\n\
      bits_per_key = 16\n\
-     # Bits that the shortest prefix lacks, 0 to 20: ranges of up to 2^range_bits numbers are answered well.\n\
+     # Number of bits that the shortest prefix omits, 0 to 20. The filter is effective for ranges of up\n\
+     # to 2^range_bits key numbers.\n\
      range_bits = 6\n",
 );
 

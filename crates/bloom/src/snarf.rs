@@ -32,8 +32,9 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Snarf>(
     "snarf",
-    "a range filter that learns the distribution of keys: low rates for ranges that do not follow keys",
-    "# Bits spent per key, 0.001 to 64; more than 34 are not spent.\n\
+    "a range filter that learns the key distribution; weak for ranges that begin right after a key",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
+     # at most 34 bits per key.\n\
      bits_per_key = 12\n",
 );
 

@@ -39,10 +39,12 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
     "surf",
-    "a trie of shortest different prefixes: ranges of any length over keys of any kind",
-    "# Bits of a key that are stored after its prefix, 0 to 16.\n\
+    "a trie of the shortest distinct key prefixes; answers ranges of any length over keys of any kind",
+    "# Number of bits that the filter stores for each key after its prefix, 0 to 16. More bits lower the\n\
+     # false-positive rate.\n\
      suffix_bits = 8\n\
-     # \"real\": the next bits of the key, for lookups and ranges; \"hash\": bits of its hash, for lookups only.\n\
+     # Source of the suffix bits. \"real\" takes the next bits of the key, which help lookups and scans.\n\
+     # \"hash\" takes bits of the key's hash, which help only lookups.\n\
      suffix = \"real\"\n",
 );
 

@@ -27,9 +27,9 @@ use crate::hasher::{HasherKind, WithHasher, hasher_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "foyer",
-    "the crate of RisingWave: reference-counted records, with a choice of five policies",
+    "the Rust crate foyer of RisingWave, with reference-counted records and a choice of five policies",
     concat!(
-        "# Capacity in bytes of blocks.\ncapacity = \"64MiB\"\n",
+        "# Capacity in bytes of cached blocks. A larger cache gives more hits.\ncapacity = \"64MiB\"\n",
         "# Eviction policy: \"lru\", \"lfu\", \"s3-fifo\", \"sieve\" or \"fifo\".\neviction = \"lru\"\n",
         hasher_reference!()
     ),

@@ -30,10 +30,10 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Library>>(
     "library",
-    "an eviction policy in a shared library, by hooks like those of libCacheSim's plugins",
+    "an eviction policy in a shared library, called through hooks like those of libCacheSim's plugins",
     sharded_reference!(
-        "# Path of the library, relative to the current directory. \"\" calls the built-in policy lru by the same\n\
-         # ABI.\n\
+        "# Path of the shared library, relative to the current directory. \"\" calls the built-in policy \"lru\"\n\
+         # through the same C ABI.\n\
          library = \"\"\n"
     ),
 );

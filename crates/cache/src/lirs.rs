@@ -23,11 +23,11 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
-    "keeps blocks whose last two uses were close together; hits in loops larger than the cache",
+    "keeps blocks whose last two uses were close together; has hits in loops larger than the cache",
     sharded_reference!(
-        "# Share of blocks with long reuse distances (HIR), in percent of the capacity.\n\
+        "# Share for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\
-         # Size of the ghost list of evicted blocks, in percent of the capacity.\n\
+         # Size of the list of names of evicted blocks, in percent of the cache capacity.\n\
          remembered = 200.0\n"
     ),
 );

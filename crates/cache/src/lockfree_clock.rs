@@ -32,8 +32,8 @@ use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "lockfree-clock",
-    "hits take no lock and move nothing: scales with readers; evicts as s3-fifo does",
-    sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 5.0\n"),
+    "evicts like s3-fifo, with hits that take no lock and move no block, so reads scale with threads",
+    sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 5.0\n"),
 );
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

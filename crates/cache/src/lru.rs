@@ -20,9 +20,11 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lru>>(
     "lru",
-    "evicts the least recently used block, in shards with a lock each",
+    "evicts the least recently used block; each shard has its own lock",
     sharded_reference!(
-        "# Number of requests after which a block is read again, used or not; 0 for never.\nttl = 0\n"
+        "# Age of a block in requests after which the cache reads the block again; 0 means never. A block\n\
+         # ages whether it is used or not.\n\
+         ttl = 0\n"
     ),
 );
 

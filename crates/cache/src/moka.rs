@@ -22,7 +22,7 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "moka",
-    "the crate modelled on Caffeine: W-TinyLFU with queued updates; few misses, slow hits",
+    "the Rust crate moka, modelled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
 );
 
 /// A builder of caches of the crate.

@@ -26,9 +26,10 @@ use crate::policy::{Incoming, Policy, Slot};
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
-            "# Capacity in bytes of blocks.\n\
+            "# Capacity in bytes of cached blocks. A larger cache gives more hits.\n\
              capacity = \"64MiB\"\n\
-             # Shards with a lock each, 1 to 256; reduced until each shard has at least 64KiB.\n\
+             # Number of shards, 1 to 256, each with its own lock. With more shards, threads wait less often. The\n\
+             # cache reduces the number until each shard has at least 64 KiB.\n\
              shards = 16\n",
             $crate::hasher::hasher_reference!(),
             $policy

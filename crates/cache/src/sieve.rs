@@ -15,7 +15,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     "sieve",
-    "a hand moves from old to new blocks and evicts those not used since; spared blocks stay in place",
+    "a hand moves from old to new blocks and evicts unused blocks; spared blocks keep their position",
     sharded_reference!(""),
 );
 

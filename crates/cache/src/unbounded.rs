@@ -15,7 +15,7 @@ use crate::hasher::{HasherKind, WithHasher, hasher_reference, shard};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "unbounded",
-    "never evicts: the hit rate that no cache of any size exceeds",
+    "a cache that never evicts, as the upper bound for the hit rate of any cache",
     hasher_reference!(),
 )
 .oracle();

@@ -24,8 +24,9 @@ use crate::shape::{Run, Shape};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
     "fifo",
-    "no compaction; the oldest runs are dropped above a capacity: a window of the newest writes",
-    "# Bytes of keys and values, with the overhead of entries, above which the oldest runs are dropped.\n\
+    "no compaction; above a capacity, the oldest runs are deleted, so only the newest writes remain",
+    "# Maximum size of all keys and values, including the overhead of entries. Above this size, the tree\n\
+     # deletes its oldest runs.\n\
      capacity = \"1GiB\"\n",
 )
 .limited(&[Limit::DropsData]);

@@ -32,12 +32,15 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "fluid",
-    "K runs in every level but the largest, Z in that: leveled, tiered, lazy-leveled and all between",
-    "# How much larger each level is than the one above, 2 to 1000000.\n\
+    "K runs per level and Z in the largest level; includes leveled, tiered and lazy-leveled",
+    "# Size ratio between a level and the level above, 2 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs of a level above the largest (K), at least 1; size_ratio - 1 or more is tiering.\n\
+     # Maximum number of runs in each level above the largest level (K), at least 1. More runs give fewer\n\
+     # writes, but slower reads. size_ratio - 1 or more is tiering.\n\
      upper_runs = 3\n\
-     # Runs of the largest level (Z), at least 1; size_ratio - 1 or more is tiering.\n\
+     # Maximum number of runs in the largest level (Z), at least 1. More runs give fewer writes, but\n\
+     # slower reads. size_ratio - 1 or more is tiering.\n\
      largest_runs = 1\n",
 );
 

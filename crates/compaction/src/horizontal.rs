@@ -39,10 +39,11 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Horizontal>(
     "horizontal",
-    "at most K runs and no levels: the fewest bytes written for so many runs",
-    "# Runs of the tree, 1 to 64.\n\
+    "at most K runs and no levels; the fewest bytes written for this number of runs",
+    "# Maximum number of runs in the tree (K), 1 to 64. More runs give fewer writes, but slower lookups.\n\
      runs = 4\n\
-     # Flushes of the whole load, for which the schedule is optimal; 0 if unknown. For keys that are written once.\n\
+     # Number of flushes of the whole load, after which the schedule has written the fewest bytes; 0 if\n\
+     # unknown. The schedule assumes that each key is written once.\n\
      flushes = 0\n",
 );
 

@@ -31,9 +31,9 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLeveled>(
     "lazy-leveled",
-    "one run in the largest level, T in those above: nearly the lookups and the space of leveled for fewer \
-     writes",
-    "# Runs of each level above the largest, and size ratio between levels, 2 to 1000000.\n\
+    "one run in the largest level, several in all others; reads and space near leveled, with fewer writes",
+    "# Number of runs in each level above the largest level, and size ratio between levels, 2 to 1000000.\n\
+     # A larger number gives fewer levels, but more runs per level.\n\
      size_ratio = 10\n",
 );
 

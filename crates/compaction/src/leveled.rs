@@ -35,10 +35,12 @@ use crate::{descent, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
     "leveled",
-    "one run per level: fewest runs to read and least space, at about T/2 writes per level",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "one run per level; fewest runs to read and least space, but about size_ratio/2 writes per level",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

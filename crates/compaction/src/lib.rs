@@ -53,7 +53,7 @@ pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simula
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
-    "which runs are compacted, when, and into which level",
+    "the policy that decides which runs are compacted, when, and into which level",
     &[
         none::VARIANT,
         leveled::VARIANT,

@@ -26,12 +26,13 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "moose",
-    "a size ratio per level, r, with about √r runs: the structure for a known size of the tree",
-    "# Memtables that the tree is made for, 2 to 1000000.\n\
+    "a separate size ratio r and about √r runs per level, optimal for a known size of the tree",
+    "# Number of flushed memtables for which the structure of the tree is optimal, 2 to 1000000.\n\
      flushes = 1000\n\
-     # Entries of a data block, at least 1: the more, the cheaper are writes against scans.\n\
+     # Number of entries per data block that the cost model assumes, at least 1. With more entries, the\n\
+     # model gives scans more weight and writes less.\n\
      entries_per_block = 32\n\
-     # How much larger the last level is than the one above, at least, 2 to 1000000.\n\
+     # Minimum size ratio between the last level and the level above, 2 to 1000000.\n\
      last_ratio = 10\n",
 );
 

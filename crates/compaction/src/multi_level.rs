@@ -32,10 +32,12 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
     "multi-level",
-    "leveled, with one merge through all levels that it would fill: one write per level less",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "leveled, but one merge goes through all levels that it would fill, which saves one write per level",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged down, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

@@ -26,12 +26,15 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
-    "a few of T runs are compacted at a time: tiered with shorter compactions and more levels",
-    "# Runs of a level that trigger a compaction, at least 2.\n\
+    "tiered, but only some runs of a level are compacted at once; shorter compactions, more levels",
+    "# Number of runs in a level that triggers a compaction, at least 2. A larger number gives more runs\n\
+     # to read.\n\
      run_threshold = 4\n\
-     # Runs that are compacted together, at least 2; run_threshold or more means all.\n\
+     # Maximum number of runs per compaction, at least 2. With run_threshold or more, a compaction takes\n\
+     # all runs of the level.\n\
      max_runs = 3\n\
-     # Runs that are selected, among those that may pass older runs: oldest, smallest, most-overlap.\n\
+     # Rule that selects the runs of a compaction. Valid: oldest, smallest, most-overlap. The rule\n\
+     # selects only runs that overlap no older run of their level.\n\
      selection = \"oldest\"\n",
 );
 

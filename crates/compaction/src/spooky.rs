@@ -35,10 +35,12 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>(
     "spooky",
-    "leveled, but the largest level is merged by groups of overlapping tables: its writes with little extra space",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "leveled, with merges of overlapping tables in the largest level; the same writes, little extra space",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

@@ -19,18 +19,22 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # Share of a block that the light codec must save to be used; the dense codec must save as much again.\n\
+     # Share of a block that the fast codec must save to be used, 0 to below 1. The dense codec must save\n\
+     # the same share in addition.\n\
      margin = 0.125\n\
-     # Blocks between two trials of both codecs; while the choice does not change, up to sixteen times as many.\n\
+     # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
+     # grows up to sixteen times.\n\
      period = 64\n\
+     # The fast codec.\n\
      light = \"lz4\"\n\
+     # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
 /// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "the codec that paid off on recent blocks: none, a light one, or a dense one",
+        "the codec that saved enough on recent blocks (no codec, a fast codec or a dense codec)",
         REFERENCE,
     )
     .selector()

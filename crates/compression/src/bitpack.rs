@@ -16,7 +16,9 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("bitpack", "for columns of integers that are close to each other", || Box::new(Bitpack));
+    Variant::plain("bitpack", "a codec for columns of integers that are close to each other", || {
+        Box::new(Bitpack)
+    });
 
 /// The tag of the codec on disk.
 const TAG: u8 = 5;

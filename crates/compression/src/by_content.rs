@@ -18,11 +18,11 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
-        "a dense codec for text, a light one for other bytes, none for compressed data",
-        "# The codec of blocks with at least 85 % printable characters.\n\
-     text = \"zstd(level=3)\"\n\
-     # The codec of other blocks, unless they have more than 7.5 bits per byte.\n\
-     binary = \"lz4\"\n",
+        "a dense codec for text, a fast codec for other bytes, and none for compressed data",
+        "# Codec of blocks with at least 85 % printable characters.\n\
+         text = \"zstd(level=3)\"\n\
+         # Codec of other blocks, unless their entropy is above 7.5 bits per byte.\n\
+         binary = \"lz4\"\n",
     )
     .selector()
 }

@@ -18,13 +18,16 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
-        "no codec for random-looking blocks, a lighter one for small blocks, a denser one for large ones",
-        "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
-     most_bits = 7.5\n\
-     # The codec of blocks below `small`, of those below `large`, and of the others.\n\
-     codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
-     small = \"8KiB\"\n\
-     large = \"256KiB\"\n",
+        "no codec for blocks that look random, a fast codec for small blocks, dense codecs for large blocks",
+        "# Entropy in bits per byte of a block's first 4 KiB above which the block is not compressed, 0 to 8.\n\
+         most_bits = 7.5\n\
+         # Three codecs: for blocks smaller than `small`, for blocks smaller than `large`, and for larger\n\
+         # blocks.\n\
+         codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
+         # Block size below which the first codec is used.\n\
+         small = \"8KiB\"\n\
+         # Block size below which the second codec is used.\n\
+         large = \"256KiB\"\n",
     )
     .selector()
 }

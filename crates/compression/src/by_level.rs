@@ -18,9 +18,9 @@ use crate::picked::Picked;
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",
-        "a codec for each level of the tree: light above, dense below",
-        "# The codecs of level 0, level 1, and so on; the last one applies to all deeper levels.\n\
-     levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
+        "a separate codec per level of the tree, fast in upper levels and dense in lower levels",
+        "# Codecs of level 0, level 1 and so on. The last codec applies to all deeper levels.\n\
+         levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
     )
     .selector()
 }

@@ -16,7 +16,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("delta", "for columns of integers that rise slowly", || Box::new(Delta));
+    Variant::plain("delta", "a codec for columns of integers that increase slowly", || Box::new(Delta));
 
 /// The tag of the codec on disk.
 const TAG: u8 = 6;

@@ -18,7 +18,9 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("dictionary", "for columns of few different integers", || Box::new(Dictionary));
+    Variant::plain("dictionary", "a codec for columns of integers with few distinct values", || {
+        Box::new(Dictionary)
+    });
 
 /// The tag of the codec on disk.
 const TAG: u8 = 7;

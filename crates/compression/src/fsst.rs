@@ -23,7 +23,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "for text: one byte per frequent string, with symbols learnt from a table's first blocks",
+    "a codec for text, with one byte per frequent string; the strings come from a table's first blocks",
     || Box::new(Fsst),
 );
 

@@ -26,8 +26,9 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
     "library",
-    "a codec in a shared library, by C ABI: for codecs in other languages",
-    "# Path of the library, relative to the current directory. \"\" calls the built-in codec lz4 by the same ABI.\n\
+    "a codec in a shared library, called through a C ABI, for codecs in other languages",
+    "# Path of the shared library, relative to the current directory. \"\" calls the built-in codec \"lz4\"\n\
+     # through the same C ABI.\n\
      library = \"\"\n",
 );
 

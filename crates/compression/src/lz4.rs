@@ -12,10 +12,11 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
-pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("lz4", "fastest to decompress, saves about half of structured data", || {
-        Box::new(Lz4::new())
-    });
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
+    "lz4",
+    "the fastest decompression; saves about half of the bytes of structured data",
+    || Box::new(Lz4::new()),
+);
 
 /// The tag of the codec on disk.
 pub(crate) const TAG: u8 = 1;

@@ -12,8 +12,9 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
     "lz4-hc",
-    "format and decompression speed of lz4, smaller blocks, slow to compress",
-    "# Effort, 1 to 12.\nlevel = 9\n",
+    "the format and decompression speed of lz4, with smaller blocks but slow compression",
+    "# Compression level, 1 to 12. Higher levels give smaller blocks, but slower compression.\n\
+     level = 9\n",
 );
 
 /// The maximum compression level.

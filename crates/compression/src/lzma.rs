@@ -19,8 +19,9 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
     "lzma",
-    "densest and slowest: for rarely read data",
-    "# Effort, 0 to 9.\nlevel = 6\n",
+    "the smallest blocks and the slowest codec, for data that is rarely read",
+    "# Compression level, 0 to 9. Higher levels give smaller blocks, but slower compression.\n\
+     level = 6\n",
 );
 
 /// The tag of the codec on disk.

@@ -30,11 +30,12 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
     "zstd",
-    "smallest blocks, slower both ways",
-    "# Effort, up to 22; higher is smaller and slower, negative is faster than 1. 0 means the default, 3.\n\
+    "smaller blocks than lz4 and snappy, but slower compression and decompression",
+    "# Compression level, up to 22. Higher levels give smaller blocks, but are slower. Negative levels\n\
+     # are faster than level 1. 0 means the default level, 3.\n\
      level = 3\n\
-     # Size of a dictionary that is trained on the first blocks of each table and stored in it, 256 B to 1 MiB, or\n\
-     # \"none\". Tables of less than eight times this size have none.\n\
+     # Size of a dictionary, 256 B to 1 MiB, or \"none\". Each SSTable trains its dictionary on its first\n\
+     # blocks and stores it. SSTables of less than eight times this size have no dictionary.\n\
      dictionary = \"none\"\n",
 );
 

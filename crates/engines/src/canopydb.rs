@@ -14,7 +14,7 @@ use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::<dyn Engine>::plain("canopydb", "canopydb, a B-tree in Rust with a log and checkpoints", || {
+    Variant::<dyn Engine>::plain("canopydb", "canopydb, a B-tree in Rust with a WAL and checkpoints", || {
         Box::new(Canopydb)
     })
     .limited(&[Limit::NotDeterministic]);

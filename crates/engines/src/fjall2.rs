@@ -16,7 +16,7 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "fjall2",
-    "Fjall 2, the previous major version: 2.11, because 2.1 no longer builds",
+    "Fjall 2, the previous major version (2.11, because 2.1 no longer builds)",
     || Box::new(Fjall2),
 )
 .limited(&[Limit::NotDeterministic]);

@@ -44,7 +44,7 @@ pub use store::Store;
 pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
     catalog::origin!(),
     "engine",
-    "which engine runs: lsmbench's own tree, or another engine",
+    "the engine that runs, either lsmbench's own tree or another engine",
     &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,

@@ -15,8 +15,9 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
-    "LMDB, a B-tree in a memory map; keys of 1 to 511 bytes",
-    "# Whether pages are written through the map: faster, but a stray pointer of the program can corrupt them.\n\
+    "LMDB, a B-tree in a memory map; keys have 1 to 511 bytes",
+    "# Whether LMDB writes pages through the memory map. This is faster, but a stray pointer of the\n\
+     # program can corrupt the pages.\n\
      write_map = false\n",
 )
 .limited(&[Limit::NotDeterministic]);

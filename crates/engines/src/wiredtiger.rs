@@ -22,8 +22,8 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<WiredTiger>(
     "wiredtiger",
-    "WiredTiger, a B-tree, or an LSM-tree of B-trees in versions before 12",
-    "# The kind of table: row or lsm.\n\
+    "WiredTiger, a B-tree, or in versions before 12 also an LSM-tree of B-trees",
+    "# Kind of table. \"row\" is a B-tree, and \"lsm\" is an LSM-tree of B-trees.\n\
      type = \"row\"\n",
 )
 .limited(&[Limit::NotDeterministic]);

@@ -10,7 +10,7 @@ use crate::separators::Separators;
 use crate::stored;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> =
-    Variant::plain("binary", "the textbook: binary search over all separators in memory", || {
+    Variant::plain("binary", "the textbook binary search over full separator keys in memory", || {
         Box::new(Binary)
     });
 

@@ -21,9 +21,9 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte heads without unpredictable branches",
-    "# Whether each step prefetches both possible cache lines of the next step, which helps if the heads exceed the\n\
-     # caches.\n\
+    "binary search over 8-byte separator heads without unpredictable branches",
+    "# Whether each step prefetches both cache lines that the next step can read. Prefetching helps if\n\
+     # the separator heads exceed the CPU caches.\n\
      prefetch = false\n",
 );
 

@@ -24,8 +24,9 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
-    "prefix-compressed separators, searched as they are: least memory, several times the time",
-    "# Number of separators from one that is stored in full to the next, 2 to 1024.\n\
+    "prefix-compressed separators, searched without decompression; least memory, but several times slower",
+    "# Distance between two separators that are stored in full, as a number of separators, 2 to 1024. A\n\
+     # larger distance takes less memory, but makes searches slower.\n\
      interval = 16\n",
 );
 

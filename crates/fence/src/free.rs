@@ -18,7 +18,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "free",
-    "the ideal bound: knows each key's block, and its memory counts as 0",
+    "the ideal bound of all indexes; it knows the block of each key, and its memory counts as 0",
     || Box::new(Free),
 )
 .oracle();

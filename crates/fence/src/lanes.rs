@@ -20,8 +20,9 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
     "lanes",
-    "shortcuts over 8-byte heads: lanes of every 4th, 16th, 64th and so on, searched from the top",
-    "# Ratio of the lengths of two successive lanes, 2 to 64.\n\
+    "a skip list of fixed lanes over 8-byte separator heads, with every 4th head, every 16th and so on",
+    "# Ratio of the lengths of two successive lanes, 2 to 64. With a larger ratio there are fewer lanes,\n\
+     # but more steps per lane.\n\
      stride = 4\n",
 );
 

@@ -28,8 +28,9 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
     "learned",
-    "a PGM-index: lines predict the position of an 8-byte head, and a short search corrects it",
-    "# Maximum error of the predicted position, 1 to 4096.\n\
+    "a PGM-index, which predicts the position of a key by lines and corrects it by a short search",
+    "# Maximum error of the predicted position, as a number of separators, 1 to 4096. A larger error\n\
+     # takes less memory, but a longer search.\n\
      epsilon = 32\n",
 );
 

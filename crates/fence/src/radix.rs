@@ -19,7 +19,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "radix",
-    "looks up the leading bits of the 8-byte head in a table: two cache misses on evenly spread keys",
+    "a table of the leading bits of separators; two cache misses per search if keys are evenly spread",
     || Box::new(Radix),
 );
 

@@ -29,7 +29,7 @@ use prefetch::{large, prefetch};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "s-tree",
-    "8-byte heads in a static B-tree of cache lines, eight compared at once, batches interleaved",
+    "a static B-tree in memory with one cache line per node, searched by SIMD and in interleaved batches",
     || Box::new(STree),
 );
 

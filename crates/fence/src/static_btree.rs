@@ -17,8 +17,9 @@ use crate::stored::{Tag, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>(
     "static-btree",
-    "pages on disk read through the cache, one per layer: no memory of its own, more reads per lookup",
-    "# The length of a page, a power of two from 512 B to 64 KiB.\n\
+    "a B-tree on disk that is read through the cache; takes no memory, but costs one read per layer",
+    "# Page length, a power of two from 512 B to 64 KiB. Longer pages give fewer layers, but a search\n\
+     # reads more bytes per layer.\n\
      page_bytes = \"4KiB\"\n",
 );
 

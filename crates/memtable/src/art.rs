@@ -25,7 +25,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "art",
-    "an adaptive radix tree with one lock: lookups cost the key's length, not the number of keys",
+    "an adaptive radix tree under one lock; lookup time depends on key length, not on the number of keys",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

@@ -20,10 +20,11 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
-    Variant::plain("avl", "a textbook balanced binary tree with one lock: a cache miss per step", || {
-        Box::new(Policy { pool: Arc::default() })
-    });
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
+    "avl",
+    "a textbook balanced binary tree under one lock, with a cache miss per step of a search",
+    || Box::new(Policy { pool: Arc::default() }),
+);
 
 /// Creates [`Avl`] trees that recycle their memory.
 struct Policy {

@@ -42,7 +42,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "bplus",
-    "an arena B+-tree with optimistic locks: fast at everything, readers never wait",
+    "a B+-tree in an arena with optimistic locks, which is fast for all operations; readers never wait",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

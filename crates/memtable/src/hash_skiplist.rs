@@ -28,10 +28,12 @@ use crate::versions::{Versions, lookup};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "hash-skiplist",
-    "a hash table of short skip lists: quick lookups and writes, and scans that merge all buckets",
-    "# Buckets, 1 to 1048576.\n\
+    "a hash table of short skip lists, with fast lookups and writes but slow scans over all buckets",
+    "# Number of buckets, 1 to 1048576. With more buckets, each skip list is shorter, but a scan merges\n\
+     # more lists.\n\
      buckets = 1024\n\
-     # First bytes of a key that choose its bucket, 1 to 65535; a shorter key counts whole.\n\
+     # Length in bytes of the key prefix that selects the bucket, 1 to 65535. A shorter key selects its\n\
+     # bucket with all its bytes.\n\
      prefix_length = 8\n",
 );
 

@@ -28,7 +28,7 @@ use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "hash-vector",
-    "a log with a hash index, sorted when it becomes immutable: fastest lookups, earlier scans pay for a sort",
+    "an append-only list with a hash index, sorted once immutable; fastest lookups, but slow early scans",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

@@ -30,8 +30,9 @@ use crate::versions::{self, Probe, Versions, lookup};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "per-thread",
-    "a skip list per writing thread, merged when frozen: writers never wait, and reads ask every list",
-    "# Lists, 1 to 256. Threads share lists if there are more threads.\n\
+    "one skip list per writing thread; writers never wait for each other, but a lookup searches all lists",
+    "# Number of skip lists, 1 to 256. If there are more threads than lists, several threads write into\n\
+     # the same list.\n\
      partitions = 16\n",
 );
 

@@ -29,7 +29,7 @@ use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "scc",
-    "the concurrent B+-tree of the scc crate: readers never wait, scans from absent keys start slowly",
+    "the concurrent B+-tree of the Rust crate scc; readers never wait, but scans from absent keys start slowly",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

@@ -21,7 +21,7 @@ use crate::memtable::{Memtable, MemtablePolicy};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "skiplist",
-    "a lock-free skip list: writers and readers never wait, each step may miss the cache",
+    "a lock-free skip list, in which no thread waits but each step can cost a cache miss",
     || Box::new(Policy),
 );
 

@@ -23,7 +23,7 @@ use crate::radix::{self, Headed};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "vector",
-    "an append-only log, sorted when it becomes immutable: fastest to write, linear to read until then",
+    "an append-only list, sorted once immutable; fastest writes, but lookups read all entries until then",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

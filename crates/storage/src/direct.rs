@@ -26,7 +26,7 @@ use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     "direct",
-    "tables bypass the page cache: every read that the block cache misses goes to the device",
+    "SSTables that bypass the page cache, so each miss of the block cache reads the device",
     appending_reference!(),
 );
 

@@ -36,6 +36,6 @@ pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFil
 pub static CATALOG: Catalog<dyn Storage> = Catalog::new(
     catalog::origin!(),
     "storage",
-    "how files are read and written",
+    "the method by which files are read and written",
     &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, uring::VARIANT, memory::VARIANT, simulated::VARIANT],
 );

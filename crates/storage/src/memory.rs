@@ -32,8 +32,9 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
     "memory",
-    "files in memory: the cost of a design on storage without cost",
-    "# Whether blocks may be used in place in their file, as with \"mmap\".\nmapped = false\n",
+    "files in memory, which show the cost of a design on storage that costs no time",
+    "# Whether readers use blocks in place without a copy, as with \"mmap\".\n\
+     mapped = false\n",
 )
 .limited(&[Limit::NotDurable]);
 

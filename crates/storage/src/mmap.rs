@@ -24,7 +24,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     "mmap",
-    "tables are mapped: reads of pages in memory cost neither a system call nor a copy",
+    "memory-mapped SSTables; a read from the page cache needs no system call and no copy",
     concat!(advice_reference!("random"), appending_reference!()),
 );
 

@@ -18,7 +18,7 @@ use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
-    "through the page cache: one system call and one copy per read, pread(2)",
+    "reads by pread(2) through the page cache, with one system call and one copy per read",
     concat!(advice_reference!("normal"), appending_reference!()),
 );
 

@@ -53,21 +53,26 @@ use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, Write
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
     "simulated",
-    "files in memory with a modelled device: callers wait for its time (timed), or it is added up (counted)",
-    "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". Each other parameter is\n\
-     # \"preset\" or overrides the preset of the class.\n\
+    "files in memory with a device model; timed runs wait for the modelled time, counted runs add it up",
+    "# Class of the modelled device. Valid: \"hdd\", \"sata-ssd\", \"nvme\", \"object-store\". Each other\n\
+     # parameter is \"preset\" for the value of this class, or another value.\n\
      device = \"nvme\"\n\
-     # Time from a request to its first byte: \"80us\".\n\
+     # Time from a read request to its first byte, such as \"80us\".\n\
      read_latency = \"preset\"\n\
+     # Time from a write request to its first byte, such as \"80us\".\n\
      write_latency = \"preset\"\n\
+     # Additional time of a sync, such as \"80us\".\n\
      sync_latency = \"preset\"\n\
-     # Bytes per second: \"500MB\".\n\
+     # Read bandwidth in bytes per second, such as \"500MB\".\n\
      read_bandwidth = \"preset\"\n\
+     # Write bandwidth in bytes per second, such as \"500MB\".\n\
      write_bandwidth = \"preset\"\n\
-     # Number of requests served concurrently.\n\
+     # Number of requests that the device serves concurrently.\n\
      queue_depth = \"preset\"\n\
-     # Length and period of pauses, as of drives with garbage collection; only if callers wait.\n\
+     # Length of a pause in which the device serves no request, like a drive during garbage collection.\n\
+     # Counted runs have no pauses.\n\
      pause = \"0s\"\n\
+     # Time from the start of one pause to the start of the next pause.\n\
      pause_every = \"1s\"\n",
 )
 .limited(&[Limit::NotDurable]);

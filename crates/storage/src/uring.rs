@@ -34,11 +34,11 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     "uring",
-    "tables through io_uring: the reads of one call, such as a multi-get, run concurrently",
+    "SSTables read by io_uring; the reads of one call, such as a multi-get, run concurrently",
     concat!(
-        "# Concurrent reads per call, 1 to 4096.\n\
+        "# Maximum number of concurrent reads per call, 1 to 4096.\n\
          queue_depth = 64\n\
-         # Whether tables bypass the page cache. \"pread\" is faster for cached pages.\n\
+         # Whether SSTables bypass the page cache. For pages in the page cache, \"pread\" is faster.\n\
          direct = true\n",
         appending_reference!()
     ),

@@ -11,7 +11,7 @@ use catalog::{Variant, origin};
 /// Filter allocation that favours large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
-    "more bits per key for larger runs, as in two of the source papers",
+    "more bits per key for larger runs, as two of the source papers describe",
     || Box::new(Inverse),
 )
 .from(origin!());

@@ -23,9 +23,9 @@ use types::Entry;
 /// The block formats of cs265.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
-    "entries with full keys; binary search if all have equal size, else a scan from the front (cs265)",
-    "# Version in cs265: 1 (its section 2.3.1), or 2 (3.6.1), which stores the smallest and the largest key of the\n\
-     # block.\n\
+    "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",
+    "# Version of the format in cs265, 1 or 2. Version 1 is that of section 2.3.1. Version 2 (section\n\
+     # 3.6.1) also stores the smallest and the largest key of the block.\n\
      version = 2\n",
 )
 .from(origin!());

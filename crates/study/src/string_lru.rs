@@ -18,7 +18,7 @@ use types::Bytes;
 /// The buffer pool of csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
-    "LRU with one lock, keyed by strings of file name and page as in csc443's buffer pool",
+    "LRU with one lock and string keys of file name and page number, as in csc443's buffer pool",
 )
 .from(origin!());
 

@@ -19,19 +19,21 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
-    "probes of one filter for present and absent keys",
-    r#"# Keys in the filter.
+    "probes of one filter for present and for absent keys",
+    r#"# Number of keys in the filter.
 entries    = 1_000_000
-# How keys are inserted: "whole", all at once; "single", one by one; "batch", in calls of a batch. "whole" is timed from
-# the hashes to a usable filter, the other two only during insertion.
+# Method of insertion. "whole" inserts all keys in one call, "single" one key per call, and "batch"
+# several keys per call. "whole" is timed from the hashes to a usable filter, the other methods only
+# during insertion.
 insertion  = "whole"
-# Threads that insert into the filter, except with "whole".
+# Number of threads that insert keys into the filter. The method "whole" uses one thread.
 threads    = 1
-# Probes per phase.
+# Number of probes per phase.
 operations = 4_000_000
-# Probes per call in the phases "absent-batch" and "present-batch", and insertions in batches.
+# Number of probes per call in the phases "absent-batch" and "present-batch". The method "batch"
+# inserts the same number of keys per call.
 batch      = 32
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );

@@ -26,20 +26,22 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
-    "requests for blocks, with an insert after each miss",
-    r#"# Number of distinct blocks. A trace has its own.
+    "requests for blocks, with an insertion after each miss",
+    r#"# Number of distinct blocks. A trace determines this number itself.
 blocks     = 262_144
-# The length of a block.
+# Length of each block.
 block      = "4KiB"
-# Requested blocks: "scan-mixed", "loop", "trace" or a key distribution of workloads.
+# Sequence of the requested blocks. Valid: "scan-mixed", "loop", "trace", or a key distribution of
+# workloads.
 requests   = "zipfian"
-# Number of requests. The first half only warms the cache.
+# Number of requests. The first half of the requests only warms the cache.
 operations = 4_000_000
-# Number of threads, each with its own part of the requests.
+# Number of threads. Each thread makes its own part of the requests.
 threads    = 1
-# Whether the best possible hit rate is computed, by Belady's rule; this takes longer than the requests.
+# Whether the run also computes the best possible hit rate by Belady's rule. This computation takes
+# longer than the requests.
 bound      = true
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "10s"
 "#,
 );

@@ -17,16 +17,16 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
-    "blocks of some content, compressed and decompressed",
-    r#"# Content of blocks: "entries", "keys", "integers", "noise", or "file".
+    "compression and decompression of blocks with a given content",
+    r#"# Content of the blocks. Valid: "entries", "keys", "integers", "noise", "file".
 content = "entries"
-# The length of a block.
+# Length of each block.
 block   = "4KiB"
-# Blocks per phase.
+# Number of blocks per phase.
 blocks  = 4_000
-# Level of the tree, for codecs that depend on it.
+# Level of the tree, for codecs that depend on the level.
 level   = 2
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit   = "5s"
 "#,
 );

@@ -24,20 +24,20 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "fence",
-    "searches among the separators of one table",
-    r#"# Blocks of the table, each with one separator and two keys.
+    "searches among the separators of one SSTable",
+    r#"# Number of blocks of the SSTable. Each block has one separator and two keys.
 entries    = 1_000_000
-# Key format of workloads.
+# Key format, as in workloads.
 keys       = "u64"
-# Spacing of the key numbers: "random" or "even".
+# Spacing of the key numbers. Valid: "random", "even".
 spread     = "random"
-# Searches per phase.
+# Number of searches per phase.
 operations = 1_000_000
-# Searches per call in the phase "batch".
+# Number of searches per call in the phase "batch".
 batch      = 32
-# Blocks from the one where a range begins to the one where it ends, in the phase "range".
+# Number of blocks between the start and the end of a range, in the phase "range".
 range      = 10
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );

@@ -24,16 +24,17 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
-    "blocks of one format that are built, searched and checked",
-    r#"# Number of entries in all blocks: few fit the CPU caches, many are read from memory.
+    "construction, search and check of blocks in one format",
+    r#"# Number of entries in all blocks together. A small number fits in the CPU caches; a large number is
+# read from memory.
 entries    = 2_000
-# The format of keys.
+# Key format, as in workloads.
 keys       = "u64"
-# The length of every value.
+# Length of each value.
 value      = "100B"
-# Lookups and checks per phase.
+# Number of lookups per phase, and number of checks per phase.
 operations = 2_000_000
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );

@@ -16,11 +16,11 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",
     "hashes of keys of one length",
-    r#"# The length of every key.
+    r#"# Length of each key.
 bytes      = "16B"
-# Hashes per phase.
+# Number of hashes per phase.
 operations = 4_000_000
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );

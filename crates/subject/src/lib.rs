@@ -42,7 +42,7 @@ static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
-    "the axis that a component experiment measures, and its requests",
+    "the axis that a component experiment measures, with the requests to its variants",
     &[
         memtable::VARIANT,
         bloom::VARIANT,

@@ -23,20 +23,20 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",
-    "inserts, lookups and scans of one memtable, and the sort before its flush",
-    r#"# Entries inserted.
+    "inserts, lookups and scans in one memtable, and the sort before its flush",
+    r#"# Number of entries that are inserted.
 entries    = 500_000
-# Key format of workloads.
+# Key format, as in workloads.
 keys       = "u64"
-# The length of every value.
+# Length of each value.
 value      = "100B"
-# Lookups per phase, and entries that scans read.
+# Number of lookups per phase of lookups, and number of entries that the scans of a phase read.
 operations = 500_000
-# Entries per scan.
+# Number of entries per scan.
 scan       = 100
-# Threads that insert and look up.
+# Number of threads that insert and look up keys.
 threads    = 1
-# Time limit of a timed phase of lookups or scans.
+# Time limit of each timed phase of lookups or scans.
 limit      = "1s"
 "#,
 );

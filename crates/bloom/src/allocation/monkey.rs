@@ -12,7 +12,7 @@ use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::plain(
     "monkey",
-    "more bits per key for smaller runs: the lowest sum of false-positive rates",
+    "more bits per key for smaller runs, which gives the lowest sum of false-positive rates",
     || Box::new(Monkey),
 );
 

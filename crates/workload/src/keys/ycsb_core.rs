@@ -16,7 +16,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-core",
-    "what YCSB's CoreWorkload draws as zipfian: ycsb-scrambled over the keys that it expects to exist",
+    "the zipfian of YCSB's CoreWorkload, which is ycsb-scrambled over the expected number of keys",
     || Box::new(YcsbCore),
 );
 

@@ -19,7 +19,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-scrambled",
-    "YCSB's zipfian, bit for bit: much less skewed than a true Zipf distribution",
+    "YCSB's scrambled Zipfian distribution, bit for bit; much less skewed than a true Zipf distribution",
     || Box::new(YcsbScrambled),
 );
 

@@ -15,7 +15,7 @@ use super::write_batch;
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDb>(
     "rocksdb",
-    "query traces of RocksDB, as DB::StartTrace and db_bench --trace_file write them",
+    "query traces that DB::StartTrace of RocksDB or db_bench --trace_file writes",
     seeks::REFERENCE,
 );
 

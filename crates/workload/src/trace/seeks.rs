@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters with their defaults, as TOML.
 pub(super) const REFERENCE: &str =
-    "# The number of entries that an iterator reads from a seek on, which traces do not record.
+    "# Number of entries that an iterator reads after a seek. Traces do not record this number.
 entries = 1
 ";
 

@@ -15,8 +15,11 @@ use crate::pairs::Pairs;
 /// The name of the format.
 pub(crate) const KIND: &str = "text";
 
-pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain(KIND, "commands, one a line, as `lsmbench workload` prints them", || Box::new(Text));
+pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
+    KIND,
+    "commands as text, one command per line, as `lsmbench workload` prints them",
+    || Box::new(Text),
+);
 
 struct Text;
 

@@ -1,7 +1,7 @@
 //! SSTables: their blocks, filter and fence, and how they are written, opened and read.
 //!
-//! An SSTable has, in this order: data blocks, the filter, the fence, the directory, the properties, and a footer of
-//! fixed length. Every part has a checksum that covers the file and the offset too. The last bytes of a block name its
+//! An SSTable has, in this order: data blocks, the filter, the fence, the range tombstones if there are any, the
+//! directory, the properties, and a footer. Every part has a checksum that covers the file and the offset too. The last bytes of a block name its
 //! format.
 
 mod block;

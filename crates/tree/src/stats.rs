@@ -300,6 +300,11 @@ impl Stats {
         self.levels.iter().map(|level| level.runs).sum()
     }
 
+    /// Returns the number of range tombstones in all SSTables.
+    pub fn range_tombstones(&self) -> u64 {
+        self.levels.iter().map(|level| level.range_tombstones).sum()
+    }
+
     /// Returns the bytes of all SSTables.
     pub fn table_bytes(&self) -> u64 {
         self.levels.iter().map(|level| level.file_bytes).sum()

@@ -11,7 +11,8 @@ use crate::values::Values;
 pub struct Batch {
     pub(crate) operations: Vec<Operation>,
     keys: KeyBytes,
-    /// Exclusive end keys of the scans with a span, one for each operation; empty without such scans.
+    /// Exclusive end keys of range deletes and of scans with a span, one for each operation; empty without such
+    /// operations.
     ends: KeyBytes,
     values: Option<Arc<Values>>,
 }
@@ -36,7 +37,7 @@ impl Batch {
         self.keys.key(at)
     }
 
-    /// Returns the exclusive end key of scan number `at`, if its span sets one.
+    /// Returns the exclusive end key of operation number `at`, if its span sets one.
     #[inline]
     pub fn end(&self, at: usize) -> Option<&[u8]> {
         (self.operations[at].span > 0).then(|| self.ends.key(at))
@@ -75,12 +76,13 @@ impl Batch {
     }
 
     /// Returns the key and value bytes that operation number `at` writes: those of a put, an insert or the write of a
-    /// read-modify-write, the key of a delete, and the sum over the members of a batch.
+    /// read-modify-write, the key of a delete, both keys of a range delete, and the sum over the members of a batch.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
             Kind::Get | Kind::Range | Kind::MultiGet => 0,
             Kind::Delete => self.key(at).len() as u64,
+            Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
                 self.key(at).len() as u64 + u64::from(operation.value.bytes)
             }

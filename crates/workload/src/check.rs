@@ -246,7 +246,7 @@ impl Checker<'_> {
             Kind::Range if !self.contended => self.range(step).map(|expected| expected == answer),
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
             Kind::Range | Kind::MultiGet => None,
-            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch => {
+            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange => {
                 unreachable!("a write has no answer to check")
             }
         }

@@ -26,11 +26,13 @@ pub enum Kind {
     Batch,
     /// Reads the values of many keys in one call.
     MultiGet,
+    /// Deletes all keys from a start key to an exclusive end key.
+    DeleteRange,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -39,6 +41,7 @@ impl Kind {
         Self::ReadModifyWrite,
         Self::Batch,
         Self::MultiGet,
+        Self::DeleteRange,
     ];
 
     /// Returns the name in TOML and results.
@@ -52,6 +55,7 @@ impl Kind {
             Self::ReadModifyWrite => "rmw",
             Self::Batch => "batch",
             Self::MultiGet => "multi_get",
+            Self::DeleteRange => "delete_range",
         }
     }
 
@@ -135,9 +139,9 @@ pub struct Operation {
     pub value: Span,
     /// The version of such a write: higher than those of all earlier writes to the key.
     pub version: u32,
-    /// The maximum number of entries of a scan, or the number of members of a group.
+    /// The maximum number of entries of a scan, the number of keys of a range delete, or the number of members of a group.
     pub count: u32,
-    /// The span of a scan in key numbers; 0 for a scan limited only by its number of entries.
+    /// The span of a scan or a range delete in key numbers; 0 for a scan limited only by its number of entries.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,

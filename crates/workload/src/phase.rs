@@ -254,7 +254,9 @@ impl Phase {
 
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
+        let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
         let reason = match &self.work {
+            _ if deletes_ranges => "a range delete meets keys of all threads, so it runs on 1 thread",
             Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
             _ if writes && self.trace().is_some() => {
                 "a trace that writes keeps its order, so it runs on 1 thread"
@@ -291,6 +293,11 @@ impl Mixed {
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
+    /// Returns whether any operation has a length in keys or entries.
+    fn has_lengths(&self) -> bool {
+        self.mix.has(Kind::Range) || self.mix.has(Kind::DeleteRange)
+    }
+
     fn groups(&self) -> bool {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
@@ -301,7 +308,7 @@ impl Mixed {
         if !self.asks_for_absent() {
             self.absent = 0.0;
         }
-        if !self.mix.has(Kind::Range) {
+        if !self.has_lengths() {
             self.range = RangeSpec::default();
         }
         if !self.groups() {
@@ -325,7 +332,7 @@ impl Mixed {
         if self.asks_for_absent() {
             table.insert("absent".to_owned(), self.absent.into());
         }
-        if self.mix.has(Kind::Range) {
+        if self.has_lengths() {
             table.insert("range".to_owned(), self.range.to_toml());
         }
         if self.groups() {
@@ -491,7 +498,7 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         return Ok(KeySource::Drawn(choice));
     };
     spelling.forbid("keys", "the replayed trace says which keys")?;
-    match [Kind::Insert, Kind::Batch, Kind::MultiGet].into_iter().find(|kind| mix.has(*kind)) {
+    match [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange].into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {
             let message = format!("{kind} does not go with a trace, which has one known key per operation");

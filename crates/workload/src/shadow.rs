@@ -94,7 +94,18 @@ impl Shadow {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
+            Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
             Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet => {}
+        }
+    }
+
+    /// Deletes `count` keys from key `first` on. Only phases whose keys have the order of their indexes have range deletes.
+    fn delete_range(&mut self, first: u64, count: u32) {
+        let end = (first + u64::from(count)).min(self.versions.len() as u64);
+        for index in first..end {
+            if self.version(index) != ABSENT {
+                self.set(index, ABSENT, 0);
+            }
         }
     }
 

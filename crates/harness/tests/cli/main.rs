@@ -24,6 +24,7 @@ mod oracles;
 mod page;
 mod pages;
 mod parts;
+mod range_deletes;
 mod peers;
 mod reference;
 mod refusals;

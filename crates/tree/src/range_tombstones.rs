@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(end_below(b""), None);
         assert_eq!(end_below(b"a\0").as_deref(), Some(&b"a\0"[..]));
         let end = end_below(b"ab").unwrap();
-        assert!(*b"aa\xff\xff\xff\xff" < *end && *end < *b"ab");
+        assert!(end[..] > b"aa\xff\xff\xff\xff"[..] && end[..] < b"ab"[..]);
         assert_eq!(successor(b"ab")[..], *b"ab\0");
     }
 }

@@ -28,11 +28,15 @@ pub enum Kind {
     MultiGet,
     /// Deletes all keys from a start key to an exclusive end key.
     DeleteRange,
+    /// Reads the entry with the smallest key of the store.
+    First,
+    /// Reads the entry with the largest key of the store.
+    Last,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -42,6 +46,8 @@ impl Kind {
         Self::Batch,
         Self::MultiGet,
         Self::DeleteRange,
+        Self::First,
+        Self::Last,
     ];
 
     /// Returns the name in TOML and results.
@@ -56,17 +62,19 @@ impl Kind {
             Self::Batch => "batch",
             Self::MultiGet => "multi_get",
             Self::DeleteRange => "delete_range",
+            Self::First => "first",
+            Self::Last => "last",
         }
     }
 
     /// Returns whether the kind reads an answer that can be checked.
     pub fn answers(self) -> bool {
-        matches!(self, Self::Get | Self::Range | Self::ReadModifyWrite | Self::MultiGet)
+        !self.writes() || self == Self::ReadModifyWrite
     }
 
     /// Returns whether the kind changes the store.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Get | Self::Range | Self::MultiGet)
+        !matches!(self, Self::Get | Self::Range | Self::MultiGet | Self::First | Self::Last)
     }
 }
 

@@ -69,6 +69,10 @@ impl<'a> Performer<'a> {
             Kind::Range => self.range(batch, at, check),
             Kind::Batch => self.write(batch, at),
             Kind::MultiGet => self.multi_get(batch, at, check),
+            Kind::First | Kind::Last => {
+                let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
+                self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)
+            }
             Kind::DeleteRange => {
                 self.digest = Digest::Made(0);
                 let high = batch.end(at).ok_or("a range delete has no end key")?;

@@ -498,7 +498,9 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         return Ok(KeySource::Drawn(choice));
     };
     spelling.forbid("keys", "the replayed trace says which keys")?;
-    match [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange].into_iter().find(|kind| mix.has(*kind)) {
+    let without_known_key =
+        [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
+    match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {
             let message = format!("{kind} does not go with a trace, which has one known key per operation");

@@ -256,6 +256,8 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
              deletes, a key format in the order of its numbers, and `threads = 1`.",
         )
         .or("0.0"),
+        KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
+        KeyEntry::new("last", WEIGHT, "Reads the entry with the largest key of the store.").or("0.0"),
     ]
 };
 

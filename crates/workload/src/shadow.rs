@@ -95,7 +95,7 @@ impl Shadow {
             }
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
             Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
-            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet => {}
+            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
         }
     }
 
@@ -153,6 +153,18 @@ impl Shadow {
         let place = order.place(start);
         let places = if backward { 0..place + 1 } else { place..order.places(keys) };
         self.visit(places, limit, backward, &mut visit);
+        true
+    }
+
+    /// Passes the expected entry with the smallest key, or with the largest one if `backward`, to `visit`. Returns false
+    /// if the order of so many keys is unknown.
+    pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
+        let keys = self.versions.len() as u64;
+        if !self.sort_keys(keys) {
+            return false;
+        }
+        let places = self.order.as_ref().expect("the keys were sorted").places(keys);
+        self.visit(0..places, 1, backward, &mut visit);
         true
     }
 

@@ -130,6 +130,11 @@ impl MixedStream {
                     let first = self.single(*kind, *key, false, existing, &phase.values);
                     operations.push(Operation { count: keys, span: keys.saturating_mul(2), ..first });
                 }
+                Kind::First | Kind::Last => {
+                    let backward = *kind == Kind::Last;
+                    let one = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: 1, backward, ..one });
+                }
                 Kind::Batch | Kind::MultiGet => {
                     self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
                 }

@@ -15,7 +15,8 @@ use crate::stream::Stream;
 ///
 /// A batch and a multi-get become one line per member, a read-modify-write a get and a put. A scan of n entries
 /// becomes `r LOW HIGH` with the bounds of n keys, deleted ones included, or with the bounds of its span. The DSL has
-/// no direction, and no command for the first or the last entry, which become comments. A phase that replays recorded operations has none here; print its requests instead.
+/// no direction, and no command for the first or the last entry, which become comments. A phase that replays recorded
+/// operations has none here; print its requests instead.
 ///
 /// # Errors
 /// If `out` cannot be written, or a scan covers more keys than can be sorted.

@@ -78,7 +78,10 @@ impl RangeDeletes {
             return 0;
         }
         let fragment = |(key, numbers): (&Box<[u8]>, &Vec<SequenceNumber>)| {
-            key.len() + numbers.capacity() * size_of::<SequenceNumber>() + size_of_val(key) + size_of_val(numbers)
+            key.len()
+                + numbers.capacity() * size_of::<SequenceNumber>()
+                + size_of_val(key)
+                + size_of_val(numbers)
         };
         self.fragments.read().iter().map(fragment).sum()
     }

@@ -133,7 +133,8 @@ impl RangeTombstones {
         for _ in 0..reader.varint()? {
             let range = KeyRange { low: reader.bytes()?.into(), high: reader.bytes()?.into() };
             // The successor of the longest key is one byte longer.
-            let is_sound = range.low < range.high && range.low.len().max(range.high.len()) <= MAX_KEY_BYTES + 1;
+            let is_sound =
+                range.low < range.high && range.low.len().max(range.high.len()) <= MAX_KEY_BYTES + 1;
             if !is_sound || ranges.last().is_some_and(|last| last.high > range.low) {
                 return None;
             }

@@ -12,8 +12,8 @@ use types::SequenceNumber;
 
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
-use crate::memory::Slot;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
+use crate::memory::Slot;
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
@@ -203,8 +203,7 @@ fn open_run(
             Err(error) => return Err(error),
         }
     }
-    let out_of_order =
-        tables.windows(2).find(|pair| pair[0].0.largest() >= pair[1].0.smallest());
+    let out_of_order = tables.windows(2).find(|pair| pair[0].0.largest() >= pair[1].0.smallest());
     match out_of_order {
         Some(pair) => {
             let path = table_path(&context.directory, pair[1].0.id());
@@ -222,8 +221,7 @@ fn whole(table: Table) -> Result<Table> {
     match first {
         None => Ok(table),
         Some(Error::Damaged { file, offset, what }) => {
-            let [low, high] =
-                [table.smallest(), table.largest()].map(|key| key.escape_ascii().to_string());
+            let [low, high] = [table.smallest(), table.largest()].map(|key| key.escape_ascii().to_string());
             let what = format!("{what}; the table had keys from \"{low}\" to \"{high}\"");
             Err(Error::Damaged { file, offset, what })
         }

@@ -63,8 +63,7 @@ impl SortedRun {
     /// Whether a range tombstone of the run deletes the key in older runs.
     #[inline]
     pub(crate) fn deletes(&self, key: &[u8]) -> bool {
-        self.has_range_tombstones
-            && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
+        self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
     /// Returns the numbers of the tables that can have keys between the bounds.

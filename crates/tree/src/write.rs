@@ -9,7 +9,8 @@ use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
 use crate::batch::{
-    self, BatchCounts, Operation, WriteBatch, check_limits, encode_operation, encode_range_delete, is_empty_range,
+    self, BatchCounts, Operation, WriteBatch, check_limits, encode_operation, encode_range_delete,
+    is_empty_range,
 };
 use crate::error::Result;
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};

@@ -65,9 +65,17 @@ fn where_no_range_can_be_deleted_it_is_told_before_anything_runs() {
         bench.run(&[&["describe", "x.toml"], options].concat()).refusal()
     };
     for (old, new, said) in [
-        ("[design]", "key = \"user\"\n[design]", "phase.churn.mix.delete_range: a range delete needs keys in"),
+        (
+            "[design]",
+            "key = \"user\"\n[design]",
+            "phase.churn.mix.delete_range: a range delete needs keys in",
+        ),
         ("[design]", "key = \"u64(scattered=true)\"\n[design]", "use the key format \"u64\" or \"decimal\""),
-        ("max = 30 }", "max = 30 }\nthreads = 2", "a range delete meets keys of all threads, so it runs on 1"),
+        (
+            "max = 30 }",
+            "max = 30 }\nthreads = 2",
+            "a range delete meets keys of all threads, so it runs on 1",
+        ),
         ("max = 30", "max = 0", "phase.churn.range.max"),
     ] {
         let error = refused(&DELETES.replace(old, new), &[]);
@@ -77,7 +85,9 @@ fn where_no_range_can_be_deleted_it_is_told_before_anything_runs() {
     let peer = DELETES.replace("step = \"compact\"", "step = \"settle\"");
     let error = refused(&format!("engine = \"redb\"\n{peer}"), &timed);
     assert!(
-        error.contains("engine \"redb\" has no call for delete_range in the mix of phase \"churn\"; remove the"),
+        error.contains(
+            "engine \"redb\" has no call for delete_range in the mix of phase \"churn\"; remove the"
+        ),
         "{error}"
     );
 }
@@ -102,7 +112,8 @@ fn text_and_traces_have_range_deletes() {
         let all = of(&rows, "replay", "all")[0];
         assert!(count(all, &c::CHECKED_ANSWERS) > 2 && count(all, &c::WRONG_ANSWERS) == 0, "{name}");
     }
-    let answers = bench.run_with(&["shell", "db"], "p a 1\np b 2\np c 3\nx b c\nr a z\nx c b\nr a z\n").expect(2);
+    let answers =
+        bench.run_with(&["shell", "db"], "p a 1\np b 2\np c 3\nx b c\nr a z\nx c b\nr a z\n").expect(2);
     assert_eq!(answers.out, "a:1 c:3\na:1 c:3\n");
     assert!(answers.err.contains("below its start"), "{}", answers.err);
 }

@@ -33,9 +33,7 @@ impl Command {
             b"p" => Self::Put { key: cursor.token("p KEY VALUE")?, value: cursor.token("p KEY VALUE")? },
             b"g" => Self::Get { key: cursor.token("g KEY")? },
             b"d" => Self::Delete { key: cursor.token("d KEY")? },
-            b"x" => {
-                Self::DeleteRange { low: cursor.token("x LOW HIGH")?, high: cursor.token("x LOW HIGH")? }
-            }
+            b"x" => Self::DeleteRange { low: cursor.token("x LOW HIGH")?, high: cursor.token("x LOW HIGH")? },
             b"r" => Self::Range { low: cursor.token("r LOW HIGH")?, high: cursor.token("r LOW HIGH")? },
             b"l" => Self::Load { file: cursor.token("l \"FILE\"")? },
             b"s" => Self::Statistics,

@@ -203,7 +203,8 @@ impl MixedStream {
         };
         self.version += u32::from(writes);
         let version = self.version * u32::from(writes);
-        let value = values.locate_if(writes && kind != Kind::Delete && kind != Kind::DeleteRange, index, version);
+        let value =
+            values.locate_if(writes && kind != Kind::Delete && kind != Kind::DeleteRange, index, version);
         let key = KeyId::new(index, absent && kind == Kind::Get);
         Operation { key, value, version, count: 0, span: 0, kind, backward: false }
     }

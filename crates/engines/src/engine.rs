@@ -68,6 +68,11 @@ pub trait Engine: Send + Sync {
         false
     }
 
+    /// Whether its stores have a call that [deletes a range](workload::Target::delete_range) of keys.
+    fn deletes_ranges(&self) -> bool {
+        false
+    }
+
     /// Whether [`stats`](Store::stats) report how many sorted runs each level has and how long writers waited.
     fn reports_levels_and_stalls(&self) -> bool {
         false

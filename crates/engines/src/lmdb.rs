@@ -48,6 +48,10 @@ impl Engine for Lmdb {
         true
     }
 
+    fn deletes_ranges(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let mut lines = vec![match settings.log {
             Log::Sync => log(settings, "every commit is synced; LMDB has no log"),

@@ -33,7 +33,7 @@ const MODEL_BYTES: f64 = 8.0;
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
-const ASSUMED_RATES: [(Kind, f64); 8] = [
+const ASSUMED_RATES: [(Kind, f64); 11] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
     (Kind::Insert, 400e3),
@@ -42,6 +42,9 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
     (Kind::ReadModifyWrite, 250e3),
     (Kind::Batch, 10e3),
     (Kind::MultiGet, 10e3),
+    (Kind::DeleteRange, 200e3),
+    (Kind::First, 200e3),
+    (Kind::Last, 200e3),
 ];
 
 /// The estimated cost of one trial of one configuration.

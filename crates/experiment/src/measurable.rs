@@ -140,5 +140,5 @@ fn looks_up(phase: &Phase) -> bool {
 }
 
 fn scans(phase: &Phase) -> bool {
-    mix(phase, &[Kind::Range])
+    mix(phase, &[Kind::Range, Kind::First, Kind::Last])
 }

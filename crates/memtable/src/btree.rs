@@ -43,6 +43,10 @@ impl Memtable for BTree {
         self.0.read().get(key.bytes, snapshot, value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.0.read().sequence_of(key.bytes, snapshot)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

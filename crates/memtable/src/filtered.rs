@@ -81,6 +81,10 @@ impl Memtable for Filtered {
         if self.may_have(key.hash) { self.memtable.get(key, snapshot, value) } else { Lookup::Absent }
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.may_have(key.hash).then(|| self.memtable.sequence_of(key, snapshot)).flatten()
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

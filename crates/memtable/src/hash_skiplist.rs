@@ -111,6 +111,10 @@ impl Memtable for HashSkipList {
         lookup(self.list(key.bytes).visible(key.bytes, snapshot), value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.list(key.bytes).visible(key.bytes, snapshot).map(|record| record.sequence)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

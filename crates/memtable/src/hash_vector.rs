@@ -327,6 +327,11 @@ impl Memtable for HashVector {
         versions::lookup(index.visible(&self.arena, key, snapshot), value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let index = self.shards[shard_of(key.hash)].0.read();
+        index.visible(&self.arena, key, snapshot).map(|record| record.sequence)
+    }
+
     fn scan(
         &self,
         from: std::ops::Bound<&[u8]>,

@@ -102,6 +102,20 @@ impl PerThread {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
     }
 
+    /// Passes the newest version of `key` not above `snapshot` to `look`.
+    fn visible<R>(
+        &self,
+        key: &[u8],
+        snapshot: SequenceNumber,
+        look: impl FnOnce(Option<VersionRecord<'_>>) -> R,
+    ) -> R {
+        if let Some(frozen) = self.frozen() {
+            return look(frozen.visible(key, snapshot));
+        }
+        let found = self.lists.iter().filter_map(|list| list.visible(key, snapshot));
+        look(found.max_by_key(|record| record.sequence))
+    }
+
     /// Hands up to `limit` versions, as of `snapshot`, to `sink`.
     fn hand_out(
         &self,
@@ -124,11 +138,11 @@ impl Memtable for PerThread {
     }
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
-        if let Some(frozen) = self.frozen() {
-            return lookup(frozen.visible(key.bytes, snapshot), value);
-        }
-        let found = self.lists.iter().filter_map(|list| list.visible(key.bytes, snapshot));
-        lookup(found.max_by_key(|record| record.sequence), value)
+        self.visible(key.bytes, snapshot, |version| lookup(version, value))
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(key.bytes, snapshot, |version| version.map(|record| record.sequence))
     }
 
     fn scan(

@@ -221,6 +221,11 @@ impl Memtable for Index {
         versions::lookup(open.visible(key.bytes, snapshot), value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let open = Open { index: self, guard: &Guard::new() };
+        open.visible(key.bytes, snapshot).map(|record| record.sequence)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

@@ -234,6 +234,10 @@ impl Memtable for ShardedBTree {
         self.shard_of(key).read().get(key.bytes, snapshot, value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.shard_of(key).read().sequence_of(key.bytes, snapshot)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

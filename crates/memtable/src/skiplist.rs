@@ -241,6 +241,10 @@ impl Memtable for SkipList {
         }
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(InlineKey::probe(key.bytes), snapshot).map(|node| node.key().sequence)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,

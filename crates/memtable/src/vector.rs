@@ -68,6 +68,14 @@ impl Buffer {
         *self.order.write() = Arc::clone(&order);
         order
     }
+
+    /// Position of the newest version of `key` not above `snapshot`.
+    fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
+        match self.frozen.get() {
+            Some(order) => order.visible(log, key.bytes, snapshot),
+            None => log.visible(key, snapshot),
+        }
+    }
 }
 
 impl Memtable for Buffer {
@@ -77,11 +85,7 @@ impl Memtable for Buffer {
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let log = self.log.read();
-        let position = match self.frozen.get() {
-            Some(order) => order.visible(&log, key.bytes, snapshot),
-            None => log.visible(key, snapshot),
-        };
-        match position.map(|position| log.entry(position).value) {
+        match self.position(&log, key, snapshot).map(|position| log.entry(position).value) {
             None => Lookup::Absent,
             Some(None) => Lookup::Deleted,
             Some(Some(found)) => {
@@ -89,6 +93,11 @@ impl Memtable for Buffer {
                 Lookup::Found
             }
         }
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let log = self.log.read();
+        self.position(&log, key, snapshot).map(|position| log.slots[position].sequence)
     }
 
     fn scan(

@@ -112,6 +112,11 @@ impl VersionMap {
         }
     }
 
+    /// Sequence number of the version that a lookup of `key` at `snapshot` finds.
+    pub(crate) fn sequence_of(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(find(&self.keys, key)?, snapshot).map(|record| record.sequence)
+    }
+
     /// The keys from `from` upward.
     pub(crate) fn ascending<'m>(&'m self, from: Bound<&'m [u8]>) -> impl Iterator<Item = Slot<'m>> {
         let keys: &BTreeMap<InlineKey<'m>, Versions> = &self.keys;

@@ -303,6 +303,14 @@ macro_rules! read_versions {
             $crate::versions::lookup(self.versions().visible(key.bytes, snapshot), value)
         }
 
+        fn sequence_of(
+            &self,
+            key: types::HashedKey<'_>,
+            snapshot: types::SequenceNumber,
+        ) -> Option<types::SequenceNumber> {
+            self.versions().visible(key.bytes, snapshot).map(|record| record.sequence)
+        }
+
         fn scan(
             &self,
             from: std::ops::Bound<&[u8]>,

@@ -111,6 +111,8 @@ columns! {
     LEVELS = "levels", "levels", Count, Integer, Neither, true;
     /// Sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
+    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
+    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, true;
     /// Bytes of all live SSTables at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
     /// Key and value bytes of the newest live version of every key, exact, derived from the operations.

@@ -419,6 +419,10 @@ mod tests {
             found
         }
 
+        fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+            self.inner.sequence_of(key, snapshot)
+        }
+
         fn scan(
             &self,
             from: Bound<&[u8]>,

@@ -190,7 +190,7 @@ struct Ending {
 
 /// The write that is tried after an error.
 fn probe() -> Write {
-    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()) }
+    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
 
 impl Trial<'_> {

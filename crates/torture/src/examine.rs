@@ -136,10 +136,10 @@ impl Examination<'_> {
 
 /// Commits for a recovered store: a new key, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<Write>> {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
     if let Some(key) = content.keys().nth(content.len() / 2) {
-        commits.push(vec![Write { key: key.clone(), value: None }]);
+        commits.push(vec![Write { key: key.clone(), value: None, end: None }]);
     }
     commits
 }
@@ -190,7 +190,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
     for (key, value) in content {
-        let write = Write { key: key.clone(), value: Some(value.clone()) };
+        let write = Write { key: key.clone(), value: Some(value.clone()), end: None };
         let Some(commit) = script.commits().iter().rposition(|commit| commit.contains(&write)) else {
             let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
             return Violation::new(Check::Invention, what);

@@ -119,9 +119,7 @@ impl Verification {
             self.unchecked_blocks += blocks;
         }
         table.check(&mut |error| self.damage.push(error));
-        if let Some(previous) =
-            previous.filter(|previous| previous.properties().largest >= table.properties().smallest)
-        {
+        if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
             self.damage.push(
                 table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
             );

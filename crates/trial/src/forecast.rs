@@ -132,7 +132,9 @@ impl Forecast {
         let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
         // A fence that reads blocks to find one searches more blocks than the formula counts.
         let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
-        if !self.overlaps || gets == 0 || reads_to_find || burst.sum_of_levels(&n::TOMBSTONES)? > 0 {
+        let range_tombstones = burst.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
+        let tombstones = burst.sum_of_levels(&n::TOMBSTONES)? + range_tombstones;
+        if !self.overlaps || gets == 0 || reads_to_find || tombstones > 0 {
             return None;
         }
         let runs = run_views(burst, fpr)?;

@@ -94,6 +94,11 @@ impl Mixed {
         self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
     }
 
+    /// Returns whether any operation has a length in keys or entries.
+    fn has_lengths(&self) -> bool {
+        self.mix.has(Kind::Range) || self.mix.has(Kind::DeleteRange)
+    }
+
     fn groups(&self) -> bool {
         self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
     }
@@ -102,10 +107,12 @@ impl Mixed {
     pub(crate) fn reads(&self, key: &str) -> bool {
         match key {
             "absent" => self.asks_for_absent(),
-            "range" => self.mix.has(Kind::Range),
+            "range" => self.has_lengths(),
             "batch" => self.groups(),
             "value" => self.mix.writes_values(),
-            "keys" => Kind::ALL.into_iter().any(|kind| kind != Kind::Insert && self.mix.has(kind)),
+            "keys" => Kind::ALL.into_iter().any(|kind| {
+                ![Kind::Insert, Kind::First, Kind::Last].contains(&kind) && self.mix.has(kind)
+            }),
             _ => true,
         }
     }
@@ -141,7 +148,7 @@ impl Mixed {
         if self.asks_for_absent() || self.absent > 0.0 {
             table.insert("absent".to_owned(), self.absent.into());
         }
-        if self.mix.has(Kind::Range) || self.range != RangeSpec::default() {
+        if self.has_lengths() || self.range != RangeSpec::default() {
             table.insert("range".to_owned(), self.range.to_toml());
         }
         if self.groups() || self.batch != DEFAULT_MEMBERS {
@@ -159,7 +166,9 @@ fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Re
         return Ok(KeySource::Drawn(choice));
     };
     spelling.forbid("keys", "the replayed trace says which keys")?;
-    match [Kind::Insert, Kind::Batch, Kind::MultiGet].into_iter().find(|kind| mix.has(*kind)) {
+    let without_known_key =
+        [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
+    match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
         None => Ok(KeySource::Recorded(trace)),
         Some(kind) => {
             let message = format!("{kind} does not go with a trace, which has one known key per operation");

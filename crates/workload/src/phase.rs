@@ -236,7 +236,9 @@ impl Phase {
 
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
+        let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
         let reason = match &self.work {
+            _ if deletes_ranges => "a range delete meets keys of all threads, so it runs on 1 thread",
             Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
             _ if writes && self.trace().is_some() => {
                 "a trace that writes keeps its order, so it runs on 1 thread"

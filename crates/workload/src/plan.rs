@@ -185,6 +185,11 @@ impl Builder<'_> {
                 "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
+        if mixed.mix.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {
+            let message = "a range delete needs keys in the order of their numbers; use the key format \"u64\" or \
+                           \"decimal\" without scattered = true";
+            return Err(ChoiceError::at("mix.delete_range", message));
+        }
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
     }
 

@@ -146,11 +146,14 @@ impl Recorder {
         }
         for (at, operation) in batch.operations().iter().enumerate() {
             self.hash.update(&operation.to_bytes());
-            if !matches!(operation.kind, Kind::Batch | Kind::MultiGet) {
+            if !matches!(operation.kind, Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last) {
                 let key_bytes = batch.key(at).len() as u64;
                 self.key_bytes.add(key_bytes);
                 if operation.kind.writes() {
-                    self.written_bytes += key_bytes + u64::from(operation.value.bytes);
+                    let end_bytes = if operation.kind == Kind::DeleteRange { batch.end(at) } else { None };
+                    self.written_bytes += key_bytes
+                        + u64::from(operation.value.bytes)
+                        + end_bytes.map_or(0, <[u8]>::len) as u64;
                 }
                 self.count(operation);
             }
@@ -164,7 +167,7 @@ impl Recorder {
                 self.values.add(u64::from(operation.value.bytes));
             }
             Kind::Range => self.ranges.add(u64::from(operation.count)),
-            Kind::Delete | Kind::Batch | Kind::MultiGet => {}
+            Kind::Delete | Kind::DeleteRange | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
         }
         if !operation.key.is_absent() {
             self.access(operation.key.index() as usize, operation.kind == Kind::Insert);

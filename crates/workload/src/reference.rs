@@ -249,6 +249,15 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         .or("0.0"),
         KeyEntry::new("batch", WEIGHT, "Writes many keys in one atomic write batch.").or("0.0"),
         KeyEntry::new("multi_get", WEIGHT, "Reads the values of many keys in one call.").or("0.0"),
+        KeyEntry::new(
+            "delete_range",
+            WEIGHT,
+            "Deletes as many neighboring keys as `range` says, with one range tombstone. It needs an engine with range \
+             deletes, a key format in the order of its numbers, and `threads = 1`.",
+        )
+        .or("0.0"),
+        KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
+        KeyEntry::new("last", WEIGHT, "Reads the entry with the largest key of the store.").or("0.0"),
     ]
 };
 

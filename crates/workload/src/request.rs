@@ -56,7 +56,8 @@ impl Request {
         match self {
             Self::Get { .. } => Kind::Get,
             Self::Put { .. } => Kind::Put,
-            Self::Delete { .. } | Self::DeleteRange { .. } => Kind::Delete,
+            Self::Delete { .. } => Kind::Delete,
+            Self::DeleteRange { .. } => Kind::DeleteRange,
             Self::Scan { .. } => Kind::Range,
             Self::ReadModifyWrite { .. } => Kind::ReadModifyWrite,
         }
@@ -68,6 +69,7 @@ impl Request {
             Command::Get { key } => Self::Get { key },
             Command::Put { key, value } => Self::Put { key, value },
             Command::Delete { key } => Self::Delete { key },
+            Command::DeleteRange { low, high } => Self::DeleteRange { low, high },
             Command::Range { low, high } => {
                 Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX }
             }
@@ -86,7 +88,10 @@ impl Request {
             Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX } => {
                 return Some(vec![Command::Range { low: low.clone(), high: high.clone() }]);
             }
-            Self::Scan { .. } | Self::DeleteRange { .. } => return None,
+            Self::DeleteRange { low, high } => {
+                return Some(vec![Command::DeleteRange { low: low.clone(), high: high.clone() }]);
+            }
+            Self::Scan { .. } => return None,
         };
         let (Self::Put { value, .. } | Self::ReadModifyWrite { value, .. }) = self else { return None };
         let put = Command::Put { key: key.clone(), value: value.clone() };

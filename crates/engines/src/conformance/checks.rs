@@ -175,9 +175,12 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     let checkpoint = store.checkpoint(&copy).transpose().map_err(|error| format!("checkpoint: {error}"))?;
     put(2_000..3_000).map_err(|error| error.to_string())?;
     let compacted = store.compact().transpose().map_err(|error| format!("compact: {error}"))?;
+    let deleted = store.delete_range(&2_900_u32.to_be_bytes(), &3_000_u32.to_be_bytes());
+    let deleted = deleted.transpose().map_err(|error| format!("delete_range: {error}"))?;
     for (call, declared, has) in [
         ("compact", engine.compacts_on_request(), compacted.is_some()),
         ("checkpoint", engine.makes_checkpoints(), checkpoint.is_some()),
+        ("delete_range", engine.deletes_ranges(), deleted.is_some()),
     ] {
         if declared != has {
             return Err(format!("{call}: declared {declared}, but its stores have it: {has}"));
@@ -189,8 +192,9 @@ fn calls_are_declared(engine: &dyn Engine) -> Result<Kept, String> {
     };
     let entries = entries_of(&*store)?;
     store.end().map_err(|error| error.to_string())?;
-    if entries != 3_000 {
-        return Err(format!("{entries} entries of 3,000 after a compaction"));
+    let expected = if deleted.is_some() { 2_900 } else { 3_000 };
+    if entries != expected {
+        return Err(format!("{entries} entries of {expected} after a compaction and a range delete"));
     }
     if checkpoint.is_none() {
         return Ok(Kept::Yes);

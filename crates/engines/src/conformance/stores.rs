@@ -46,7 +46,23 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
             store.put(&key, &value).map_err(text)?;
             model.put(&key, &value).map_err(text)
         }
-        40..50 => {
+        40..41 => {
+            let (one, other) = (key(random), key(random));
+            let (low, high) = if one < other { (one, other) } else { (other, one) };
+            // Any two keys are far apart, so that half of these ranges are of a few keys.
+            let high = if random.chance(0.5) { [&*low, &[0x80]].concat() } else { high };
+            if low >= high {
+                return Ok(());
+            }
+            match store.delete_range(&low, &high) {
+                Some(deleted) => {
+                    deleted.map_err(text)?;
+                    model.delete_range(&low, &high).transpose().map(drop).map_err(text)
+                }
+                None => Ok(()),
+            }
+        }
+        41..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
             model.delete(&key).map_err(text)

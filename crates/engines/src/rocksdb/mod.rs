@@ -136,6 +136,10 @@ impl<K: RocksDbFork> Engine for Member<K> {
         true
     }
 
+    fn deletes_ranges(&self) -> bool {
+        true
+    }
+
     fn mapping(&self, settings: &EngineOptions) -> Vec<String> {
         let terms = Self::terms(settings);
         let mut lines = options::mapping(&self.params, &self.overrides, &terms);

@@ -399,6 +399,18 @@ impl Target for RocksDbStore {
         Ok(entries)
     }
 
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        // SAFETY: The batch copies both keys, and is destroyed whether the write succeeds or fails.
+        Some(unsafe {
+            let batch = (self.api.writebatch_create)();
+            let (start, end) = (low.as_ptr().cast(), high.as_ptr().cast());
+            (self.api.writebatch_delete_range)(batch, start, low.len(), end, high.len());
+            let written = self.api.fallible(|message| (self.api.write)(self.db, self.write, batch, message));
+            (self.api.writebatch_destroy)(batch);
+            written
+        })
+    }
+
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {

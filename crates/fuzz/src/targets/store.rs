@@ -116,6 +116,9 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
         done.expect("storage in memory takes writes");
+        if number == 30 {
+            tree.delete_range(b"user01", b"user02").expect("storage in memory takes writes");
+        }
     }
     (storage, tree)
 }

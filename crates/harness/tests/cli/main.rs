@@ -25,6 +25,7 @@ mod page;
 mod pages;
 mod parts;
 mod peers;
+mod range_deletes;
 mod reference;
 mod refusals;
 mod replay;

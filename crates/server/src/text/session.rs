@@ -53,6 +53,7 @@ impl<'s> TextSession<'s> {
         let added = match &command {
             Command::Put { key, value } => writes.add(self.line, key, Some(value)),
             Command::Delete { key } => writes.add(self.line, key, None),
+            Command::DeleteRange { low, high } => writes.add_range(self.line, low, high),
             _ => {
                 self.commit(writes, output);
                 let limit = self.shared.options.limits.reply_bytes;
@@ -96,11 +97,21 @@ impl Writes {
             Some(value) => self.batch.put(key, value)?,
             None => self.batch.delete(key)?,
         }
+        self.count(line, key.len() + value.map_or(0, <[u8]>::len));
+        Ok(())
+    }
+
+    fn add_range(&mut self, line: u64, low: &[u8], high: &[u8]) -> tree::Result<()> {
+        self.batch.delete_range(low, high)?;
+        self.count(line, low.len() + high.len());
+        Ok(())
+    }
+
+    fn count(&mut self, line: u64, bytes: usize) {
         if self.bytes == 0 {
             self.first = line;
         }
-        self.bytes += key.len() + value.map_or(0, <[u8]>::len) + 1;
-        Ok(())
+        self.bytes += bytes + 1;
     }
 }
 

@@ -319,7 +319,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
 
 /// Writes that are added to a corrupted store.
 fn added() -> [Vec<Write>; 2] {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]
 }
 

@@ -283,7 +283,7 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
         let key = Script::keys().nth(number * 7).expect("there are as many keys");
-        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()) }];
+        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
         let mut content = history.last().cloned().unwrap_or_default();
         apply(&mut content, &commit);

@@ -232,7 +232,14 @@ impl<'a> Worker<'a> {
                 (true, true) => version | HIDDEN,
                 (true, false) => version,
             };
-            commit.push(Write { key: keys::bytes(*key), value: is_put.then(|| keys::value(*key, version)) });
+            // Half of the deletes are range deletes of the one key, so that they meet no key of another writer.
+            let end =
+                (!is_put && self.random.random_bool(0.5)).then(|| [&keys::bytes(*key)[..], &[0]].concat());
+            commit.push(Write {
+                key: keys::bytes(*key),
+                value: is_put.then(|| keys::value(*key, version)),
+                end,
+            });
             if !is_hidden {
                 cells.push(Cell { key: *key, version });
             }

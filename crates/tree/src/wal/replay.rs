@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use storage::{Purpose, Storage};
-use types::{Entry, SequenceNumber};
+use types::SequenceNumber;
 
 use super::log_path;
 use super::record::{HEADER_BYTES, has_header, other_version, read, synced_before};
-use crate::batch::operations;
+use crate::batch::{Operation, operations};
 use crate::error::{Error, Result};
 use crate::manifest::State;
 
@@ -85,7 +85,7 @@ pub(crate) fn replay(
     number: u64,
     seal: u64,
     after: SequenceNumber,
-    mut apply: impl FnMut(SequenceNumber, Entry<'_>),
+    mut apply: impl FnMut(SequenceNumber, Operation<'_>),
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
     let file = storage.open(&path, Purpose::Log)?;
@@ -109,11 +109,11 @@ pub(crate) fn replay(
                 content.gap = Some(record.first_sequence);
                 break;
             }
-            for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
-                let entry = entry.ok_or_else(|| {
+            for (sequence, operation) in (record.first_sequence..).zip(operations(record.operations)) {
+                let operation = operation.ok_or_else(|| {
                     Error::damaged(&path, at as u64, "the operations of the record are corrupt")
                 })?;
-                apply(sequence, entry);
+                apply(sequence, operation);
                 content.last_sequence = sequence;
                 content.operations += 1;
             }
@@ -147,6 +147,7 @@ mod tests {
     use super::*;
     use crate::batch::encode_operation;
     use storage::Memory;
+    use types::Entry;
 
     const SEAL: u64 = 0x5ea1;
 
@@ -172,8 +173,8 @@ mod tests {
         storage.create_directory(directory)?;
         storage.create(&log_path(directory, 7), Purpose::Log)?.append(bytes)?;
         let mut seen = Vec::new();
-        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, entry| {
-            seen.push(format!("{sequence}{}", String::from_utf8_lossy(entry.key)));
+        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, operation| {
+            seen.push(format!("{sequence}{}", String::from_utf8_lossy(operation.entry().unwrap().key)));
         })?;
         Ok((seen, content))
     }

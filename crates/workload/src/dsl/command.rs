@@ -22,6 +22,13 @@ pub enum Command {
         /// The key.
         key: Vec<u8>,
     },
+    /// `x LOW HIGH`
+    DeleteRange {
+        /// The first key.
+        low: Vec<u8>,
+        /// The exclusive end key.
+        high: Vec<u8>,
+    },
     /// `r LOW HIGH`
     Range {
         /// The first key.
@@ -44,6 +51,7 @@ impl fmt::Display for Command {
             Self::Put { key, value } => write!(f, "p {} {}", Token(key), Token(value)),
             Self::Get { key } => write!(f, "g {}", Token(key)),
             Self::Delete { key } => write!(f, "d {}", Token(key)),
+            Self::DeleteRange { low, high } => write!(f, "x {} {}", Token(low), Token(high)),
             Self::Range { low, high } => write!(f, "r {} {}", Token(low), Token(high)),
             Self::Load { file } => write!(f, "l {}", Quoted(file)),
             Self::Statistics => f.write_str("s"),

@@ -125,6 +125,16 @@ impl MixedStream {
                     let key = KeyId::new(*key, absent && span > 0);
                     operations.push(Operation::range(key, entries, span, self.backward.toss()));
                 }
+                Kind::DeleteRange => {
+                    let keys = mixed.ranges.length(self.length_random.bits());
+                    let first = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: keys, span: keys.saturating_mul(2), ..first });
+                }
+                Kind::First | Kind::Last => {
+                    let backward = *kind == Kind::Last;
+                    let one = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: 1, backward, ..one });
+                }
                 Kind::Batch | Kind::MultiGet => {
                     self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
                 }
@@ -192,7 +202,8 @@ impl MixedStream {
         };
         self.version += u32::from(writes);
         let version = self.version * u32::from(writes);
-        let value = values.locate_if(writes && kind != Kind::Delete, index, version);
+        let value =
+            values.locate_if(writes && kind != Kind::Delete && kind != Kind::DeleteRange, index, version);
         let key = KeyId::new(index, absent && kind == Kind::Get);
         Operation { key, value, version, count: 0, span: 0, kind, backward: false }
     }

@@ -55,6 +55,8 @@ Run experiments
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
+  submit       Print or submit an experiment in parts, for many machines
+  merge        Merge the parts of an experiment and judge them
 
 Analyze results
   plot         Redraw charts from results
@@ -113,6 +115,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Print or submit an experiment in parts, for many machines
+    Submit(SubmitArguments),
+    /// Merge the parts of an experiment and judge them
+    Merge(MergeArguments),
     /// Redraw charts from results
     Plot(PlotArguments),
     /// Write one HTML page to explore results
@@ -384,6 +390,13 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Run one part, into a folder of its number: K/N, auto or auto/N
+    ///
+    /// A part of a timed experiment has every N-th round, a part of a counted one every N-th configuration. The same command
+    /// again continues an interrupted part and does nothing for a finished one. `auto` takes K from the variable of a
+    /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
+    #[arg(long, value_name = "K/N", conflicts_with = "plots")]
+    pub(crate) part: Option<run::Part>,
     /// Write no page.html next to the charts
     #[arg(long)]
     pub(crate) no_page: bool,
@@ -492,6 +505,77 @@ pub(crate) struct PlotArguments {
     /// Interval of the whiskers: ci (95 %), range or iqr
     #[arg(long, value_name = "INTERVAL")]
     pub(crate) whiskers: Option<plot::Whiskers>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArguments {
+    /// Folder of the parts, the --out of `lsmbench run --part`
+    #[arg(value_name = "PARTS", default_value = "parts")]
+    pub(crate) parts: PathBuf,
+    /// New results folder of the experiment
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: PathBuf,
+    /// Folder for charts [default: plots, or charts/ next to --into]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Write no page.html next to the charts
+    #[arg(long)]
+    pub(crate) no_page: bool,
+    /// Append the verdict as Markdown to a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("scheduler").required(true).args(["slurm", "kubernetes", "ssh"]))]
+pub(crate) struct SubmitArguments {
+    /// Experiment file
+    #[arg(value_name = "CONFIG")]
+    pub(crate) config: PathBuf,
+    /// Print a script that submits a Slurm array and its merge
+    #[arg(long)]
+    pub(crate) slurm: bool,
+    /// Print an indexed Job of Kubernetes and its merge
+    #[arg(long)]
+    pub(crate) kubernetes: bool,
+    /// Print a script for GNU parallel on these machines
+    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
+    pub(crate) ssh: Vec<String>,
+    /// Number of parts [default: one per round]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
+    pub(crate) parts: Option<u64>,
+    /// Folder for the parts
+    #[arg(long, value_name = "DIR", default_value = "parts")]
+    pub(crate) out: PathBuf,
+    /// Folder for the merged results [default: results/NAME]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) into: Option<PathBuf>,
+    /// Run at most this many parts at a time
+    #[arg(long, value_name = "M", value_parser = value_parser!(u64).range(1..))]
+    pub(crate) throttle: Option<u64>,
+    /// Time limit of a part, in the form of Slurm
+    #[arg(long, value_name = "TIME", requires = "slurm")]
+    pub(crate) time: Option<String>,
+    /// Memory of a part, in the form of the scheduler
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) memory: Option<String>,
+    /// Container image with lsmbench, for --kubernetes
+    #[arg(long, value_name = "IMAGE", default_value = "lsmbench")]
+    pub(crate) image: String,
+    /// Claim of the volume with the experiment, for --kubernetes
+    #[arg(long, value_name = "CLAIM", default_value = "lsmbench")]
+    pub(crate) volume: String,
+    /// Program on the nodes [default: this one]
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<PathBuf>,
+    /// Submit with sbatch instead of printing
+    #[arg(long, requires = "slurm")]
+    pub(crate) submit: bool,
+    /// Run timed experiments in a debug build
+    #[arg(long, hide = true)]
+    pub(crate) allow_debug: bool,
+    #[command(flatten)]
+    pub(crate) overrides: OverrideArguments,
 }
 
 #[derive(Debug, Args)]

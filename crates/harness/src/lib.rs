@@ -64,6 +64,11 @@ fn run_command(command: Command) -> Outcome<u8> {
         }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Merge(arguments) => command::merge(&arguments).map(code_of),
+        Command::Submit(arguments) => {
+            let changes = overrides(arguments.overrides.clone());
+            command::submit(&arguments, &changes).map(|()| 0)
+        }
         Command::Page(arguments) => command::page(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();
@@ -119,26 +124,31 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
     let RunArguments {
         configs,
-        out,
+        mut out,
         plots,
         resume,
+        part,
         no_page,
         allow_debug,
         verbose,
         markdown,
         overrides: changes,
     } = arguments;
+    if let Some(part) = part {
+        out = out.join(part.number().to_string());
+    }
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
     });
     let (overrides, build) = (overrides(changes), build_info());
-    let has_page = !no_page;
+    let (has_page, resume) = (!no_page, resume || part.is_some());
     let console = CONSOLE;
     let options = RunOptions {
         out,
         plots,
         has_page,
+        part,
         resume,
         allow_debug,
         verbose,
@@ -147,11 +157,16 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         console,
         build,
     };
-    Ok(match run::run_all(&configs, &options)? {
+    run::run_all(&configs, &options).map(code_of)
+}
+
+/// The exit code of the end of a run.
+fn code_of(ending: Ending) -> u8 {
+    match ending {
         Ending::Done => 0,
         Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,
         Ending::Interrupted => INTERRUPTED,
-    })
+    }
 }
 
 /// The exit code of a command that may have been interrupted; `is_good` is its answer.

@@ -20,6 +20,7 @@ mod manifest;
 mod measurements;
 mod metric;
 mod mode;
+mod part;
 mod path;
 pub mod reference;
 mod row;
@@ -45,6 +46,7 @@ pub use manifest::{
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};
 pub use mode::RunMode;
+pub use part::{NodeInfo, PartInfo};
 pub use path::{ConfigPath, Root};
 pub use row::{Group, Row};
 pub use schema::{Column, Schema};

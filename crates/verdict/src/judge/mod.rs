@@ -6,6 +6,7 @@ mod few;
 mod gated;
 mod group;
 mod judged;
+mod machines;
 mod notes;
 mod price;
 mod record;
@@ -27,6 +28,7 @@ use crate::words::{counted, wrapped};
 pub use gated::Gated;
 pub use group::noisy_baselines;
 pub use judged::judged_phase;
+pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
 
 /// The most lines of all tables of an experiment on a component; with more, only the last one is shown.

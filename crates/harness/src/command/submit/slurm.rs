@@ -1,0 +1,44 @@
+//! The jobs of Slurm: an array with a task for each missing part, and the merge behind it.
+
+use std::fmt::Write as _;
+
+use super::{Jobs, word_of_shell};
+
+/// A script that submits the array and the merge.
+pub(super) fn script(jobs: &Jobs<'_>) -> String {
+    let Jobs { name, count, run, merge, arguments, .. } = jobs;
+    let out = word_of_shell(&arguments.out.display().to_string());
+    let mut text = format!(
+        "#!/bin/bash\n# Submits the missing parts of {name} to Slurm, and their merge. Run it with bash.\n\
+         set -euo pipefail\nmkdir -p {out}\n"
+    );
+    let mut after = String::new();
+    if !jobs.missing.is_empty() {
+        let throttle = arguments.throttle.map_or_else(String::new, |most| format!("%{most}"));
+        let _ = write!(
+            text,
+            "parts=$(sbatch --parsable <<'PARTS'\n#!/bin/bash\n#SBATCH --job-name=lsmbench-{name}\n\
+             #SBATCH --array={}{throttle}\n#SBATCH --nodes=1\n#SBATCH --exclusive\n#SBATCH --requeue\n\
+             #SBATCH --open-mode=append\n#SBATCH --output=\"{}/part-%a.log\"\n{}\
+             set -euo pipefail\nsrun --cpu-bind=cores --mem-bind=local {run} --part auto/{count}\nPARTS\n)\n",
+            jobs.numbers(","),
+            arguments.out.display(),
+            limits(jobs),
+        );
+        after = " --dependency=afterok:\"${parts%%;*}\"".to_owned();
+    }
+    let _ = write!(
+        text,
+        "sbatch{after} <<'MERGE'\n#!/bin/bash\n#SBATCH --job-name=lsmbench-{name}-merge\n\
+         #SBATCH --output=\"{}/merge.log\"\nset -euo pipefail\n{merge}\nMERGE\n",
+        arguments.out.display(),
+    );
+    text
+}
+
+/// The lines of the time and the memory of a part.
+fn limits(jobs: &Jobs<'_>) -> String {
+    let lines = [("time", &jobs.arguments.time), ("mem", &jobs.arguments.memory)];
+    let lines = lines.iter().filter_map(|(key, of)| Some(format!("#SBATCH --{key}={}\n", of.as_ref()?)));
+    lines.collect()
+}

@@ -1,0 +1,226 @@
+//! The merge of the parts of an experiment into one results folder, as if one run had measured them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use experiment::{Experiment, Overrides};
+use measure::{Arrangement, Plan};
+use results::targets::{check_file, check_folder, create_folder};
+use results::{BuildInfo, Folder, Group, MachineInfo, Manifest, Row, RowWriter, Seal, Table};
+use types::{Outcome, Problem};
+use verdict::Machines;
+
+use super::conclusion::Conclusion;
+use super::console::Console;
+use super::ending::Ending;
+use super::environment;
+use super::parts::{Parts, ReadPart};
+
+/// The folder with the manifests of the parts.
+const PARTS: &str = "parts";
+
+/// The options of a merge.
+#[derive(Clone, Debug)]
+pub struct MergeOptions {
+    /// The folder of charts, with one folder per experiment inside.
+    pub plots: PathBuf,
+    /// Whether to write a page of the results to the folder of charts.
+    pub has_page: bool,
+    /// The file to which the verdict is appended as Markdown.
+    pub markdown: Option<PathBuf>,
+    /// The functions that print the output.
+    pub console: Console,
+    /// The description of this program.
+    pub build: BuildInfo,
+}
+
+/// Merges the parts in a folder into a new results folder and judges them, with the machine as a stratum.
+///
+/// # Errors
+/// Parts that do not belong together, that are incomplete, or that were changed; a folder that is in use.
+pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Ending> {
+    let wanted = into.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let parts = Parts::read(parts, &wanted)?;
+    parts.check(&options.build)?;
+    if into.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Problem::new(format!(
+            "{} has files already; remove the folder or merge into another one",
+            into.display()
+        )));
+    }
+    check_folder(into)?;
+    options.markdown.as_deref().map_or(Ok(()), check_file)?;
+    let experiment = experiment_of(&parts.of[0].manifest)?;
+    create_folder(into)?;
+    let folder = Folder::new(into);
+    let order = order(&parts);
+    let mut manifest = merged(&parts, into);
+    manifest.runs = Some(write(&parts, &order, &folder, Folder::runs, false)?);
+    manifest.timeline = Some(write(&parts, &order, &folder, Folder::timeline, false)?);
+    manifest.levels = Some(write(&parts, &order, &folder, Folder::levels, false)?);
+    manifest.noise = Some(write(&parts, &order, &folder, Folder::noise, true)?);
+    keep_manifests(&parts, &folder)?;
+    copy_histograms(&parts, &folder)?;
+    let facts = experiment.facts();
+    let conclusion = Conclusion {
+        experiment: &experiment,
+        facts: &facts,
+        folder: &folder,
+        plots: options.plots.join(&experiment.name),
+        has_page: options.has_page,
+        markdown: options.markdown.as_deref(),
+        console: options.console,
+    };
+    let verdicts = conclusion.verdicts()?;
+    let of_machines = verdicts.of_machines(&machines(&parts));
+    manifest.conclusions = verdicts.sentences();
+    manifest.conclusions.extend(of_machines.iter().cloned());
+    manifest.write(&folder.manifest())?;
+    conclusion.conclude(&manifest, &verdicts, &of_machines)
+}
+
+/// The parts of an experiment in a folder that have not run to their end, of `count` in all.
+pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
+    let is_done = |number: u64| {
+        let folder = Folder::new(parts.join(number.to_string()).join(experiment));
+        let manifest = Manifest::read(&folder.manifest()).ok().filter(|manifest| manifest.ended.is_some());
+        let part = manifest.and_then(|manifest| manifest.part);
+        part.is_some_and(|part| (part.number, part.count) == (number, count))
+    };
+    (1..=count).filter(|number| !is_done(*number)).collect()
+}
+
+/// The experiment of the parts, from their manifest.
+fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
+    let wrong = |error: std::io::Error| Problem::doing("write the experiment of the parts", error);
+    let folder = tempfile::tempdir().map_err(wrong)?;
+    let stem = manifest.experiment.strip_prefix("component-").unwrap_or(&manifest.experiment);
+    let path = folder.path().join(format!("{stem}.toml"));
+    std::fs::write(&path, &manifest.resolved).map_err(wrong)?;
+    let experiment = Experiment::load(&path, &Overrides::default())?;
+    match experiment.config_hash() == manifest.config_hash {
+        true => Ok(experiment),
+        false => Err(Problem::new(
+            "the manifest of the parts gives another experiment here; merge with the program that ran the parts, where \
+             their input files are",
+        )),
+    }
+}
+
+/// The groups in the order of an undistributed run; `true` for the second trial of a baseline.
+fn order(parts: &Parts) -> Vec<(Group, bool)> {
+    let manifest = &parts.of[0].manifest;
+    let has_noise = |cell: u64| {
+        let mut rows = parts.of.iter().flat_map(|part| part.noise.rows());
+        rows.any(|row| row.group().is_some_and(|group| group.cell == cell))
+    };
+    let numbers = || manifest.cells.iter().map(|cell| cell.cell);
+    let twice = numbers().filter(|cell| has_noise(*cell)).map(|cell| (cell, true));
+    let cells: Vec<(u64, bool)> = numbers().map(|cell| (cell, false)).chain(twice).collect();
+    let plan = Plan::new(cells.len(), manifest.trials as usize, manifest.seed, Arrangement::Mirrored);
+    let slots = plan.slots.iter().map(|slot| {
+        let (cell, again) = cells[slot.cell];
+        (Group { cell, trial: slot.block as u64 }, again)
+    });
+    slots.collect()
+}
+
+/// Writes one kind of file with the rows of all parts, in order.
+fn write(
+    parts: &Parts,
+    order: &[(Group, bool)],
+    folder: &Folder,
+    path: fn(&Folder) -> PathBuf,
+    again: bool,
+) -> Outcome<Seal> {
+    let read = |part: &ReadPart| -> Outcome<Table> { Ok(Table::read(&path(&part.folder))?) };
+    let tables: Vec<Table> = parts.of.iter().map(read).collect::<Outcome<_>>()?;
+    let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
+    for row in tables.iter().flat_map(Table::rows) {
+        if let Some(group) = row.group() {
+            rows.entry(group).or_default().push(row.clone());
+        }
+    }
+    let mut writer = RowWriter::create(&path(folder), tables[0].schema())?;
+    for (group, _) in order.iter().filter(|(_, of_noise)| *of_noise == again) {
+        if let Some(rows) = rows.remove(group) {
+            writer.append(&rows)?;
+        }
+    }
+    Ok(writer.seal()?)
+}
+
+/// The manifest of the merged results.
+fn merged(parts: &Parts, into: &Path) -> Manifest {
+    let manifests = || parts.of.iter().map(|part| &part.manifest);
+    let mut manifest = parts.of[0].manifest.clone();
+    manifest.part = None;
+    manifest.started = manifests().map(|of| of.started.clone()).min().unwrap_or_default();
+    manifest.ended = manifests().filter_map(|of| of.ended.clone()).max();
+    manifest.command = std::env::args().collect();
+    for cell in &mut manifest.cells {
+        let number = cell.cell;
+        let mut others = manifests().flat_map(|of| &of.cells).filter(|other| other.cell == number);
+        if let Some(ran) = others.find(|other| !other.streams.is_empty()) {
+            *cell = ran.clone();
+        }
+    }
+    let names = parts.node_names();
+    if names.len() > 1 {
+        let cpu = Some(format!("{} machines: {}", names.len(), names.join(", ")));
+        manifest.machine = MachineInfo { cpu, cores: None, ..environment::machine_info(into) };
+    }
+    manifest.warnings.clear();
+    for part in &parts.of {
+        for warning in &part.manifest.warnings {
+            let said = match names.len() {
+                0 | 1 => warning.clone(),
+                _ => format!("part {}: {warning}", part.info.number),
+            };
+            if !manifest.warnings.contains(&said) {
+                manifest.warnings.push(said);
+            }
+        }
+    }
+    manifest
+}
+
+/// The machine of each round, and the findings of `lsmbench doctor` on it.
+fn machines(parts: &Parts) -> Machines {
+    let mut machines = Machines::default();
+    for node in parts.of.iter().flat_map(|part| &part.info.nodes) {
+        machines.of_rounds.extend(node.rounds.iter().map(|round| (*round, node.name.clone())));
+        let concerns = node.machine.findings.iter().filter_map(|finding| {
+            let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
+            Some(format!("{}{value}: {}", finding.check, finding.advice.as_ref()?))
+        });
+        machines.findings.entry(node.name.clone()).or_insert_with(|| concerns.collect());
+    }
+    machines
+}
+
+/// Copies the manifest of every part into the merged results.
+fn keep_manifests(parts: &Parts, folder: &Folder) -> Outcome<()> {
+    let kept = folder.root().join(PARTS);
+    create_folder(&kept)?;
+    for part in &parts.of {
+        copy(&part.folder.manifest(), &kept.join(format!("{}.json", part.info.number)))?;
+    }
+    Ok(())
+}
+
+/// Copies the latency logs of all parts. Their names have the configuration and the trial, so no two are the same.
+fn copy_histograms(parts: &Parts, folder: &Folder) -> Outcome<()> {
+    create_folder(&folder.histograms())?;
+    for part in &parts.of {
+        for entry in part.folder.histograms().read_dir().into_iter().flatten().flatten() {
+            copy(&entry.path(), &folder.histograms().join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Outcome<()> {
+    let copied = std::fs::copy(from, to);
+    copied.map(drop).map_err(|error| Problem::doing(format!("copy {}", from.display()), error))
+}

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::whole::write_whole;
-use crate::{Folder, PartInfo, ResultsError, Seal};
+use crate::{Folder, NodeInfo, PartInfo, ResultsError, Seal};
 
 /// The version of the manifest's layout that this crate writes.
 pub const MANIFEST_VERSION: u64 = 1;
@@ -62,6 +62,9 @@ pub struct Manifest {
     /// The part of the experiment that this run measured; missing for a whole run and for merged parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartInfo>,
+    /// The machines of merged parts, with their rounds; missing for other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeInfo>,
     /// Overhead of the measurement.
     pub harness: HarnessCost,
     /// Overhead of calls to components in other languages and processes; empty for built-in components.

@@ -1,5 +1,7 @@
 //! The part of an experiment that a run measured, and the machines on which it did so.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +53,22 @@ impl PartInfo {
         self.nodes.push(node);
     }
 
+    /// The machines of several parts, each once, in the order of their names.
+    pub fn nodes_of<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<NodeInfo> {
+        let mut nodes: BTreeMap<&str, NodeInfo> = BTreeMap::new();
+        for node in parts.into_iter().flat_map(|part| &part.nodes) {
+            let known =
+                nodes.entry(&node.name).or_insert_with(|| NodeInfo { rounds: Vec::new(), ..node.clone() });
+            known.rounds.extend(&node.rounds);
+        }
+        let sorted = nodes.into_values().map(|mut node| {
+            node.rounds.sort_unstable();
+            node.rounds.dedup();
+            node
+        });
+        sorted.collect()
+    }
+
     /// Whether only the current machine ran trials of a round.
     pub fn is_own(&self, round: u64) -> bool {
         let earlier = self.nodes.split_last().map_or(&[][..], |(_, earlier)| earlier);
@@ -88,5 +106,11 @@ mod tests {
         part.enter("a", || unreachable!("the machine is known"));
         assert_eq!(rounds(&part), [("b".to_owned(), vec![1]), ("a".to_owned(), vec![0])]);
         assert!(part.is_own(0) && !part.is_own(1));
+        let mut other = PartInfo::default();
+        other.enter("a", MachineInfo::default);
+        other.record(2);
+        let nodes = PartInfo::nodes_of([&other, &part]);
+        let nodes: Vec<(&str, &[u64])> = nodes.iter().map(|node| (&*node.name, &*node.rounds)).collect();
+        assert_eq!(nodes, [("a", &[0, 2][..]), ("b", &[1])]);
     }
 }

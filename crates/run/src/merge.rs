@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use experiment::{Experiment, Overrides};
 use measure::{Arrangement, Plan};
 use results::targets::{check_file, check_folder, create_folder};
-use results::{BuildInfo, Folder, Group, MachineInfo, Manifest, Row, RowWriter, Seal, Table};
+use results::{
+    BuildInfo, Folder, Group, MachineInfo, Manifest, NodeInfo, PartInfo, Row, RowWriter, Seal, Table,
+};
 use types::{Outcome, Problem};
 use verdict::Machines;
 
@@ -72,7 +74,7 @@ pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Endin
         console: options.console,
     };
     let verdicts = conclusion.verdicts()?;
-    let of_machines = verdicts.of_machines(&machines(&parts));
+    let of_machines = verdicts.of_machines(&machines(&manifest.nodes));
     manifest.conclusions = verdicts.sentences();
     manifest.conclusions.extend(of_machines.iter().cloned());
     manifest.write(&folder.manifest())?;
@@ -155,6 +157,7 @@ fn merged(parts: &Parts, into: &Path) -> Manifest {
     let manifests = || parts.of.iter().map(|part| &part.manifest);
     let mut manifest = parts.of[0].manifest.clone();
     manifest.part = None;
+    manifest.nodes = PartInfo::nodes_of(parts.of.iter().map(|part| &part.info));
     manifest.started = manifests().map(|of| of.started.clone()).min().unwrap_or_default();
     manifest.ended = manifests().filter_map(|of| of.ended.clone()).max();
     manifest.command = std::env::args().collect();
@@ -165,7 +168,7 @@ fn merged(parts: &Parts, into: &Path) -> Manifest {
             *cell = ran.clone();
         }
     }
-    let names = parts.node_names();
+    let names: Vec<String> = manifest.nodes.iter().map(|node| node.name.clone()).collect();
     if names.len() > 1 {
         let cpu = Some(format!("{} machines: {}", names.len(), names.join(", ")));
         manifest.machine = MachineInfo { cpu, cores: None, ..environment::machine_info(into) };
@@ -186,15 +189,15 @@ fn merged(parts: &Parts, into: &Path) -> Manifest {
 }
 
 /// The machine of each round, and the findings of `lsmbench doctor` on it.
-fn machines(parts: &Parts) -> Machines {
+fn machines(nodes: &[NodeInfo]) -> Machines {
     let mut machines = Machines::default();
-    for node in parts.of.iter().flat_map(|part| &part.info.nodes) {
+    for node in nodes {
         machines.of_rounds.extend(node.rounds.iter().map(|round| (*round, node.name.clone())));
         let concerns = node.machine.findings.iter().filter_map(|finding| {
             let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
             Some(format!("{}{value}: {}", finding.check, finding.advice.as_ref()?))
         });
-        machines.findings.entry(node.name.clone()).or_insert_with(|| concerns.collect());
+        machines.findings.insert(node.name.clone(), concerns.collect());
     }
     machines
 }

@@ -55,13 +55,6 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// The names of the machines that ran the parts.
-    pub(super) fn node_names(&self) -> Vec<String> {
-        let nodes = self.of.iter().flat_map(|part| &part.info.nodes);
-        let names: BTreeSet<&String> = nodes.map(|node| &node.name).collect();
-        names.into_iter().cloned().collect()
-    }
-
     /// Checks that the parts are those of one experiment, all of them, by this program.
     ///
     /// # Errors

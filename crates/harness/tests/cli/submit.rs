@@ -76,8 +76,21 @@ fn printed_scripts_run_all_parts_and_merge_them() {
         let script = bench.ok(&[&own[..], options].concat());
         assert!(script.contains("--array=2%2\n") || script.contains(" ::: 2\n"), "{script}");
     }
-    assert!(bench.read("sbatch.log").contains("--dependency=afterok:17\n"));
+    assert!(bench.read("sbatch.log").contains("--dependency=afterany:17\n"));
 }
+
+/// Validates the manifest against the schemas of Kubernetes, offline, and prints it as JSON.
+const VALIDATE: &str = "
+import json, sys, yaml
+jobs = list(yaml.safe_load_all(open('jobs.yaml')))
+try:
+    import kubernetes_validate
+    for job in jobs:
+        kubernetes_validate.validate(job, '1.30', strict=True)
+except ImportError:
+    print('NOT CHECKED: the schemas of Kubernetes; pip install kubernetes-validate', file=sys.stderr)
+print(json.dumps(jobs))
+";
 
 /// Without Python and its YAML nothing is checked.
 #[test]
@@ -88,6 +101,8 @@ fn jobs_of_kubernetes_are_yaml() {
         "submit",
         "small.toml",
         "--kubernetes",
+        "--image",
+        "lsmbench@sha256:1",
         "--parts",
         "3",
         "--memory",
@@ -98,18 +113,24 @@ fn jobs_of_kubernetes_are_yaml() {
     let text = bench.ok(&submit);
     assert!(text.contains("completionMode: Indexed") && text.contains("completions: 3"), "{text}");
     bench.write("jobs.yaml", &text);
-    let program = "import json, yaml; print(json.dumps(list(yaml.safe_load_all(open('jobs.yaml')))))";
-    let output = Command::new("python3").args(["-c", program]).current_dir(bench.path(".")).output();
-    let Some(output) = output.ok().filter(|output| output.status.success()) else {
+    let has_yaml = Command::new("python3").args(["-c", "import yaml"]).output();
+    if !has_yaml.is_ok_and(|output| output.status.success()) {
         eprintln!("NOT CHECKED: python3 with yaml is not here; pip install pyyaml");
         return;
-    };
+    }
+    let output =
+        Command::new("python3").args(["-c", VALIDATE]).current_dir(bench.path(".")).output().unwrap();
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{text}");
     let jobs: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let [parts, merge] = [0, 1].map(|at| &jobs[at]["spec"]);
     assert_eq!((&parts["completions"], &parts["parallelism"]), (&3.into(), &3.into()));
     assert_eq!(merge["suspend"], true);
     let container = |job: &serde_json::Value| job["template"]["spec"]["containers"][0].clone();
     assert_eq!(container(parts)["resources"]["limits"]["memory"], "4Gi");
+    let env = container(parts)["env"].clone();
+    assert_eq!(env[0]["valueFrom"]["fieldRef"]["fieldPath"], "spec.nodeName");
+    assert_eq!((&env[1]["name"], &env[1]["value"]), (&"LSMBENCH_IMAGE".into(), &"lsmbench@sha256:1".into()));
     let command = container(parts)["command"][2].as_str().unwrap().to_owned();
     let script = command.replace("exec lsmbench", "echo");
     for (index, expected) in ["1/3", "2/3", "3/3"].iter().enumerate() {

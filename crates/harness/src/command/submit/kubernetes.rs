@@ -46,6 +46,11 @@ fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: boo
         let memory = text(memory);
         format!("          resources:\n            requests:\n              memory: {memory}\n            limits:\n              memory: {memory}\n")
     });
+    let image = text(&arguments.image);
+    let env = format!(
+        "          env:\n            - name: LSMBENCH_NODE\n              valueFrom:\n                fieldRef:\n                  \
+         fieldPath: spec.nodeName\n            - name: LSMBENCH_IMAGE\n              value: {image}\n"
+    );
     let alone = match is_alone {
         true => format!(
             "      affinity:\n        podAntiAffinity:\n          requiredDuringSchedulingIgnoredDuringExecution:\n            \
@@ -55,10 +60,9 @@ fn pod(jobs: &Jobs<'_>, name: &str, container: &str, script: &str, is_alone: boo
         false => String::new(),
     };
     format!(
-        "    spec:\n      restartPolicy: Never\n{alone}      containers:\n        - name: {container}\n          image: {}\n          \
-         workingDir: {FOLDER}\n          command: [\"sh\", \"-c\", {}]\n{memory}          volumeMounts:\n            - name: data\n              \
+        "    spec:\n      restartPolicy: Never\n{alone}      containers:\n        - name: {container}\n          image: {image}\n          \
+         workingDir: {FOLDER}\n          command: [\"sh\", \"-c\", {}]\n{env}{memory}          volumeMounts:\n            - name: data\n              \
          mountPath: {FOLDER}\n      volumes:\n        - name: data\n          persistentVolumeClaim:\n            claimName: {}\n",
-        text(&arguments.image),
         text(script),
         text(&arguments.volume),
     )

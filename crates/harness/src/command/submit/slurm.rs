@@ -20,12 +20,12 @@ pub(super) fn script(jobs: &Jobs<'_>) -> String {
             "parts=$(sbatch --parsable <<'PARTS'\n#!/bin/bash\n#SBATCH --job-name=lsmbench-{name}\n\
              #SBATCH --array={}{throttle}\n#SBATCH --nodes=1\n#SBATCH --exclusive\n#SBATCH --requeue\n\
              #SBATCH --open-mode=append\n#SBATCH --output=\"{}/part-%a.log\"\n{}\
-             set -euo pipefail\nsrun --cpu-bind=cores --mem-bind=local {run} --part auto/{count}\nPARTS\n)\n",
+             set -euo pipefail\nexport LSMBENCH_NODE=$SLURMD_NODENAME\nsrun --cpu-bind=cores --mem-bind=local {run} --part auto/{count}\nPARTS\n)\n",
             jobs.numbers(","),
             arguments.out.display(),
             limits(jobs),
         );
-        after = " --dependency=afterok:\"${parts%%;*}\"".to_owned();
+        after = " --dependency=afterany:\"${parts%%;*}\"".to_owned();
     }
     let _ = write!(
         text,

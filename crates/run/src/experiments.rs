@@ -18,6 +18,7 @@ use super::child::run_trial;
 use super::closed_rounds::late_baseline;
 use super::conclusion::Conclusion;
 use super::console::Console;
+use super::cut::Cut;
 use super::ending::Ending;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
@@ -86,6 +87,7 @@ struct Run<'a> {
     facts: ExperimentFacts<'a>,
     options: &'a RunOptions,
     home: Home,
+    cut: Cut,
     schema: Schema,
     timeline_schema: Schema,
     levels_schema: Schema,
@@ -167,9 +169,13 @@ impl<'a> Run<'a> {
         let plots = options.plots.join(&experiment.name);
         Charts::check_targets(&experiment.charts, &experiment.style, &plots)?;
         let swept = experiment.swept();
+        let facts = experiment.facts();
+        let cut = Cut::of(experiment, &facts);
+        options.part.map_or(Ok(()), |part| cut.check(part))?;
         let run = Self {
             experiment,
-            facts: experiment.facts(),
+            facts,
+            cut,
             options,
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
@@ -463,8 +469,8 @@ impl<'a> Run<'a> {
             true => finished_noise.contains(&turn.group),
             false => finished.contains(&turn.group),
         };
-        let is_own =
-            |turn: &Turn| self.options.part.is_none_or(|part| part.holds(trials.mode, turn.cell, turn.group));
+        let part = self.options.part;
+        let is_own = |turn: &Turn| part.is_none_or(|part| self.cut.holds(part, turn.cell, turn.group.trial));
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 

@@ -7,6 +7,7 @@ mod child;
 mod closed_rounds;
 mod conclusion;
 mod console;
+mod cut;
 mod doctor;
 mod ending;
 mod engine_info;

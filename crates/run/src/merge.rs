@@ -1,6 +1,6 @@
 //! The merge of the parts of an experiment into one results folder, as if one run had measured them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use experiment::{Experiment, Overrides};
@@ -14,6 +14,7 @@ use verdict::Machines;
 
 use super::conclusion::Conclusion;
 use super::console::Console;
+use super::cut::Cut;
 use super::ending::Ending;
 use super::environment;
 use super::parts::{Parts, ReadPart};
@@ -53,17 +54,19 @@ pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Endin
     check_folder(into)?;
     options.markdown.as_deref().map_or(Ok(()), check_file)?;
     let experiment = experiment_of(&parts.of[0].manifest)?;
+    let facts = experiment.facts();
+    let cut = Cut::of(&experiment, &facts);
+    parts.check_rows(&cut)?;
     create_folder(into)?;
     let folder = Folder::new(into);
-    let order = order(&parts);
-    let mut manifest = merged(&parts, into);
-    manifest.runs = Some(write(&parts, &order, &folder, Folder::runs, false)?);
-    manifest.timeline = Some(write(&parts, &order, &folder, Folder::timeline, false)?);
-    manifest.levels = Some(write(&parts, &order, &folder, Folder::levels, false)?);
-    manifest.noise = Some(write(&parts, &order, &folder, Folder::noise, true)?);
-    keep_manifests(&parts, &folder)?;
-    copy_histograms(&parts, &folder)?;
-    let facts = experiment.facts();
+    let source = Source { order: order(&parts, &cut), parts, cut };
+    let mut manifest = source.manifest(into)?;
+    manifest.runs = Some(source.write(&folder, Folder::runs, false)?);
+    manifest.timeline = Some(source.write(&folder, Folder::timeline, false)?);
+    manifest.levels = Some(source.write(&folder, Folder::levels, false)?);
+    manifest.noise = Some(source.write(&folder, Folder::noise, true)?);
+    keep_manifests(&source.parts, &folder)?;
+    source.copy_histograms(&folder)?;
     let conclusion = Conclusion {
         experiment: &experiment,
         facts: &facts,
@@ -110,8 +113,8 @@ fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
 }
 
 /// The groups in the order of an undistributed run; `true` for the second trial of a baseline.
-fn order(parts: &Parts) -> Vec<(Group, bool)> {
-    let manifest = &parts.of[0].manifest;
+fn order(parts: &Parts, cut: &Cut) -> Vec<(Group, bool)> {
+    let ReadPart { manifest, info, .. } = &parts.of[0];
     let has_noise = |cell: u64| {
         let mut rows = parts.of.iter().flat_map(|part| part.noise.rows());
         rows.any(|row| row.group().is_some_and(|group| group.cell == cell))
@@ -120,72 +123,111 @@ fn order(parts: &Parts) -> Vec<(Group, bool)> {
     let twice = numbers().filter(|cell| has_noise(*cell)).map(|cell| (cell, true));
     let cells: Vec<(u64, bool)> = numbers().map(|cell| (cell, false)).chain(twice).collect();
     let plan = Plan::new(cells.len(), manifest.trials as usize, manifest.seed, Arrangement::Mirrored);
-    let slots = plan.slots.iter().map(|slot| {
+    let groups = plan.slots.iter().flat_map(|slot| {
         let (cell, again) = cells[slot.cell];
-        (Group { cell, trial: slot.block as u64 }, again)
+        cut.merged(info.count, slot.block as u64).map(move |trial| (Group { cell, trial }, again))
     });
-    slots.collect()
+    groups.collect()
 }
 
-/// Writes one kind of file with the rows of all parts, in order.
-fn write(
-    parts: &Parts,
-    order: &[(Group, bool)],
-    folder: &Folder,
-    path: fn(&Folder) -> PathBuf,
-    again: bool,
-) -> Outcome<Seal> {
-    let read = |part: &ReadPart| -> Outcome<Table> { Ok(Table::read(&path(&part.folder))?) };
-    let tables: Vec<Table> = parts.of.iter().map(read).collect::<Outcome<_>>()?;
-    let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
-    for row in tables.iter().flat_map(Table::rows) {
-        if let Some(group) = row.group() {
-            rows.entry(group).or_default().push(row.clone());
-        }
-    }
-    let mut writer = RowWriter::create(&path(folder), tables[0].schema())?;
-    for (group, _) in order.iter().filter(|(_, of_noise)| *of_noise == again) {
-        if let Some(rows) = rows.remove(group) {
-            writer.append(&rows)?;
-        }
-    }
-    Ok(writer.seal()?)
+/// The parts that are merged.
+struct Source {
+    parts: Parts,
+    cut: Cut,
+    /// The merged groups, in order; `true` for the second trial of a baseline.
+    order: Vec<(Group, bool)>,
 }
 
-/// The manifest of the merged results.
-fn merged(parts: &Parts, into: &Path) -> Manifest {
-    let manifests = || parts.of.iter().map(|part| &part.manifest);
-    let mut manifest = parts.of[0].manifest.clone();
-    manifest.part = None;
-    manifest.nodes = PartInfo::nodes_of(parts.of.iter().map(|part| &part.info));
-    manifest.started = manifests().map(|of| of.started.clone()).min().unwrap_or_default();
-    manifest.ended = manifests().filter_map(|of| of.ended.clone()).max();
-    manifest.command = std::env::args().collect();
-    for cell in &mut manifest.cells {
-        let number = cell.cell;
-        let mut others = manifests().flat_map(|of| &of.cells).filter(|other| other.cell == number);
-        if let Some(ran) = others.find(|other| !other.streams.is_empty()) {
-            *cell = ran.clone();
+impl Source {
+    /// Writes one kind of file with the rows of all parts, in order.
+    fn write(&self, folder: &Folder, path: fn(&Folder) -> PathBuf, again: bool) -> Outcome<Seal> {
+        let mut rows: HashMap<Group, Vec<Row>> = HashMap::new();
+        let mut schema = None;
+        for part in &self.parts.of {
+            let table = Table::read(&path(&part.folder))?;
+            for row in table.rows() {
+                let Some(group) = row.group() else { continue };
+                let trial = self.cut.merged_round(part.part()?, group.trial);
+                let mut row = row.clone();
+                row.set(&c::TRIAL, trial);
+                rows.entry(Group { trial, ..group }).or_default().push(row);
+            }
+            schema.get_or_insert_with(|| table.schema().clone());
         }
-    }
-    let names: Vec<String> = manifest.nodes.iter().map(|node| node.name.clone()).collect();
-    if names.len() > 1 {
-        let cpu = Some(format!("{} machines: {}", names.len(), names.join(", ")));
-        manifest.machine = MachineInfo { cpu, cores: None, ..environment::machine_info(into) };
-    }
-    manifest.warnings.clear();
-    for part in &parts.of {
-        for warning in &part.manifest.warnings {
-            let said = match names.len() {
-                0 | 1 => warning.clone(),
-                _ => format!("part {}: {warning}", part.info.number),
-            };
-            if !manifest.warnings.contains(&said) {
-                manifest.warnings.push(said);
+        let schema = schema.ok_or_else(|| Problem::new("there are no parts"))?;
+        let mut writer = RowWriter::create(&path(folder), &schema)?;
+        for (group, _) in self.order.iter().filter(|(_, of_noise)| *of_noise == again) {
+            if let Some(rows) = rows.remove(group) {
+                writer.append(&rows)?;
             }
         }
+        Ok(writer.seal()?)
     }
-    manifest
+
+    /// The manifest of the merged results.
+    fn manifest(&self, into: &Path) -> Outcome<Manifest> {
+        let parts = &self.parts.of;
+        let manifests = || parts.iter().map(|part| &part.manifest);
+        let mut manifest = parts[0].manifest.clone();
+        manifest.part = None;
+        manifest.trials = self.cut.merged_rounds(parts[0].info.count);
+        manifest.started = manifests().map(|of| of.started.clone()).min().unwrap_or_default();
+        manifest.ended = manifests().filter_map(|of| of.ended.clone()).max();
+        manifest.command = std::env::args().collect();
+        for cell in &mut manifest.cells {
+            let number = cell.cell;
+            let mut others = manifests().flat_map(|of| &of.cells).filter(|other| other.cell == number);
+            if let Some(ran) = others.find(|other| !other.streams.is_empty()) {
+                *cell = ran.clone();
+            }
+        }
+        let infos = parts.iter().map(|part| self.merged_info(part)).collect::<Outcome<Vec<_>>>()?;
+        manifest.nodes = PartInfo::nodes_of(&infos);
+        let names: Vec<&str> = manifest.nodes.iter().map(|node| node.name.as_str()).collect();
+        let is_one = names.len() < 2;
+        if !is_one {
+            let cpu = Some(format!("{} machines: {}", names.len(), names.join(", ")));
+            manifest.machine = MachineInfo { cpu, cores: None, ..environment::machine_info(into) };
+        }
+        manifest.warnings.clear();
+        for part in parts {
+            for warning in &part.manifest.warnings {
+                let said =
+                    if is_one { warning.clone() } else { format!("part {}: {warning}", part.info.number) };
+                if !manifest.warnings.contains(&said) {
+                    manifest.warnings.push(said);
+                }
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// A part with merged rounds.
+    fn merged_info(&self, part: &ReadPart) -> Outcome<PartInfo> {
+        let (own, mut info) = (part.part()?, part.info.clone());
+        for round in info.nodes.iter_mut().flat_map(|node| &mut node.rounds) {
+            *round = self.cut.merged_round(own, *round);
+        }
+        Ok(info)
+    }
+
+    /// Copies the latency logs of all parts, under the names of their merged rounds.
+    fn copy_histograms(&self, folder: &Folder) -> Outcome<()> {
+        create_folder(&folder.histograms())?;
+        for part in &self.parts.of {
+            let groups: BTreeSet<Group> = part.runs.rows().iter().filter_map(Row::group).collect();
+            for group in groups {
+                let merged = Group { trial: self.cut.merged_round(part.part()?, group.trial), ..group };
+                for phase in &part.manifest.phases {
+                    let from = part.folder.histogram(group, phase);
+                    if from.exists() {
+                        copy(&from, &folder.histogram(merged, phase))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The machine of each round, and the findings of `lsmbench doctor` on it.
@@ -208,17 +250,6 @@ fn keep_manifests(parts: &Parts, folder: &Folder) -> Outcome<()> {
     create_folder(&kept)?;
     for part in &parts.of {
         copy(&part.folder.manifest(), &kept.join(format!("{}.json", part.info.number)))?;
-    }
-    Ok(())
-}
-
-/// Copies the latency logs of all parts. Their names have the configuration and the trial, so no two are the same.
-fn copy_histograms(parts: &Parts, folder: &Folder) -> Outcome<()> {
-    create_folder(&folder.histograms())?;
-    for part in &parts.of {
-        for entry in part.folder.histograms().read_dir().into_iter().flatten().flatten() {
-            copy(&entry.path(), &folder.histograms().join(entry.file_name()))?;
-        }
     }
     Ok(())
 }

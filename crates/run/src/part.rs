@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use results::{Group, PartInfo, RunMode};
+use results::PartInfo;
 use types::Outcome;
 
 use super::fixture::program_identity;
@@ -29,8 +29,7 @@ const NODE: &str = "LSMBENCH_NODE";
 /// The word for a number that a scheduler gives.
 const AUTO: &str = "auto";
 
-/// One of several parts of an experiment. A timed experiment is cut by rounds, because both sides of a pair must run on
-/// one machine; a counted one by configurations, whose numbers are the same on all machines.
+/// One of several parts of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The number, from 1.
@@ -50,13 +49,9 @@ impl Part {
         self.number
     }
 
-    /// Whether the part runs a group, of the configuration at this place in the order of the sweep.
-    pub(super) fn holds(self, mode: RunMode, place: usize, group: Group) -> bool {
-        let at = match mode {
-            RunMode::Timed => group.trial,
-            RunMode::Counted => place as u64,
-        };
-        at % self.count == self.number - 1
+    /// The number of parts.
+    pub fn count(self) -> u64 {
+        self.count
     }
 
     /// The part for the manifest, without machines.
@@ -154,19 +149,5 @@ mod tests {
         ] {
             assert!(read(text, variables).is_err(), "{text} {variables:?}");
         }
-    }
-
-    #[test]
-    fn every_group_is_in_one_part_and_pairs_stay_together() {
-        for mode in [RunMode::Timed, RunMode::Counted] {
-            for (place, trial) in (0..5).flat_map(|place| (0..7).map(move |trial| (place, trial))) {
-                let group = Group { cell: place as u64, trial };
-                let parts = (1..=3).filter(|number| Part::new(*number, 3).unwrap().holds(mode, place, group));
-                assert_eq!(parts.count(), 1);
-            }
-        }
-        let part = Part::new(2, 3).unwrap();
-        let holds = |place| part.holds(RunMode::Timed, place, Group { cell: place as u64, trial: 4 });
-        assert!((0..5).all(holds));
     }
 }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use results::{BuildInfo, CellInfo, ComponentInfo, Folder, Manifest, PartInfo, RunMode, Table};
+use results::{BuildInfo, CellInfo, ComponentInfo, Folder, Manifest, PartInfo, Table};
 use types::{Outcome, Problem};
 
+use super::cut::Cut;
 use super::part::Part;
 
 /// A part with its results.
@@ -55,10 +56,10 @@ impl Parts {
         Ok(Self { of, root: root.to_owned() })
     }
 
-    /// Checks that the parts are those of one experiment, all of them, by this program.
+    /// Checks that the parts are those of one experiment, by this program.
     ///
     /// # Errors
-    /// The first difference, or all that is missing.
+    /// The first difference.
     pub(super) fn check(&self, build: &BuildInfo) -> Outcome<()> {
         let first = &self.of[0];
         for part in &self.of {
@@ -75,8 +76,16 @@ impl Parts {
                     [&own.git_commit, &build.git_commit].map(|of| of.as_deref().unwrap_or("unknown"));
                 return Err(differs("commit", own, other));
             }
-            part.check_rows()?;
         }
+        Ok(())
+    }
+
+    /// Checks that all parts are there, finished, and have only their own rows.
+    ///
+    /// # Errors
+    /// Foreign rows, or all that is missing.
+    pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
+        self.of.iter().try_for_each(|part| part.check_rows(cut))?;
         self.check_whole()
     }
 
@@ -186,21 +195,25 @@ impl ReadPart {
         Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
     }
 
+    /// The number of the part among all.
+    ///
+    /// # Errors
+    /// A number beyond that of all parts.
+    pub(super) fn part(&self) -> Outcome<Part> {
+        let PartInfo { number, count, .. } = self.info;
+        Part::new(number, count).ok_or_else(|| wrong(self, &format!("there is no such part of {count}")))
+    }
+
     /// Checks that the rows are those of the part.
-    fn check_rows(&self) -> Outcome<()> {
-        let part = Part::new(self.info.number, self.info.count)
-            .ok_or_else(|| wrong(self, &format!("there is no such part of {}", self.info.count)))?;
-        let mode = match self.manifest.mode == RunMode::Timed.name() {
-            true => RunMode::Timed,
-            false => RunMode::Counted,
-        };
+    fn check_rows(&self, cut: &Cut) -> Outcome<()> {
+        let part = self.part()?;
         for row in self.runs.rows().iter().chain(self.noise.rows()) {
             let group = row.group();
             let place = group.and_then(|of| self.manifest.cells.iter().position(|cell| cell.cell == of.cell));
             let has_node = |round| self.info.nodes.iter().any(|node| node.rounds.contains(&round));
             let is_own = group
                 .zip(place)
-                .is_some_and(|(group, place)| part.holds(mode, place, group) && has_node(group.trial));
+                .is_some_and(|(group, place)| cut.holds(part, place, group.trial) && has_node(group.trial));
             if !is_own {
                 let trial = group.map_or(0, |group| group.trial + 1);
                 return Err(wrong(

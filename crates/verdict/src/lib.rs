@@ -35,7 +35,8 @@ pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
 pub use judge::{
-    Gated, Machines, NO_QUICK_VERDICT, Verdicts, first_table, judged_phase, noisy_baselines, sentences,
+    Gated, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase, noisy_baselines,
+    sentences,
 };
 pub use row_sentences::row_sentences;
 pub use runner::Runner;

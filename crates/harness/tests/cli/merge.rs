@@ -122,6 +122,29 @@ fn a_timed_run_in_parts_is_judged_by_machine() {
     assert_eq!(fs::read_dir(bench.path("merged/small/histograms")).unwrap().count(), 48);
 }
 
+#[test]
+fn slices_of_a_round_pair_with_their_own_baseline() {
+    let bench = Bench::small();
+    let run = |part: &str| {
+        let timed = ["--set", "trials.mode=timed", "--trials", "2", "--quick", "--allow-debug"];
+        bench.run(&[&["run", "small.toml", "--part", part, "--out", "parts"][..], &timed].concat())
+    };
+    for part in ["1/4", "2/4", "3/4", "4/4"] {
+        run(part).expect(0);
+    }
+    let answer = run("1/3").expect(2);
+    assert!(answer.err.contains("has up to 2 parts, or a multiple of 2 up to 4"), "{}", answer.err);
+    bench.ok(&["merge", "parts", "--into", "merged/small"]);
+    let finished = Table::read(&bench.path("merged/small/runs.csv")).unwrap().finished("look");
+    let rounds = |cell: u64| -> Vec<u64> {
+        finished.iter().filter(|group| group.cell == cell).map(|group| group.trial).collect()
+    };
+    assert_eq!([rounds(0), rounds(1), rounds(2)], [vec![0, 1, 2, 3], vec![0, 2], vec![1, 3]]);
+    let manifest = Manifest::read(&bench.path("merged/small/manifest.json")).unwrap();
+    assert_eq!((manifest.trials, &manifest.nodes[0].rounds), (4, &vec![0, 1, 2, 3]));
+    assert_eq!(fs::read_dir(bench.path("merged/small/histograms")).unwrap().count(), 16);
+}
+
 /// A way to spoil the second part, in `parts/2/small`.
 type Spoil = fn(&Path, &mut Manifest);
 

@@ -26,7 +26,7 @@ use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
 pub use gated::Gated;
-pub use group::noisy_baselines;
+pub use group::{baselines, noisy_baselines};
 pub use judged::judged_phase;
 pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;

@@ -1,5 +1,6 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
+mod parts;
 mod serve;
 mod torture;
 mod trace;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 use verdict::{FailOn, Format, Tolerance};
 
+pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
@@ -373,6 +375,9 @@ pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Exit with 1 if an issue may affect timings
+    #[arg(long)]
+    pub(crate) require: bool,
 }
 
 #[derive(Debug, Args)]
@@ -506,77 +511,6 @@ pub(crate) struct PlotArguments {
     /// Interval of the whiskers: ci (95 %), range or iqr
     #[arg(long, value_name = "INTERVAL")]
     pub(crate) whiskers: Option<plot::Whiskers>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct MergeArguments {
-    /// Folder of the parts, the --out of `lsmbench run --part`
-    #[arg(value_name = "PARTS", default_value = "parts")]
-    pub(crate) parts: PathBuf,
-    /// New results folder of the experiment
-    #[arg(long, value_name = "DIR")]
-    pub(crate) into: PathBuf,
-    /// Folder for charts [default: plots, or charts/ next to --into]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) plots: Option<PathBuf>,
-    /// Write no page.html next to the charts
-    #[arg(long)]
-    pub(crate) no_page: bool,
-    /// Append the verdict as Markdown to a file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("scheduler").required(true).args(["slurm", "kubernetes", "ssh"]))]
-pub(crate) struct SubmitArguments {
-    /// Experiment file
-    #[arg(value_name = "CONFIG")]
-    pub(crate) config: PathBuf,
-    /// Print a script that submits a Slurm array and its merge
-    #[arg(long)]
-    pub(crate) slurm: bool,
-    /// Print an indexed Job of Kubernetes and its merge
-    #[arg(long)]
-    pub(crate) kubernetes: bool,
-    /// Print a script for GNU parallel on these machines
-    #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
-    pub(crate) ssh: Vec<String>,
-    /// Number of parts [default: one per round]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
-    pub(crate) parts: Option<u64>,
-    /// Folder for the parts
-    #[arg(long, value_name = "DIR", default_value = "parts")]
-    pub(crate) out: PathBuf,
-    /// Folder for the merged results [default: results/NAME]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) into: Option<PathBuf>,
-    /// Run at most this many parts at a time
-    #[arg(long, value_name = "M", value_parser = value_parser!(u64).range(1..))]
-    pub(crate) throttle: Option<u64>,
-    /// Time limit of a part, in the form of Slurm
-    #[arg(long, value_name = "TIME", requires = "slurm")]
-    pub(crate) time: Option<String>,
-    /// Memory of a part, in the form of the scheduler
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) memory: Option<String>,
-    /// Container image with lsmbench, for --kubernetes
-    #[arg(long, value_name = "IMAGE", default_value = "lsmbench")]
-    pub(crate) image: String,
-    /// Claim of the volume with the experiment, for --kubernetes
-    #[arg(long, value_name = "CLAIM", default_value = "lsmbench")]
-    pub(crate) volume: String,
-    /// Program on the nodes [default: this one]
-    #[arg(long, value_name = "PROGRAM")]
-    pub(crate) program: Option<PathBuf>,
-    /// Submit with sbatch instead of printing
-    #[arg(long, requires = "slurm")]
-    pub(crate) submit: bool,
-    /// Run timed experiments in a debug build
-    #[arg(long, hide = true)]
-    pub(crate) allow_debug: bool,
-    #[command(flatten)]
-    pub(crate) overrides: OverrideArguments,
 }
 
 #[derive(Debug, Args)]

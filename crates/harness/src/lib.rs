@@ -102,7 +102,8 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::calibrate(&arguments).map(|()| 0)
         }
-        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
+        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json)
+            .map(|good| if good || !arguments.require { 0 } else { BAD_ANSWER }),
         Command::Torture { test } => command::torture(&test).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),

@@ -84,17 +84,6 @@ pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Endin
     conclusion.conclude(&manifest, &verdicts, &of_machines)
 }
 
-/// The parts of an experiment in a folder that have not run to their end, of `count` in all.
-pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
-    let is_done = |number: u64| {
-        let folder = Folder::new(parts.join(number.to_string()).join(experiment));
-        let manifest = Manifest::read(&folder.manifest()).ok().filter(|manifest| manifest.ended.is_some());
-        let part = manifest.and_then(|manifest| manifest.part);
-        part.is_some_and(|part| (part.number, part.count) == (number, count))
-    };
-    (1..=count).filter(|number| !is_done(*number)).collect()
-}
-
 /// The experiment of the parts, from their manifest.
 fn experiment_of(manifest: &Manifest) -> Outcome<Experiment> {
     let wrong = |error: std::io::Error| Problem::doing("write the experiment of the parts", error);

@@ -3,6 +3,7 @@
 mod kubernetes;
 mod slurm;
 mod ssh;
+mod watch;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub(super) struct Jobs<'a> {
     count: u64,
     /// The numbers of the parts that have not run.
     missing: Vec<u64>,
+    /// The program that examines a machine, quoted for a shell; `None` if no machine is examined.
+    examine: Option<String>,
     /// The program and everything behind it but the part, quoted for a shell.
     run: String,
     /// The program and the merge, quoted for a shell.
@@ -33,7 +36,11 @@ pub(super) struct Jobs<'a> {
 pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
     let count = arguments.parts.unwrap_or(experiment.trials.count.max(1));
+    if arguments.watch {
+        return watch::watch(&experiment, &arguments.out, count);
+    }
     let missing = run::missing(&arguments.out, &experiment.name, count);
+    let name = experiment.name.clone();
     let into = arguments.into.clone().unwrap_or_else(|| Path::new("results").join(&experiment.name));
     let program = program(arguments)?;
     let config = arguments.config.display().to_string();
@@ -43,11 +50,12 @@ pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overri
     if arguments.allow_debug {
         run.push("--allow-debug".to_owned());
     }
+    let examine = [program.clone(), "doctor".to_owned(), out.clone(), "--require".to_owned()];
+    let examine = arguments.require.then(|| quoted(&examine));
     let merge = [program, "merge".to_owned(), out, "--into".to_owned(), into.display().to_string()];
     let done = count - missing.len() as u64;
-    line(&format!("{}: {done} of {count} parts are done", experiment.name));
-    let jobs =
-        Jobs { name: experiment.name, count, missing, run: quoted(&run), merge: quoted(&merge), arguments };
+    line(&format!("{name}: {done} of {count} parts are done"));
+    let jobs = Jobs { name, count, missing, examine, run: quoted(&run), merge: quoted(&merge), arguments };
     let text = match (&arguments.ssh[..], arguments.kubernetes) {
         (hosts @ [_, ..], _) => ssh::script(&jobs, hosts),
         (_, true) => kubernetes::manifest(&jobs),
@@ -100,6 +108,12 @@ fn options(overrides: &OverrideArguments) -> Vec<String> {
 }
 
 impl Jobs<'_> {
+    /// A part that runs after its machine was examined, quoted for a shell; `part` is a word of the shell.
+    fn part(&self, part: &str) -> String {
+        let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
+        format!("{examine}{} --part {part}", self.run)
+    }
+
     /// The numbers of the missing parts with a text between them.
     fn numbers(&self, between: &str) -> String {
         self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)

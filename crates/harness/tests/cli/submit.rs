@@ -68,6 +68,9 @@ fn printed_scripts_run_all_parts_and_merge_them() {
         let script = bench.ok(&[&own[..], options].concat());
         execute(&bench, &script);
         assert_eq!(bench.read(&format!("{into}/runs.csv")), one, "{name}");
+        let states = bench.run(&[&own[..], &["--watch"]].concat());
+        assert!(states.err.contains("    3  done         1 of 1      "), "{}", states.err);
+        assert!(states.err.contains("3 of 3 trials"), "{}", states.err);
         // The same command prints what is missing: nothing, then the part that was removed.
         let answer = bench.run(&[&own[..], options].concat());
         assert!(answer.err.contains("small: 3 of 3 parts are done"), "{}", answer.err);
@@ -154,4 +157,24 @@ fn a_scheduler_is_named_and_is_there() {
     let output = command.env("PATH", bench.path("empty")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no sbatch here"));
+}
+
+#[test]
+fn a_machine_with_an_issue_is_excluded() {
+    let bench = bench();
+    bench.write("bin/bad", "#!/bin/bash\n[ \"$1\" != doctor ]\n");
+    fs::set_permissions(bench.path("bin/bad"), fs::Permissions::from_mode(0o755)).unwrap();
+    let submit = ["submit", "small.toml", "--slurm", "--require", "--program", "bin/bad", "--parts", "2"];
+    let script = bench.ok(&submit);
+    bench.write("script.sh", &script);
+    let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
+    let mut bash = Command::new("bash");
+    bash.arg("script.sh").current_dir(bench.path(".")).env("PATH", path).env("SLURMD_NODENAME", "node7");
+    let output = bash.output().unwrap();
+    assert!(!output.status.success(), "{script}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("node7 is excluded"));
+    assert_eq!(bench.read("parts/excluded"), "node7\n");
+    assert!(bench.ok(&submit).contains("#SBATCH --exclude=node7\n"));
+    let code = bench.run(&["doctor", "--require"]).code;
+    assert!(code == Some(0) || code == Some(1), "{code:?}");
 }

@@ -7,12 +7,13 @@ const FOLDER: &str = "/data";
 
 /// The manifest of both jobs.
 pub(super) fn manifest(jobs: &Jobs<'_>) -> String {
-    let Jobs { count, run, merge, .. } = jobs;
+    let Jobs { count, merge, .. } = jobs;
     let name = name_of_job(&jobs.name);
     let missing = jobs.missing.len();
     let next = format!(
-        "set -- {}; shift \"$JOB_COMPLETION_INDEX\"; exec {run} --part \"$1/{count}\"",
-        jobs.numbers(" ")
+        "set -- {}; shift \"$JOB_COMPLETION_INDEX\"; {}",
+        jobs.numbers(" "),
+        jobs.part(&format!("\"$1/{count}\""))
     );
     let parallel = jobs.arguments.throttle.unwrap_or(missing as u64).max(1);
     let parts = match missing {

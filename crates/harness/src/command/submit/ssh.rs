@@ -6,7 +6,7 @@ use super::{Jobs, word_of_shell};
 
 /// A script that runs the missing parts, one at a time on each machine, then the merge.
 pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {
-    let Jobs { name, count, run, merge, .. } = jobs;
+    let Jobs { name, count, merge, .. } = jobs;
     let mut text = format!(
         "#!/bin/bash\n# Runs the missing parts of {name} on machines that share this folder, then merges them.\n\
          set -euo pipefail\n"
@@ -16,7 +16,7 @@ pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {
             text,
             "parallel --sshlogin {} --jobs 1 --workdir . --line-buffer --tag {} ::: {}",
             word_of_shell(&hosts.join(",")),
-            word_of_shell(&format!("{run} --part {{}}/{count}")),
+            word_of_shell(&jobs.part(&format!("{{}}/{count}"))),
             jobs.numbers(" "),
         );
     }

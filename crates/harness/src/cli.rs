@@ -403,6 +403,11 @@ pub(crate) struct RunArguments {
     /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
     #[arg(long, value_name = "K/N", conflicts_with = "plots")]
     pub(crate) part: Option<run::Part>,
+    /// Serve the page while trials run, on a port of this machine [default port: any]
+    ///
+    /// The page is at the printed address, and fills while the trials run. It ends with the run.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) live: Option<u16>,
     /// Write no page.html next to the charts
     #[arg(long)]
     pub(crate) no_page: bool,
@@ -521,6 +526,9 @@ pub(crate) struct PageArguments {
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,
+    /// Serve the page until interrupted, and load it again when results grow
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", conflicts_with = "out")]
+    pub(crate) live: Option<u16>,
 }
 
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ mod command;
 mod error_text;
 #[doc(hidden)]
 pub mod hostile;
+mod live;
 mod output;
 mod workbench;
 
@@ -27,7 +28,8 @@ pub use {
 use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use error_text::error_text;
-use experiment::Overrides;
+use experiment::{Experiment, Overrides};
+use live::Live;
 use output::CONSOLE;
 use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
@@ -129,6 +131,7 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         plots,
         resume,
         part,
+        live,
         no_page,
         allow_debug,
         verbose,
@@ -158,7 +161,13 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         console,
         build,
     };
-    run::run_all(&configs, &options).map(code_of)
+    let Some(port) = live else { return run::run_all(&configs, &options).map(code_of) };
+    let names = configs.iter().map(|config| Ok(Experiment::load(config, &options.overrides)?.name));
+    let folders = names.map(|name: Outcome<String>| Ok(options.out.join(name?))).collect::<Outcome<_>>()?;
+    Live::bind(folders, port)?.serve_behind();
+    let ending = run::run_all(&configs, &options);
+    std::thread::sleep(live::LAST_LOOK);
+    ending.map(code_of)
 }
 
 /// The exit code of the end of a run.

@@ -19,6 +19,7 @@ mod inside;
 mod kept;
 mod kills;
 mod levels;
+mod live;
 mod merge;
 mod new;
 mod oracles;

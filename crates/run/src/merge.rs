@@ -8,6 +8,7 @@ use measure::{Arrangement, Plan};
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
     BuildInfo, Folder, Group, MachineInfo, Manifest, NodeInfo, PartInfo, Row, RowWriter, Seal, Table,
+    columns as c,
 };
 use types::{Outcome, Problem};
 use verdict::Machines;

@@ -16,6 +16,7 @@ mod golden;
 pub mod history;
 mod latency;
 pub mod levels;
+mod machine;
 mod manifest;
 mod measurements;
 mod metric;
@@ -38,10 +39,10 @@ pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
 pub use latency::LatencyLog;
+pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
-    UNEQUAL,
+    MANIFEST_VERSION, Manifest, OperationCost, Profile, SeamCost, Stream, UNEQUAL,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};

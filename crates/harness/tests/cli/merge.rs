@@ -73,6 +73,7 @@ const TIMED: [&str; 8] = [
 /// Makes the baseline of a part slower by a factor, as on a bad machine.
 fn slow_down(folder: &Folder, manifest: &mut Manifest, factor: f64) {
     let table = Table::read(&folder.runs()).unwrap();
+    fs::remove_file(folder.runs()).unwrap();
     let mut writer = RowWriter::create(&folder.runs(), table.schema()).unwrap();
     for row in table.rows() {
         let mut row = row.clone();
@@ -180,7 +181,7 @@ fn wrong_parts_are_rejected_by_name() {
         ("is the results of a whole run and no part", |_, of| of.part = None),
         ("unfinished: 2", |_, of| of.ended = None),
         ("missing: 2", |path, _| fs::remove_dir_all(path).unwrap()),
-        ("lines are not those that were written", |path, _| {
+        ("lines differ from the written ones", |path, _| {
             let runs = path.join("runs.csv");
             let text = fs::read_to_string(&runs).unwrap();
             fs::write(&runs, text.replacen("small,1", "small,2", 1)).unwrap();

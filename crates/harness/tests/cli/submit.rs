@@ -44,12 +44,9 @@ fn execute(bench: &Bench, script: &str) {
     bench.write("script.sh", script);
     let check = Command::new("bash").args(["-n", "script.sh"]).current_dir(bench.path(".")).status().unwrap();
     assert!(check.success(), "{script}");
-    let output = Command::new("bash")
-        .arg("script.sh")
-        .current_dir(bench.path("."))
-        .env("PATH", path)
-        .output()
-        .unwrap();
+    let mut bash = Command::new("bash");
+    bash.arg("script.sh").current_dir(bench.path(".")).env("PATH", path).env("SLURMD_NODENAME", "node1");
+    let output = bash.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script}\n{said}");
 }
@@ -135,7 +132,7 @@ fn jobs_of_kubernetes_are_yaml() {
     assert_eq!(env[0]["valueFrom"]["fieldRef"]["fieldPath"], "spec.nodeName");
     assert_eq!((&env[1]["name"], &env[1]["value"]), (&"LSMBENCH_IMAGE".into(), &"lsmbench@sha256:1".into()));
     let command = container(parts)["command"][2].as_str().unwrap().to_owned();
-    let script = command.replace("exec lsmbench", "echo");
+    let script = command.replace("lsmbench run", "echo run");
     for (index, expected) in ["1/3", "2/3", "3/3"].iter().enumerate() {
         let mut shell = Command::new("sh");
         let output =

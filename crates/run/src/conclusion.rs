@@ -9,7 +9,7 @@ use page::Page;
 use results::targets::create_folder;
 use results::{Folder, Manifest, Table};
 use types::Outcome;
-use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts};
+use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, wrapped};
 
 use super::console::Console;
 use super::ending::Ending;
@@ -65,7 +65,7 @@ impl<'a> Conclusion<'a> {
             append(file, &verdicts.markdown(rule))?;
         }
         for sentence in machines {
-            let _ = writeln!(text, "Machines: {sentence}");
+            text += &wrapped("Machines: ", "          ", sentence);
         }
         let _ = writeln!(
             text,

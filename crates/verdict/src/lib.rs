@@ -41,4 +41,4 @@ pub use judge::{
 pub use row_sentences::row_sentences;
 pub use runner::Runner;
 pub use trial_rows::TrialRows;
-pub use words::and_more;
+pub use words::{and_more, wrapped};

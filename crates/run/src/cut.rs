@@ -42,7 +42,7 @@ impl Cut {
         }
         let most = rounds * others.max(1);
         Err(Problem::new(format!(
-            "--part {part}: a timed experiment of {rounds} rounds has up to {rounds} parts, or a multiple of {rounds} up to \
+            "{count} parts cannot be: a timed experiment of {rounds} rounds has up to {rounds} parts, or a multiple of {rounds} up to \
              {most}, with a slice of the configurations in each"
         )))
     }

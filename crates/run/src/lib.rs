@@ -41,7 +41,7 @@ pub use kept::{Kept, kept};
 pub use manifest::QUICK;
 pub use merge::{MergeOptions, merge};
 pub use part::Part;
-pub use part_state::{PartState, missing, part_states};
+pub use part_state::{PartState, check_count, missing, part_states};
 pub use process::Programs;
 pub use scratch::{Scratch, scratch};
 pub use summary::append;

@@ -31,6 +31,15 @@ pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
     (1..=count).filter(|number| !is_done(*number)).collect()
 }
 
+/// Checks that an experiment can be cut into this many parts.
+///
+/// # Errors
+/// More parts than rounds that are no multiple of them, or more slices than configurations.
+pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
+    let cut = Cut::of(experiment, &experiment.facts());
+    Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
+}
+
 /// The states of all parts of an experiment in a folder, of `count` in all.
 ///
 /// # Errors

@@ -41,7 +41,7 @@ pub(crate) struct SubmitArguments {
     /// Print a script for GNU parallel on these machines
     #[arg(long, value_name = "HOSTS", value_delimiter = ',')]
     pub(crate) ssh: Vec<String>,
-    /// Number of parts [default: one per round]
+    /// Number of parts [default: one per round, or configuration if counted]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=10_000))]
     pub(crate) parts: Option<u64>,
     /// Folder for the parts

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use experiment::Experiment;
+use results::RunMode;
 use types::{Outcome, Problem};
 
 use crate::cli::{OverrideArguments, SubmitArguments};
@@ -35,7 +36,12 @@ pub(super) struct Jobs<'a> {
 /// Prints the jobs, or submits them.
 pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overrides) -> Outcome<()> {
     let experiment = Experiment::load(&arguments.config, overrides)?;
-    let count = arguments.parts.unwrap_or(experiment.trials.count.max(1));
+    let natural = match experiment.trials.mode {
+        RunMode::Timed => experiment.trials.count,
+        RunMode::Counted => experiment.cells.len() as u64,
+    };
+    let count = arguments.parts.unwrap_or(natural.max(1));
+    run::check_count(&experiment, count)?;
     if arguments.watch {
         return watch::watch(&experiment, &arguments.out, count);
     }

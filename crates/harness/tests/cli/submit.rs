@@ -150,6 +150,12 @@ fn a_scheduler_is_named_and_is_there() {
     let answer = bench.run(&["submit", "small.toml"]);
     assert_eq!(answer.code, Some(2));
     assert!(answer.err.contains("--slurm"), "{}", answer.err);
+    // A counted experiment has a part for each configuration, a timed one for each round.
+    assert!(bench.ok(&["submit", "small.toml", "--slurm"]).contains("#SBATCH --array=1,2,3\n"));
+    let timed = ["submit", "small.toml", "--slurm", "--set", "trials.mode=timed", "--trials", "2"];
+    assert!(bench.ok(&timed).contains("#SBATCH --array=1,2\n"));
+    let answer = bench.run(&[&timed[..], &["--parts", "3"]].concat());
+    assert!(answer.code == Some(2) && answer.err.contains("3 parts cannot be"), "{}", answer.err);
     let mut command = bench.command(&["submit", "small.toml", "--slurm", "--submit"]);
     let output = command.env("PATH", bench.path("empty")).output().unwrap();
     assert_eq!(output.status.code(), Some(2));

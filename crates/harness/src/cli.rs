@@ -1,5 +1,6 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
+mod parts;
 mod serve;
 mod torture;
 mod trace;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 use verdict::{FailOn, Format, Tolerance};
 
+pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
@@ -55,6 +57,8 @@ Run experiments
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
+  submit       Print or submit an experiment in parts, for many machines
+  merge        Merge the parts of an experiment and judge them
 
 Analyze results
   plot         Redraw charts from results
@@ -113,6 +117,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Print or submit an experiment in parts, for many machines
+    Submit(SubmitArguments),
+    /// Merge the parts of an experiment and judge them
+    Merge(MergeArguments),
     /// Redraw charts from results
     Plot(PlotArguments),
     /// Write one HTML page to explore results
@@ -369,6 +377,9 @@ pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Exit with 1 if an issue may affect timings
+    #[arg(long)]
+    pub(crate) require: bool,
 }
 
 #[derive(Debug, Args)]
@@ -386,6 +397,19 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Run one part, into a folder of its number: K/N, auto or auto/N
+    ///
+    /// A part of a timed experiment has every N-th round, a part of a counted one every N-th configuration. If N is a multiple
+    /// of the rounds, a part has one round of a slice of the configurations, with all baselines. The same command
+    /// again continues an interrupted part and does nothing for a finished one. `auto` takes K from the variable of a
+    /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
+    #[arg(long, value_name = "K/N", conflicts_with = "plots")]
+    pub(crate) part: Option<run::Part>,
+    /// Serve the page while trials run, on a port of this machine [default port: any]
+    ///
+    /// The page is at the printed address, and fills while the trials run. It ends with the run.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) live: Option<u16>,
     /// Write no page.html next to the charts
     #[arg(long)]
     pub(crate) no_page: bool,
@@ -504,6 +528,9 @@ pub(crate) struct PageArguments {
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,
+    /// Serve the page until interrupted, and load it again when results grow
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", conflicts_with = "out")]
+    pub(crate) live: Option<u16>,
 }
 
 #[derive(Debug, Args)]

@@ -22,6 +22,7 @@ mod ranking;
 mod sample;
 mod significance;
 mod steady;
+mod strata;
 mod tiers;
 mod verdict;
 
@@ -42,5 +43,6 @@ pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
 pub use significance::{FEWEST_BLOCKS, FEWEST_SESSIONS, least_unpaired};
 pub use steady::SteadyRule;
+pub use strata::{Pooled, Spread, is_outlying, pool};
 pub use tiers::{Standing, dominated, standings};
 pub use verdict::{Doubt, Verdict};

@@ -65,6 +65,8 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
+    /// The machines of merged parts; none for one machine.
+    pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
     pub(crate) verdicts: Vec<VerdictData>,
@@ -84,6 +86,14 @@ pub(crate) struct RunData {
 pub(crate) struct Swept {
     pub(crate) path: String,
     pub(crate) title: String,
+}
+
+/// A machine of merged parts.
+#[derive(Serialize)]
+pub(crate) struct MachineData {
+    pub(crate) name: String,
+    /// The places of its rounds.
+    pub(crate) rounds: Vec<usize>,
 }
 
 /// A column of results.
@@ -193,6 +203,7 @@ impl RunData {
             phases: numbers.phases,
             operations: numbers.operations,
             groups,
+            machines: machines(manifest, &numbers.rounds),
             rounds: numbers.rounds,
             numbers: numbers.matrices,
             noise: numbers.noise,
@@ -218,7 +229,20 @@ fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
     all.iter().find(is_it)
 }
 
-/// The sentences of the run, or sentences made from its rows.
+/// The machines of a timed run in parts, if there are several.
+fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
+    let is_timed = manifest.mode == results::RunMode::Timed.name();
+    let nodes = manifest.nodes.iter().filter(|_| is_timed && manifest.nodes.len() > 1);
+    let place = |round: &u64| rounds.binary_search(round).ok();
+    nodes
+        .map(|node| MachineData {
+            name: node.name.clone(),
+            rounds: node.rounds.iter().filter_map(place).collect(),
+        })
+        .collect()
+}
+
+/// The sentences of the run, or those that its rows give.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
         return vec![format!("No verdict: {NO_QUICK_VERDICT}")];
@@ -313,8 +337,11 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     for run in runs.iter().filter(|run| !run.is_counted) {
         let all = || run.numbers.iter().chain(&run.noise).flat_map(|matrix| &matrix.cells);
         let gaps: BTreeSet<Vec<bool>> = all().map(|numbers| present(numbers, run.rounds.len())).collect();
-        for one in &gaps {
-            counts.extend(gaps.iter().map(|other| one.iter().zip(other).filter(|(a, b)| **a && **b).count()));
+        let whole: Vec<usize> = (0..run.rounds.len()).collect();
+        let views = run.machines.iter().map(|machine| &machine.rounds).chain([&whole]);
+        for (view, one) in views.flat_map(|view| gaps.iter().map(move |one| (view, one))) {
+            let shared = |other: &Vec<bool>| view.iter().filter(|at| one[**at] && other[**at]).count();
+            counts.extend(gaps.iter().map(shared));
         }
     }
     let table = |count: usize| {

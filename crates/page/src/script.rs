@@ -1,11 +1,12 @@
 //! The script of a page: its parts in one scope, without comments and without spaces that only human readers need.
 
 /// The parts of the script, in order.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     include_str!("assets/estimate.js"),
     include_str!("assets/format.js"),
     include_str!("assets/model.js"),
     include_str!("assets/chart.js"),
+    include_str!("assets/multiples.js"),
     include_str!("assets/detail.js"),
     include_str!("assets/view.js"),
 ];

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::machine::MachineInfo;
 use crate::whole::write_whole;
-use crate::{Folder, ResultsError, Seal};
+use crate::{Folder, NodeInfo, PartInfo, ResultsError, Seal};
 
 /// The version of the manifest's layout that this crate writes.
 pub const MANIFEST_VERSION: u64 = 1;
@@ -59,7 +60,13 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// Overhead of the measurement itself.
+    /// The part of the experiment that this run measured; missing for a whole run and for merged parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartInfo>,
+    /// The machines of merged parts, with their rounds; missing for other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeInfo>,
+    /// Overhead of the measurement.
     pub harness: HarnessCost,
     /// Overhead of calls to components in other languages and processes; empty for built-in components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -243,45 +250,6 @@ pub struct BuildInfo {
     pub profile: Option<String>,
     /// Whether assertions were compiled in. If so, times are meaningless.
     pub debug_assertions: bool,
-}
-
-/// The machine on which the program ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MachineInfo {
-    /// CPU model.
-    pub cpu: Option<String>,
-    /// Number of CPUs that the run may use.
-    pub cores: Option<u64>,
-    /// Memory in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Kernel with its version.
-    pub kernel: Option<String>,
-    /// The file system of the folder with the data.
-    pub file_system: Option<String>,
-    /// The device of that file system.
-    pub device: Option<String>,
-    /// Free bytes on the file system at the start of the run.
-    pub free_bytes: Option<u64>,
-    /// Load averages over 1, 5 and 15 minutes at the start of the run.
-    pub load_average: Option<[f64; 3]>,
-    /// Load averages at the end of the run.
-    pub load_average_end: Option<[f64; 3]>,
-    /// Results of the checks for sources of timing noise, made before the run.
-    #[serde(default)]
-    pub findings: Vec<MachineFinding>,
-}
-
-/// One check for a source of timing noise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MachineFinding {
-    /// Name of the check.
-    pub check: String,
-    /// Result of the check; `null` if the operating system does not report it.
-    pub value: Option<String>,
-    /// Advice to fix the problem; `null` if there is no problem.
-    pub advice: Option<String>,
 }
 
 /// Overhead of the harness per operation, measured before the run with a store that does nothing.

@@ -28,8 +28,7 @@ pub(super) fn begin(
     out: &Path,
 ) -> Manifest {
     let trials = &experiment.trials;
-    let mut machine = environment::machine_info(out);
-    machine.findings = doctor::examine(&machine, out);
+    let machine = examined_machine(out);
     let started = environment::now();
     let config_hash = experiment.config_hash();
     let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
@@ -93,6 +92,12 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
     describe(&mut manifest, experiment);
     manifest
+}
+
+/// This machine with the findings of `lsmbench doctor`.
+pub(super) fn examined_machine(out: &Path) -> MachineInfo {
+    let machine = environment::machine_info(out);
+    MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
 /// Writes the entries that may change when a run is resumed, such as the number of trials and the charts.

@@ -45,6 +45,12 @@ impl Change {
         Some(Self { ratio, interval, scale })
     }
 
+    /// The change of a ratio without an interval.
+    pub(crate) fn of_ratio(ratio: f64) -> Self {
+        let is_large = ratio.is_finite() && ratio > 0.0 && ratio.ln().abs() >= LARGE.ln();
+        Self { ratio, interval: None, scale: if is_large { Scale::Factor } else { Scale::Percent } }
+    }
+
     /// Whether the candidate has the larger number.
     pub(crate) fn is_up(&self) -> bool {
         self.ratio > 1.0

@@ -34,8 +34,11 @@ pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
-pub use judge::{Gated, NO_QUICK_VERDICT, Verdicts, first_table, judged_phase, noisy_baselines, sentences};
+pub use judge::{
+    Gated, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase, noisy_baselines,
+    sentences,
+};
 pub use row_sentences::row_sentences;
 pub use runner::Runner;
 pub use trial_rows::TrialRows;
-pub use words::and_more;
+pub use words::{and_more, wrapped};

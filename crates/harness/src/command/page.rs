@@ -4,11 +4,16 @@ use types::Outcome;
 
 use super::plot::found;
 use crate::cli::PageArguments;
+use crate::live::Live;
 use crate::output::print;
 
-/// Writes the page of results folders, and prints its path.
+/// Writes the page of results folders and prints its path, or serves it.
 pub(crate) fn page(arguments: &PageArguments) -> Outcome<()> {
-    let PageArguments { results, out } = arguments;
+    let PageArguments { results, out, live } = arguments;
+    if let Some(port) = live {
+        Live::bind(found(results)?, *port)?.serve();
+        return Ok(());
+    }
     page::Page::of(&found(results)?)?.write(out)?;
     print(&format!("{}\n", out.display()))
 }

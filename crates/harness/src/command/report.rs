@@ -193,6 +193,7 @@ pub(super) fn missing_run(
         out: results.to_owned(),
         plots: results.join("charts"),
         has_page: false,
+        part: None,
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         verbose: false,

@@ -32,9 +32,11 @@ impl<'a> Group<'a> {
 /// The positions of the configurations that run twice in every round to measure the noise. These configurations are the
 /// baselines of all comparisons, if time is measured and a group has more than one configuration.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
-    if !experiment.measures_noise {
-        return Vec::new();
-    }
+    if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
+}
+
+/// The places of the cells that others are compared with.
+pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
     let numbers: BTreeSet<u64> =
         compared.filter_map(|group| group.baseline(experiment)).map(|cell| cell.number).collect();

@@ -6,6 +6,7 @@ mod few;
 mod gated;
 mod group;
 mod judged;
+mod machines;
 mod notes;
 mod price;
 mod record;
@@ -25,8 +26,9 @@ use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
 pub use gated::Gated;
-pub use group::noisy_baselines;
+pub use group::{baselines, noisy_baselines};
 pub use judged::judged_phase;
+pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
 
 /// The maximum number of lines of all tables of a component experiment. With more lines, only the last table is shown.

@@ -29,7 +29,7 @@ use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, measurable, paths, reading, wording};
+use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
 
 /// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -110,6 +110,8 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
+        side_by_side::check(&trials, &task, cells.len())
+            .map_err(|message| self.table_problem("trials", "plan", message))?;
         self.check_memory(&sweep, &cells)?;
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {

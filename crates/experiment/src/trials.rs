@@ -2,7 +2,7 @@
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
-use results::RunMode;
+use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,9 @@ pub struct Trials {
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
+    /// How the trials of a round share the machine, in a timed run of a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Interleaving>,
     /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
     /// than 1. Without it, all trials run.
     pub precision: Option<f64>,
@@ -55,6 +58,7 @@ impl Default for Trials {
             sampling: 1,
             check: 16,
             noise: true,
+            plan: None,
             precision: None,
             fixture: None,
             memory_limit: None,
@@ -88,7 +92,7 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 12] = [
+    pub(super) const KEYS: [&str; 13] = [
         "count",
         "seed",
         "seeds",
@@ -96,6 +100,7 @@ impl Trials {
         "sampling",
         "check",
         "noise",
+        "plan",
         "precision",
         "fixture",
         "memory_limit",
@@ -155,6 +160,11 @@ impl Trials {
         Ok(())
     }
 
+    /// How the trials of a round share the machine.
+    pub fn interleaving(&self) -> Interleaving {
+        self.plan.unwrap_or_default()
+    }
+
     /// The seed of a trial.
     pub fn seed_of(&self, trial: u64) -> u64 {
         self.seed + trial % self.seeds
@@ -165,9 +175,11 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Whether baselines run twice in every round. Counters have no noise, and too few rounds do not show it.
+    /// Whether baselines run twice in every round. Counters have no noise, too few rounds do not show it, and a duet has no core
+    /// for it.
     pub fn measures_noise(&self) -> bool {
-        self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
+        let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
+        self.noise && is_enough && self.plan != Some(Interleaving::Duet)
     }
 
     /// The sampling interval of answers: one in `n` answers is kept, and all of them where no time is measured.

@@ -88,6 +88,9 @@ pub struct Manifest {
     /// The seal of `levels.csv`.
     #[serde(default)]
     pub levels: Option<Seal>,
+    /// The seal of `slices.csv`, if trials ran side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Seal>,
     /// The fixtures from which trials started, for phases without rows.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
@@ -375,6 +378,7 @@ impl Manifest {
             (&self.timeline, folder.timeline()),
             (&self.noise, folder.noise()),
             (&self.levels, folder.levels()),
+            (&self.slices, folder.slices()),
         ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }

@@ -36,7 +36,7 @@ pub struct RowGroup<'a> {
 }
 
 impl Table {
-    /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
+    /// Reads `runs.csv`, `timeline.csv`, `levels.csv` or `slices.csv`.
     ///
     /// # Errors
     /// A file that cannot be read or has no complete header; a row with too many or too few cells, or with a cell of

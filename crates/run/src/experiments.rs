@@ -1,5 +1,7 @@
 //! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
+mod side_by_side;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -10,7 +12,7 @@ use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use page::Page;
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
@@ -101,6 +103,7 @@ struct Run<'a> {
     schema: Schema,
     timeline_schema: Schema,
     levels_schema: Schema,
+    slices_schema: Schema,
     /// The estimated cost of a trial, per configuration.
     estimates: Vec<Estimate>,
 }
@@ -111,6 +114,8 @@ struct Books {
     runs: RowWriter,
     timeline: RowWriter,
     levels: RowWriter,
+    /// The rows of slices, if trials run side by side.
+    slices: Option<RowWriter>,
     /// The rows of baselines that run twice.
     noise: RowWriter,
     /// The stores that trials start from.
@@ -138,6 +143,7 @@ impl Books {
         self.manifest.timeline = Some(self.timeline.seal()?);
         self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
+        self.manifest.slices = self.slices.as_mut().map(RowWriter::seal).transpose()?;
         Ok(self.manifest.write(path)?)
     }
 
@@ -187,6 +193,7 @@ impl<'a> Run<'a> {
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
             levels_schema: Schema::levels(&swept)?,
+            slices_schema: Schema::slices(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -207,6 +214,7 @@ impl<'a> Run<'a> {
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
         check_table(&folder.levels(), &self.levels_schema)?;
+        check_table(&folder.slices(), &self.slices_schema)?;
         earlier.check_rows(folder)?;
         self.check_baselines()
     }
@@ -315,8 +323,13 @@ impl<'a> Run<'a> {
 
     fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
-        let finished = self.finished(&folder.runs())?;
-        let finished_noise = self.finished(&folder.noise())?;
+        let is_side_by_side = self.experiment.trials.interleaving() != Interleaving::Rounds;
+        let mut finished = self.finished(&folder.runs())?;
+        let mut finished_noise = self.finished(&folder.noise())?;
+        if is_side_by_side {
+            let twice = noisy_baselines(&self.facts).len();
+            self.keep_whole_rounds(&mut finished, &mut finished_noise, twice);
+        }
         let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
                 true => Ok(RowWriter::resume(path, schema, finished)?.0),
@@ -327,13 +340,18 @@ impl<'a> Run<'a> {
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
         let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
+        let slices =
+            is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
         create_folder(&folder.histograms())?;
         let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
-        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
+        Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
     }
 
     /// Runs the remaining trials.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            return self.run_rounds_side_by_side(books);
+        }
         let Experiment { name, cells, task, .. } = self.experiment;
         let turns = self.turns(books);
         let extent = Extent {
@@ -469,6 +487,7 @@ impl<'a> Run<'a> {
             memory_limit: trials.memory_limit.map(|limit| limit.0),
             warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
             fixture: None,
+            turns: None,
         }
     }
 

@@ -12,8 +12,12 @@ use workload::{
     TargetError, Work,
 };
 
+use self::slices::SharedSlice;
 use super::timeline::{Interval, Share, Timeline};
+use super::turn::Turns;
 use super::warm_up::Gate;
+
+mod slices;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
 const SPIN_NS: u64 = 100_000;
@@ -112,6 +116,9 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
+    /// The turns of the process, and the slice that it is in. `None` if it runs by itself.
+    turns: Option<&'a Turns>,
+    slice: SharedSlice,
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
@@ -137,6 +144,8 @@ impl<'a> Shared<'a> {
             drive,
             timeline: Timeline::new(threads, drive.interval_ns),
             gate: None,
+            turns: None,
+            slice: SharedSlice::default(),
             phase,
             done,
             failed: AtomicBool::new(false),
@@ -151,16 +160,16 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on `target`, after the warm-up of the gate.
+    /// Runs a phase of streams on `target`, after the warm-up of the gate, and in slices where the process takes turns.
     pub(super) fn streams(
         self,
         target: &dyn Target,
         (phase, from): (&Arc<PhasePlan>, Extent),
         clock: &Clock,
         done: &AtomicU64,
-        gate: Option<&dyn Gate>,
+        (gate, turns): (Option<&dyn Gate>, Option<&Turns>),
     ) -> Result<Driven, TargetError> {
-        let shared = Shared { gate, ..Shared::new(self, target, phase, clock, done) };
+        let shared = Shared { gate, turns, ..Shared::new(self, target, phase, clock, done) };
         let streams = phase.performed_streams(from);
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
@@ -212,6 +221,13 @@ struct ThreadOutcome {
     end: Stamp,
 }
 
+impl ThreadOutcome {
+    /// The same work, `ns` nanoseconds earlier.
+    fn earlier(self, clock: &Clock, ns: u64) -> Self {
+        Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
+    }
+}
+
 impl Shared<'_> {
     fn combine(self, outcomes: Vec<ThreadOutcome>) -> Driven {
         let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
@@ -237,10 +253,15 @@ impl Shared<'_> {
         let mut batch = Batch::default();
         let mut left = u64::MAX;
         if let Some(gate) = self.gate {
+            self.lead(Turns::begin_call);
             let warmed = self.warm_up(gate, &mut worker, &mut stream);
+            self.lead(|turns| turns.end_call(self.clock));
             self.pass(gate);
             warmed?;
             left = self.phase.operations_of(stream.thread()).unwrap_or(u64::MAX);
+        }
+        if let Some(turns) = self.turns {
+            return self.slices(turns, worker, stream, left);
         }
         // The first batch is generated before the clock runs.
         let mut filled = fill(&mut stream, &mut batch, &mut left);
@@ -281,6 +302,16 @@ impl Shared<'_> {
         }
         worker.forget();
         Ok(())
+    }
+
+    /// Lets one of the threads do something about the turns of the process, when all have come here. Does nothing in a process
+    /// that takes no turns.
+    fn lead(&self, act: impl FnOnce(&Turns)) {
+        let Some(turns) = self.turns else { return };
+        if self.barrier.wait().is_leader() {
+            act(turns);
+        }
+        self.barrier.wait();
     }
 
     /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
@@ -340,6 +371,13 @@ impl<'a> Worker<'a> {
             deadline: None,
             due_ns: None,
         }
+    }
+
+    /// Begins a slice, before which the process waited for its turn.
+    fn resume(&mut self, waited_ns: u64) {
+        let clock = self.shared.clock;
+        self.start = clock.after(self.start, waited_ns);
+        self.interval_ends = clock.after(self.interval_ends, waited_ns);
     }
 
     fn begin(&mut self) {
@@ -475,10 +513,19 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn finish(mut self) -> ThreadOutcome {
+    /// Notes the end of the last operation, unless each operation is timed.
+    fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
+    }
+
+    fn finish(mut self) -> ThreadOutcome {
+        self.end_slice();
+        self.into_outcome()
+    }
+
+    fn into_outcome(mut self) -> ThreadOutcome {
         self.merge_interval(None);
         ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
     }

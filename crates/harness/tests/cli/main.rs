@@ -33,6 +33,7 @@ mod resume;
 mod seeds;
 mod serve;
 mod shell;
+mod slices;
 mod steps;
 mod subjects;
 mod sweeps;

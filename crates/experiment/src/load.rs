@@ -27,7 +27,7 @@ use super::presentation::read_charts;
 use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::trials::Trials;
+use super::trials::{MOST_TRIALS, Trials};
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
 
@@ -284,6 +284,11 @@ impl<'a> Loader<'a> {
         let modes = task.component().map(|component| component.subject().modes());
         if let (Some([only]), false) = (modes, in_file || self.sets.setter("trials.mode").is_some()) {
             trials.mode = *only;
+        }
+        let table = self.file.table.get("trials");
+        let is_counted = table.is_some_and(|table| table.get("count").is_some());
+        if trials.budget.is_some() && !is_counted && self.sets.setter("trials.count").is_none() {
+            trials.count = MOST_TRIALS;
         }
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);

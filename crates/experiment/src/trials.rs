@@ -33,6 +33,11 @@ pub struct Trials {
     /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
     /// than 1. Without it, all trials run.
     pub precision: Option<f64>,
+    /// Time for the trials of a run, such as `"2min"`. It ends earlier when every verdict is decided, or when the rest of
+    /// the time would hardly decide one. A configuration whose verdict is decided stops earlier than the others. Without
+    /// `count`, as many trials run as fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Time>,
     /// Last phase of the fixture: the store after this phase is built once, and every trial starts from a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
@@ -60,6 +65,7 @@ impl Default for Trials {
             noise: true,
             plan: None,
             precision: None,
+            budget: None,
             fixture: None,
             memory_limit: None,
             warm_memory: None,
@@ -75,7 +81,7 @@ fn is_one(count: &u64) -> bool {
 }
 
 /// The largest number of trials of a configuration.
-const MOST_TRIALS: u64 = 1000;
+pub(super) const MOST_TRIALS: u64 = 1000;
 
 /// The largest integer in TOML, because the resolved experiment contains the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
@@ -92,7 +98,7 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 13] = [
+    pub(super) const KEYS: [&str; 14] = [
         "count",
         "seed",
         "seeds",
@@ -102,6 +108,7 @@ impl Trials {
         "noise",
         "plan",
         "precision",
+        "budget",
         "fixture",
         "memory_limit",
         "warm_memory",
@@ -132,6 +139,17 @@ impl Trials {
         if precision.is_some_and(|precision| !(precision > 0.0 && precision < 1.0)) {
             let message = "expected the relative half-width of an interval, more than 0 and less than 1";
             return Err(("precision", message.to_owned()));
+        }
+        if self.budget.is_some_and(|budget| budget.0 == 0) {
+            return Err(("budget", "0 is too short; give a time such as \"2min\"".to_owned()));
+        }
+        if self.budget.is_some() && precision.is_some() {
+            let message = "both trials.budget and trials.precision end a run; remove one of the two";
+            return Err(("budget", message.to_owned()));
+        }
+        if self.budget.is_some() && self.mode == RunMode::Counted {
+            let message = "counted mode repeats no measurement, so it needs no budget; remove it";
+            return Err(("budget", message.to_owned()));
         }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
             let message = "a trial process needs memory to start; the minimum is 16MiB";

@@ -42,7 +42,7 @@ pub use interleaving::Interleaving;
 pub use latency::LatencyLog;
 pub use manifest::{
     BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
+    Look, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
     UNEQUAL,
 };
 pub use measurements::Measurements;

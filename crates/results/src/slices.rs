@@ -18,6 +18,6 @@ columns! {
     SLICE_NS = "slice_ns", "time of the slice", Nanoseconds, Integer, Lower, false;
     /// CPU time of all threads of the process in the slice.
     SLICE_CPU_NS = "slice_cpu_ns", "CPU time of the slice", Nanoseconds, Integer, Lower, false;
-    /// Time in which threads of the process were ready to run and had no CPU, because other threads had it.
+    /// Time in which the threads that issue operations were ready to run and had no CPU, summed over them.
     SLICE_WAITED_NS = "slice_waited_ns", "run-queue wait of the slice", Nanoseconds, Integer, Lower, false;
 }

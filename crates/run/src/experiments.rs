@@ -1,6 +1,7 @@
 //! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
 mod side_by_side;
+mod stopping;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,13 +13,16 @@ use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
 use page::Page;
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row, RowWriter, RunMode,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Look, Manifest, Measurements, Row, RowWriter, RunMode,
     Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
-use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
+use verdict::{
+    Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines, slices_note, wrapped,
+};
 
+use self::stopping::Stopping;
 use super::child::run_trial;
 use super::closed_rounds::late_baseline;
 use super::console::Console;
@@ -210,6 +214,12 @@ impl<'a> Run<'a> {
             )));
         }
         let folder = self.home.folder();
+        if self.experiment.trials.budget.is_some() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed, because its budget of time has passed in part; run it without --resume",
+                folder.root().display()
+            )));
+        }
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
@@ -273,7 +283,7 @@ impl<'a> Run<'a> {
         let mut manifest = books.manifest;
         manifest.ended = Some(environment::now());
         manifest.machine.load_average_end = environment::load_average();
-        let verdicts = self.verdicts()?;
+        let verdicts = self.verdicts(&manifest.looks)?;
         manifest.conclusions = verdicts.sentences();
         manifest.write(&self.home.folder().manifest())?;
         self.conclude(&manifest, &verdicts)
@@ -361,14 +371,14 @@ impl<'a> Run<'a> {
         };
         let mut progress = Progress::new(name, extent, self.options.verbose, self.options.console.line);
         let (mut round, mut failed) = (None, BTreeSet::new());
+        let mut stopping = Stopping::new(&self.experiment.trials);
         for (place, turn) in turns.iter().enumerate() {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
-            if failed.contains(&turn.cell) {
-                continue;
-            }
-            if round.replace(trial) != Some(trial) && self.is_precise(trial)? {
-                progress.print(&format!("  stopped after {trial} rounds: trials.precision is reached"));
+            if round.replace(trial) != Some(trial) && self.has_ended(trial, &mut stopping, books, &progress)? {
                 break;
+            }
+            if failed.contains(&turn.cell) || stopping.has_stopped(turn.cell) {
+                continue;
             }
             let kept = |problem| {
                 let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
@@ -405,6 +415,9 @@ impl<'a> Run<'a> {
                 progress.print(&format!("  warning: {mark}"));
             }
             progress.end(is_last_of_round(&turns[place..], &failed));
+            if place + 1 == turns.len() {
+                self.has_ended(trial + 1, &mut stopping, books, &progress)?;
+            }
         }
         Ok(Ending::Done)
     }
@@ -428,16 +441,35 @@ impl<'a> Run<'a> {
         turns.filter(|turn| !is_done(turn)).collect()
     }
 
+    /// Whether the run ends before this round, because its verdicts are precise or decided, or its budget is used up. Prints the
+    /// reason.
+    fn has_ended(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<bool> {
+        let reason = match self.is_precise(rounds)? {
+            true => Some("trials.precision is reached".to_owned()),
+            false => stopping.look(self, books, rounds, |text| progress.print(text))?,
+        };
+        if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
+            progress.print(&format!("  stopped after {rounds} rounds: {reason}"));
+        }
+        Ok(reason.is_some())
+    }
+
     /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
-        Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
+        Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// The verdicts of the rows so far.
-    fn verdicts(&self) -> Outcome<Verdicts<'_>> {
+    /// The verdicts of the rows so far, with the looks at earlier ones.
+    fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'_>> {
         let folder = self.home.folder();
-        Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
+        Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?, looks)
     }
 
     /// The fixture of the trials of a configuration, which is recorded in the manifest.
@@ -569,7 +601,12 @@ impl<'a> Run<'a> {
             charts.push(path);
         }
         let Experiment { name, question, .. } = self.experiment;
-        let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
+        let mut text = format!("\n{name}: {question}\n{}", verdicts.text(manifest.quick));
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            let note = slices_note(&self.facts, &Table::read(&folder.slices())?);
+            text.extend(note.map(|note| wrapped("  ", "    ", &note)));
+        }
+        text.push('\n');
         let rule = self.experiment.gate.as_ref();
         let gated = rule.map(|rule| verdicts.gated(rule));
         text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));

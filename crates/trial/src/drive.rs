@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use measure::allocation::allocations;
-use measure::{Clock, Histogram, Stamp};
+use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
     AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Stream, Target,
@@ -53,6 +53,8 @@ pub(super) struct Driven {
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
+    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds, if known.
+    pub(super) run_queue_ns: Option<u64>,
 }
 
 /// The totals of the operations of one kind.
@@ -219,6 +221,7 @@ struct ThreadOutcome {
     record: AnswerDigests,
     start: Stamp,
     end: Stamp,
+    run_queue_ns: Option<u64>,
 }
 
 impl ThreadOutcome {
@@ -234,7 +237,9 @@ impl Shared<'_> {
         let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         let mut records = Vec::new();
+        let mut run_queue_ns = Some(0);
         for outcome in outcomes {
+            run_queue_ns = run_queue_ns.zip(outcome.run_queue_ns).map(|(sum, ns)| sum + ns);
             for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
                 kind.iter().for_each(|kind| total.add(kind));
             }
@@ -244,7 +249,8 @@ impl Shared<'_> {
         let operations = named.filter(|(_, total)| total.operations > 0).collect();
         let is_timed = self.drive.mode == RunMode::Timed;
         let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { operations, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
+        let intervals = self.timeline.into_intervals();
+        Driven { operations, records, start, elapsed_ns, intervals, run_queue_ns }
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.
@@ -348,6 +354,9 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
+    /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
+    run_queue_at_start_ns: Option<u64>,
+    run_queue_ns: Option<u64>,
     /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
     due_ns: Option<u64>,
 }
@@ -369,6 +378,8 @@ impl<'a> Worker<'a> {
             until_timed: 0,
             issued: 0,
             deadline: None,
+            run_queue_at_start_ns: None,
+            run_queue_ns: Some(0),
             due_ns: None,
         }
     }
@@ -376,12 +387,14 @@ impl<'a> Worker<'a> {
     /// Begins a slice, before which the process waited for its turn.
     fn resume(&mut self, waited_ns: u64) {
         let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
         self.start = clock.after(self.start, waited_ns);
         self.interval_ends = clock.after(self.interval_ends, waited_ns);
     }
 
     fn begin(&mut self) {
         let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
         self.start = clock.now();
         self.end = self.start;
         self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
@@ -392,6 +405,7 @@ impl<'a> Worker<'a> {
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
+        self.run_queue_ns = Some(0);
     }
 
     /// Runs the operations of a batch; returns `false` when the time is up.
@@ -520,14 +534,24 @@ impl<'a> Worker<'a> {
         }
     }
 
+    /// Adds up the wait for a CPU until now, and returns that since the start of the slice or phase, in nanoseconds.
+    fn leave_cpu(&mut self) -> u64 {
+        let now = probe::thread_run_queue_wait_ns();
+        let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));
+        self.run_queue_ns = self.run_queue_ns.zip(waited).map(|(sum, waited)| sum + waited);
+        waited.unwrap_or(0)
+    }
+
     fn finish(mut self) -> ThreadOutcome {
         self.end_slice();
+        self.leave_cpu();
         self.into_outcome()
     }
 
     fn into_outcome(mut self) -> ThreadOutcome {
         self.merge_interval(None);
-        ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
+        let Self { kinds, record, start, end, run_queue_ns, .. } = self;
+        ThreadOutcome { kinds, record, start, end, run_queue_ns }
     }
 }
 

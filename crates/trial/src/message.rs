@@ -93,7 +93,7 @@ pub struct Slice {
     pub ns: u64,
     /// The CPU time of all threads of the process in the slice, in nanoseconds.
     pub cpu_ns: u64,
-    /// The time in which threads of the process were ready to run and had no CPU, in nanoseconds.
+    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds.
     pub waited_ns: u64,
     /// Whether it is the last slice of the phase.
     pub is_last: bool,

@@ -10,7 +10,7 @@ use std::sync::mpsc::Receiver;
 use measure::{Clock, Stamp, probe};
 use parking_lot::Mutex;
 
-use super::message::{Message, Slice, Turn, Yielded};
+use super::message::{Message, Turn, Yielded};
 
 /// The time in which this process waited for its turns, in nanoseconds. Always 0 in a process that takes no turns.
 static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
@@ -42,25 +42,18 @@ struct Orders {
 pub(super) struct Used {
     at: Stamp,
     cpu_ns: u64,
-    waited_ns: u64,
 }
 
 impl Used {
     /// The use until now.
     fn read(clock: &Clock) -> Self {
-        let (waited_ns, cpu_ns) = (probe::run_queue_wait_ns().unwrap_or(0), probe::cpu_ns());
-        Self { waited_ns, cpu_ns, at: clock.now() }
+        let cpu_ns = probe::cpu_ns();
+        Self { cpu_ns, at: clock.now() }
     }
 
-    /// The slice of `operations` operations that began at `self`, ended at `end`, and is read now.
-    pub(super) fn slice(&self, clock: &Clock, end: Stamp, operations: u64, is_last: bool) -> Slice {
-        Slice {
-            operations,
-            ns: clock.ns_between(self.at, end),
-            cpu_ns: probe::cpu_ns().saturating_sub(self.cpu_ns),
-            waited_ns: probe::run_queue_wait_ns().unwrap_or(0).saturating_sub(self.waited_ns),
-            is_last,
-        }
+    /// The time and the CPU time of a slice that began at `self`, ended at `end`, and is read now, in nanoseconds.
+    pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
+        (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
     }
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// A text in lines of at most [`WIDTH`] columns: the first one begins with `first`, each other one with `rest`.
-pub(crate) fn wrapped(first: &str, rest: &str, text: &str) -> String {
+pub fn wrapped(first: &str, rest: &str, text: &str) -> String {
     let (mut lines, mut line, mut is_empty) = (String::new(), first.to_owned(), true);
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {

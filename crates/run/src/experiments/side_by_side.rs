@@ -7,6 +7,7 @@ use results::{Group, Interleaving, Measurements, columns as c, slices as s};
 use trial::{TrialReport, TrialSpec, TurnSpec};
 use types::{Outcome, Problem};
 
+use super::stopping::Stopping;
 use super::{Books, Ending, Run, Turn};
 use crate::fixture::Found;
 use crate::group::{GroupReport, SliceLengths, SliceOf, run_group};
@@ -34,14 +35,14 @@ impl Run<'_> {
         let mut progress =
             Progress::new(&self.experiment.name, extent, self.options.verbose, self.options.console.line);
         let (mut lengths, mut failed) = (SliceLengths::default(), BTreeSet::new());
+        let mut stopping = Stopping::new(&self.experiment.trials);
         for turns in rounds {
             let trial = turns[0].group.trial;
-            if self.is_precise(trial)? {
-                progress.print(&format!("  stopped after {trial} rounds: trials.precision is reached"));
+            if self.has_ended(trial, &mut stopping, books, &progress)? {
                 break;
             }
-            let turns: Vec<Turn> =
-                turns.iter().copied().filter(|turn| !failed.contains(&turn.cell)).collect();
+            let runs = |turn: &Turn| !failed.contains(&turn.cell) && !stopping.has_stopped(turn.cell);
+            let turns: Vec<Turn> = turns.iter().copied().filter(runs).collect();
             let Some(round) = self.prepare_round(&turns, books)? else { return Ok(Ending::Interrupted) };
             let names = self.experiment.task.phases().into_iter();
             let phases = names.zip(self.phase_seconds(&turns)).collect();
@@ -52,6 +53,9 @@ impl Run<'_> {
             let Some(report) = report else { return Ok(Ending::Interrupted) };
             self.store_round(&round, report, books, (&mut progress, &mut failed))?;
             progress.end(true);
+            if trial + 1 == self.experiment.trials.count {
+                self.has_ended(trial + 1, &mut stopping, books, &progress)?;
+            }
         }
         Ok(Ending::Done)
     }

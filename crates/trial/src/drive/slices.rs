@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use workload::{Batch, Stream, TargetError};
 
 use super::{Shared, ThreadOutcome, Worker, fill};
-use crate::message::Yielded;
+use crate::message::{Slice, Yielded};
 use crate::turn::{self, Begun, Turns, Used};
 
 /// The slice that the threads of a phase are in.
@@ -19,6 +19,8 @@ pub(super) struct SharedSlice {
     waited_ns: AtomicU64,
     /// The number of finished operations of the slice.
     done: AtomicU64,
+    /// The time in which threads were ready to run in the slice and had no CPU, in nanoseconds.
+    run_queue_ns: AtomicU64,
     /// Whether some thread has operations after the slice.
     has_more: AtomicBool,
     /// Whether the slices of the phase are over.
@@ -66,6 +68,7 @@ impl Shared<'_> {
                 filled = fill_some(&mut stream, &mut batch, &mut left, most);
             }
             worker.end_slice();
+            self.slice.run_queue_ns.fetch_add(worker.leave_cpu(), Ordering::AcqRel);
             if filled > 0 {
                 self.slice.has_more.store(true, Ordering::Release);
             }
@@ -87,13 +90,17 @@ impl Shared<'_> {
             let slice = &self.slice;
             let is_last = !slice.has_more.swap(false, Ordering::AcqRel) || self.failed.load(Ordering::Acquire);
             let operations = slice.done.swap(0, Ordering::AcqRel);
+            let waited_ns = slice.run_queue_ns.swap(0, Ordering::AcqRel);
             let mut used = slice.used.lock();
             let begun = turns.next(self.clock, |end| match &*used {
                 None => {
                     let phase = self.phase.phase().name.clone();
                     Yielded::Ready { phase, operations: self.phase.operations() }
                 }
-                Some(used) => Yielded::Ran(used.slice(self.clock, end, operations, is_last)),
+                Some(used) => {
+                    let (ns, cpu_ns) = used.since(self.clock, end);
+                    Yielded::Ran(Slice { operations, ns, cpu_ns, waited_ns, is_last })
+                }
             });
             let Begun { operations, waited_ns, used: now } = begun;
             slice.is_over.store(used.is_some() && is_last, Ordering::Release);

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
-use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use page::Page;
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
@@ -22,7 +22,7 @@ use verdict::{
     Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines, slices_note, wrapped,
 };
 
-use self::stopping::Stopping;
+use self::stopping::{Next, Stopping};
 use super::child::run_trial;
 use super::closed_rounds::late_baseline;
 use super::console::Console;
@@ -368,6 +368,7 @@ impl<'a> Run<'a> {
             rounds: self.experiment.trials.count,
             trials: turns.len(),
             seconds: turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum(),
+            budget: self.experiment.trials.budget.map(|budget| budget.0 as f64 / 1e9),
         };
         let mut progress = Progress::new(name, extent, self.options.verbose, self.options.console.line);
         let (mut round, mut failed) = (None, BTreeSet::new());
@@ -377,7 +378,7 @@ impl<'a> Run<'a> {
             if round.replace(trial) != Some(trial) && self.has_ended(trial, &mut stopping, books, &progress)? {
                 break;
             }
-            if failed.contains(&turn.cell) || stopping.has_stopped(turn.cell) {
+            if failed.contains(&turn.cell) || stopping.has_stopped(turn.group.cell) {
                 continue;
             }
             let kept = |problem| {
@@ -452,12 +453,36 @@ impl<'a> Run<'a> {
     ) -> Outcome<bool> {
         let reason = match self.is_precise(rounds)? {
             true => Some("trials.precision is reached".to_owned()),
-            false => stopping.look(self, books, rounds, |text| progress.print(text))?,
+            false => self.look(rounds, stopping, books, progress)?,
         };
         if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
             progress.print(&format!("  stopped after {rounds} rounds: {reason}"));
         }
         Ok(reason.is_some())
+    }
+
+    /// Looks at the verdicts if it is time to. Decided configurations stop. Returns the reason why the run ends.
+    fn look(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<Option<String>> {
+        let more_rounds = match stopping.next(rounds) {
+            Next::GoOn => return Ok(None),
+            Next::End(reason) => return Ok(Some(reason)),
+            Next::Look { more_rounds } => more_rounds,
+        };
+        books.manifest.looks.clone_from(&stopping.looks);
+        let outlooks = self.verdicts(&stopping.looks)?.outlooks(more_rounds);
+        let (decided, reason) = stopping.judge(&outlooks, more_rounds);
+        for cell in self.experiment.cells.iter().filter(|cell| decided.contains(&cell.number)) {
+            if let Some(Outlook::Decided(verdict)) = outlooks.get(&cell.number) {
+                progress.print(&format!("  {} is decided after {rounds} rounds: {verdict}", cell.label));
+            }
+        }
+        Ok(reason)
     }
 
     /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod budget;
 mod conditions;
 mod counted;
 mod documents;

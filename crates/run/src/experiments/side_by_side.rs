@@ -31,6 +31,7 @@ impl Run<'_> {
             rounds: self.experiment.trials.count,
             trials: rounds.len(),
             seconds: rounds.iter().flat_map(|turns| self.phase_seconds(turns)).sum(),
+            budget: self.experiment.trials.budget.map(|budget| budget.0 as f64 / 1e9),
         };
         let mut progress =
             Progress::new(&self.experiment.name, extent, self.options.verbose, self.options.console.line);
@@ -41,7 +42,7 @@ impl Run<'_> {
             if self.has_ended(trial, &mut stopping, books, &progress)? {
                 break;
             }
-            let runs = |turn: &Turn| !failed.contains(&turn.cell) && !stopping.has_stopped(turn.cell);
+            let runs = |turn: &Turn| !failed.contains(&turn.cell) && !stopping.has_stopped(turn.group.cell);
             let turns: Vec<Turn> = turns.iter().copied().filter(runs).collect();
             let Some(round) = self.prepare_round(&turns, books)? else { return Ok(Ending::Interrupted) };
             let names = self.experiment.task.phases().into_iter();

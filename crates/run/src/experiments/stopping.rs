@@ -1,15 +1,12 @@
 //! The budget of a run: when it looks at its verdicts, when it ends, and which configurations stop before the others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use experiment::Trials;
 use measure::{FEWEST_BLOCKS, Outlook, Spending, is_look};
 use results::Look;
-use types::Outcome;
 use verdict::LOOKS_ALPHA;
-
-use super::{Books, Run};
 
 /// The state of a run with a budget.
 pub(super) struct Stopping {
@@ -19,8 +16,20 @@ pub(super) struct Stopping {
     most_rounds: u64,
     started: Instant,
     spending: Spending,
-    /// The indices of configurations whose verdicts are decided.
-    stopped: BTreeSet<usize>,
+    /// The looks so far, in order.
+    pub(super) looks: Vec<Look>,
+    /// The numbers of configurations whose verdicts are decided.
+    stopped: BTreeSet<u64>,
+}
+
+/// The next step of a run with a budget.
+pub(super) enum Next {
+    /// The next round.
+    GoOn,
+    /// A look at the verdicts. So many more rounds fit into the budget.
+    Look { more_rounds: usize },
+    /// The end, for this reason.
+    End(String),
 }
 
 impl Stopping {
@@ -31,58 +40,76 @@ impl Stopping {
             most_rounds: trials.count,
             started: Instant::now(),
             spending: Spending::new(LOOKS_ALPHA),
+            looks: Vec::new(),
             stopped: BTreeSet::new(),
         }
     }
 
-    /// Whether the verdicts of a configuration are decided, so that it runs no more.
-    pub(super) fn has_stopped(&self, cell: usize) -> bool {
+    /// Whether the verdicts of the configuration with this number are decided, so that it runs no more.
+    pub(super) fn has_stopped(&self, cell: u64) -> bool {
         self.stopped.contains(&cell)
     }
 
-    /// Looks at the verdicts after so many rounds, if it is time to. Decided configurations stop. Returns the reason why the run
-    /// ends; `None` if it goes on. `print` prints a line.
-    pub(super) fn look(
-        &mut self,
-        run: &Run<'_>,
-        books: &mut Books,
-        rounds: u64,
-        print: impl Fn(&str),
-    ) -> Outcome<Option<String>> {
-        let Some(budget) = self.budget else { return Ok(None) };
-        if rounds == 0 {
-            return Ok(None);
-        }
+    /// The next step after so many rounds.
+    pub(super) fn next(&mut self, rounds: u64) -> Next {
+        let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
         let seconds = self.started.elapsed().as_secs_f64();
         let more = ((budget - seconds) * rounds as f64 / seconds).max(0.0);
         let more_rounds = (more as u64).min(self.most_rounds.saturating_sub(rounds));
         let is_last = more_rounds == 0;
         if rounds < FEWEST_BLOCKS as u64 {
-            let reason = format!("trials.budget allows {rounds} rounds; a verdict needs {FEWEST_BLOCKS}");
-            return Ok(is_last.then_some(reason));
+            let reason = format!("trials.budget is over, and a verdict needs {FEWEST_BLOCKS} rounds");
+            return if is_last { Next::End(reason) } else { Next::GoOn };
         }
         if !is_look(rounds as usize) && !is_last {
-            return Ok(None);
+            return Next::GoOn;
         }
         let level = self.spending.look(if is_last { 1.0 } else { seconds / budget });
-        books.manifest.looks.push(Look { rounds, seconds, level });
-        let verdicts = run.verdicts(&books.manifest.looks)?;
-        let outlooks = verdicts.outlooks(more_rounds as usize);
-        for (place, cell) in run.experiment.cells.iter().enumerate() {
-            if let Some(Outlook::Decided(verdict)) = outlooks.get(&cell.number)
-                && !is_last
-                && self.stopped.insert(place)
-            {
-                print(&format!("  {} is decided after {rounds} rounds: {verdict}", cell.label));
-            }
-        }
+        self.looks.push(Look { rounds, seconds, level });
+        Next::Look { more_rounds: more_rounds as usize }
+    }
+
+    /// Stops the decided configurations, given the prospect of each one by its number. Returns those that stop now, and the
+    /// reason why the run ends; `None` if it goes on.
+    pub(super) fn judge(
+        &mut self,
+        outlooks: &BTreeMap<u64, Outlook>,
+        more_rounds: usize,
+    ) -> (Vec<u64>, Option<String>) {
+        let is_decided = |outlook: &Outlook| matches!(outlook, Outlook::Decided(_));
+        let decided = outlooks.iter().filter(|(_, outlook)| is_decided(outlook)).map(|(cell, _)| *cell);
+        let new: Vec<u64> = decided.filter(|cell| self.stopped.insert(*cell)).collect();
         let is_open = outlooks.values().any(|outlook| *outlook == Outlook::Open);
-        let is_decided = outlooks.values().all(|outlook| matches!(outlook, Outlook::Decided(_)));
-        Ok(match (is_open, is_decided) {
-            (_, true) if !outlooks.is_empty() => Some("every verdict is decided".to_owned()),
-            (false, _) => Some("the rest of trials.budget would hardly decide a verdict".to_owned()),
-            (true, _) if is_last => Some("trials.budget is used up".to_owned()),
-            (true, _) => None,
-        })
+        let reason = match is_open {
+            false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
+            false => Some("the rest of trials.budget would hardly decide a verdict"),
+            true if more_rounds == 0 => Some("trials.budget is used up"),
+            true => None,
+        };
+        (new, reason.map(str::to_owned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn decided_configurations_stop_and_the_others_go_on() {
+        let mut stopping = Stopping::new(&Trials::default());
+        let (regressed, open) = (Outlook::Decided(Verdict::Regressed), Outlook::Open);
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 9);
+        assert_eq!((new, reason), (vec![1], None));
+        assert!(stopping.has_stopped(1) && !stopping.has_stopped(2));
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 0);
+        assert_eq!((new, reason.unwrap().as_str()), (vec![], "trials.budget is used up"));
+        let (_, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, Outlook::Hopeless)]), 9);
+        assert!(reason.unwrap().contains("would hardly decide"));
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, regressed)]), 9);
+        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "every verdict is decided"));
+        // Without a budget nothing is looked at.
+        assert!(matches!(stopping.next(6), Next::GoOn));
     }
 }

@@ -33,7 +33,9 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
         _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate of operations")),
-        _ if is_timed_warm_up => Some(format!("the warm-up of phase {name} ends by time, not after operations")),
+        _ if is_timed_warm_up => {
+            Some(format!("the warm-up of phase {name} ends by time, not after operations"))
+        }
         Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
             Some(format!("phase {name} ends by time, not after operations"))
         }

@@ -42,7 +42,8 @@ impl KernelUse {
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         // The waits of threads that have ended are missing now, so a difference may be negative.
-        let since = |now: Option<u64>, before: Option<u64>| now.zip(before).and_then(|(n, b)| n.checked_sub(b));
+        let since =
+            |now: Option<u64>, before: Option<u64>| now.zip(before).and_then(|(n, b)| n.checked_sub(b));
         Self {
             context_switches: since(self.context_switches, before.context_switches),
             preemptions: since(self.preemptions, before.preemptions),

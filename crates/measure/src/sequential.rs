@@ -121,9 +121,7 @@ mod tests {
         let sample = |values: &[f64]| Sample::new("", (0..).zip(values.iter().copied()));
         let base = sample(&[1.0; 8]);
         let noisy = sample(&[1.3, 0.8, 1.1, 0.9, 1.25, 0.85, 1.15, 0.8]);
-        let of = |candidate: &Sample, verdict, more| {
-            outlook(&base, candidate, verdict, (0.02, 0.01), more)
-        };
+        let of = |candidate: &Sample, verdict, more| outlook(&base, candidate, verdict, (0.02, 0.01), more);
         assert_eq!(of(&noisy, Verdict::Inconclusive, 4), Outlook::Hopeless);
         assert_eq!(of(&noisy, Verdict::Inconclusive, 10_000), Outlook::Open);
         let slower = sample(&[1.03, 1.01, 1.04, 1.02, 1.03, 1.05, 1.01, 1.04]);

@@ -22,7 +22,8 @@ fn rounds(seed: u64, rounds: u64, log_ratio: f64) -> Vec<f64> {
 
 fn judge(logs: &[f64], level: f64) -> Verdict {
     let sample = |values: Vec<f64>| Sample::new("", (0..).zip(values));
-    let (base, candidate) = (sample(vec![1.0; logs.len()]), sample(logs.iter().map(|log| log.exp()).collect()));
+    let (base, candidate) =
+        (sample(vec![1.0; logs.len()]), sample(logs.iter().map(|log| log.exp()).collect()));
     // δ of 0 leaves all to the tests.
     let criteria = Criteria { delta: 0.0, confidence: 1.0 - level, resamples: 1000, ..Criteria::default() };
     compare(&base, &candidate, Better::Lower, &criteria).verdict
@@ -78,7 +79,8 @@ fn intervals_over_restarts_cover_the_truth_and_those_over_slices_do_not() {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let all: Vec<Vec<(f64, f64)>> = (0..restarts).map(|_| restart(&mut random, ratio)).collect();
             let covers = |pairs: Vec<(f64, f64)>| {
-                let sample = |side: fn(&(f64, f64)) -> f64| Sample::new("", (0..).zip(pairs.iter().map(side)));
+                let sample =
+                    |side: fn(&(f64, f64)) -> f64| Sample::new("", (0..).zip(pairs.iter().map(side)));
                 let criteria = Criteria { resamples: 1000, seed, ..Criteria::default() };
                 let found = compare(&sample(|pair| pair.0), &sample(|pair| pair.1), Better::Lower, &criteria);
                 found.interval.is_some_and(|of| of.low <= ratio && ratio <= of.high)
@@ -91,7 +93,9 @@ fn intervals_over_restarts_cover_the_truth_and_those_over_slices_do_not() {
         }
         let share = |count: u32| f64::from(count) / simulations as f64;
         let (by_restart, by_slice) = (share(by_restart), share(by_slice));
-        println!("{restarts} restarts: intervals over restarts cover in {by_restart}, over slices in {by_slice}");
+        println!(
+            "{restarts} restarts: intervals over restarts cover in {by_restart}, over slices in {by_slice}"
+        );
         assert!((0.90..=0.99).contains(&by_restart), "{restarts} restarts: {by_restart}");
         assert!(by_slice < 0.75, "{restarts} restarts: {by_slice}: the test tests nothing");
     }

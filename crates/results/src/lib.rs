@@ -41,8 +41,8 @@ pub use golden::{Golden, GoldenNumber};
 pub use interleaving::Interleaving;
 pub use latency::LatencyLog;
 pub use manifest::{
-    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    Look, MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
+    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, Look,
+    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
     UNEQUAL,
 };
 pub use measurements::Measurements;

@@ -13,8 +13,8 @@ use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use page::Page;
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Look, Manifest, Measurements, Row, RowWriter, RunMode,
-    Schema, Table, columns as c,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Look, Manifest, Measurements, Row,
+    RowWriter, RunMode, Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
@@ -375,7 +375,9 @@ impl<'a> Run<'a> {
         let mut stopping = Stopping::new(&self.experiment.trials);
         for (place, turn) in turns.iter().enumerate() {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
-            if round.replace(trial) != Some(trial) && self.has_ended(trial, &mut stopping, books, &progress)? {
+            if round.replace(trial) != Some(trial)
+                && self.has_ended(trial, &mut stopping, books, &progress)?
+            {
                 break;
             }
             if failed.contains(&turn.cell) || stopping.has_stopped(turn.group.cell) {

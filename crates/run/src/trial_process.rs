@@ -63,8 +63,7 @@ impl TrialProcess {
         }
         let text = serde_json::to_string(spec).expect("specifications are plain data");
         let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
-        let process =
-            Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
+        let process = Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
         sent.map_err(|error| Problem::doing("write to the trial process", error))?;
         Ok(process)
     }

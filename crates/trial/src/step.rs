@@ -62,7 +62,14 @@ impl StepContext<'_> {
             wrong = self.check_copy(&store)?;
         }
         let operations = vec![(step.name(), KindTotals::one(elapsed_ns))];
-        let driven = Driven { operations, records: Vec::new(), start, elapsed_ns, intervals: Vec::new(), run_queue_ns: None };
+        let driven = Driven {
+            operations,
+            records: Vec::new(),
+            start,
+            elapsed_ns,
+            intervals: Vec::new(),
+            run_queue_ns: None,
+        };
         Ok(Taken { store, driven, restarted, close_ns, wrong })
     }
 

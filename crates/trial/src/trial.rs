@@ -545,7 +545,11 @@ impl Trial {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: turn::now(&self.clock), stats: self.store.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample {
+            at: turn::now(&self.clock),
+            stats: self.store.stats(),
+            rss_peak_bytes: probe::rss_peak_bytes(),
+        }
     }
 }
 

@@ -35,7 +35,9 @@ pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
-pub use judge::{Gated, LOOKS_ALPHA, NO_QUICK_VERDICT, Verdicts, first_table, judged_phase, noisy_baselines, sentences};
+pub use judge::{
+    Gated, LOOKS_ALPHA, NO_QUICK_VERDICT, Verdicts, first_table, judged_phase, noisy_baselines, sentences,
+};
 pub use row_sentences::row_sentences;
 pub use runner::Runner;
 pub use slices::slices_note;

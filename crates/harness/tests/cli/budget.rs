@@ -46,13 +46,19 @@ fn a_run_ends_when_its_verdicts_are_decided() {
         let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", &set]).expect(0);
         assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
         assert!(answer.err.contains("stopped after 6 rounds: every verdict is decided"), "{}", answer.err);
-        assert!(unwrapped(&answer.out).contains("Looks after 6 rounds share one error rate of 5%."), "{}", answer.out);
+        assert!(
+            unwrapped(&answer.out).contains("Looks after 6 rounds share one error rate of 5%."),
+            "{}",
+            answer.out
+        );
         let looks = manifest(&bench).looks;
         assert!(looks.len() == 1 && looks[0].rounds == 6 && looks[0].level < 0.05, "{looks:?}");
         let trials = bench.rows("x").iter().filter_map(|row| row.get(&c::TRIAL).integer()).max();
         assert_eq!(trials, Some(5));
     }
-    let error = bench.run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"]).refusal();
+    let error = bench
+        .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])
+        .refusal();
     assert!(error.contains("its budget of time has passed in part"), "{error}");
 }
 

@@ -59,7 +59,10 @@ fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
         let answer = answer.expect(0).out;
         assert!(answer.contains("a timed verdict needs at least 6"), "{answer}");
         let rows = bench.rows("pair");
-        assert_eq!(rows.iter().filter(|row| row.get(&c::WRONG_ANSWERS).integer() == Some(0)).count(), 2 * 2 * 3);
+        assert_eq!(
+            rows.iter().filter(|row| row.get(&c::WRONG_ANSWERS).integer() == Some(0)).count(),
+            2 * 2 * 3
+        );
         let number = |row: &Row, column| row.get(column).integer().unwrap();
         let mut sums: BTreeMap<(u64, u64, String), [u64; 2]> = BTreeMap::new();
         let mut of_slice: BTreeMap<(u64, String, u64), Vec<u64>> = BTreeMap::new();
@@ -69,13 +72,17 @@ fn slices_of_all_sides_have_the_same_operations_and_add_up_to_their_rows() {
             let phase = slice.get(&c::PHASE).to_string();
             let sum = sums.entry((cell, trial, phase.clone())).or_default();
             *sum = [sum[0] + number(slice, &s::SLICE_OPS), sum[1] + number(slice, &s::SLICE_NS)];
-            of_slice.entry((trial, phase, number(slice, &s::SLICE))).or_default().push(number(slice, &s::SLICE_OPS));
+            of_slice
+                .entry((trial, phase, number(slice, &s::SLICE)))
+                .or_default()
+                .push(number(slice, &s::SLICE_OPS));
         }
         assert!(of_slice.values().all(|ops| ops.len() == 2 && ops[0] == ops[1]), "{of_slice:?}");
         assert!(of_slice.len() > 2 * 2 * 16, "each of two phases has 16 slices or more: {}", of_slice.len());
         for row in rows.iter().filter(|row| row.get(&c::OPERATION).text() == Some(c::ALL)) {
             let phase = row.get(&c::PHASE).to_string();
-            let Some([ops, ns]) = sums.get(&(number(row, &c::CELL), number(row, &c::TRIAL), phase.clone())) else {
+            let Some([ops, ns]) = sums.get(&(number(row, &c::CELL), number(row, &c::TRIAL), phase.clone()))
+            else {
                 continue;
             };
             assert_eq!(number(row, &c::OPS), *ops, "{phase}");

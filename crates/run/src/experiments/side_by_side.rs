@@ -79,11 +79,13 @@ impl Run<'_> {
         let mut fixtures = Vec::new();
         for turn in turns {
             let cell = &self.experiment.cells[turn.cell];
-            fixtures.push(match self.fixture(cell, turn, books).map_err(|problem| kept(cell, turn, &problem))? {
-                Found::Interrupted => return Ok(None),
-                Found::None => None,
-                Found::Fixture(fixture) => Some(fixture),
-            });
+            fixtures.push(
+                match self.fixture(cell, turn, books).map_err(|problem| kept(cell, turn, &problem))? {
+                    Found::Interrupted => return Ok(None),
+                    Found::None => None,
+                    Found::Fixture(fixture) => Some(fixture),
+                },
+            );
         }
         let data = DataFolder::create(self.home.data())?;
         let mut specs = Vec::new();

@@ -79,7 +79,7 @@ impl Stopping {
         let is_decided = |outlook: &Outlook| matches!(outlook, Outlook::Decided(_));
         let decided = outlooks.iter().filter(|(_, outlook)| is_decided(outlook)).map(|(cell, _)| *cell);
         let new: Vec<u64> = decided.filter(|cell| self.stopped.insert(*cell)).collect();
-        let is_open = outlooks.values().any(|outlook| *outlook == Outlook::Open);
+        let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
         let reason = match is_open {
             false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
             false => Some("the rest of trials.budget would hardly decide a verdict"),

@@ -88,7 +88,8 @@ impl Shared<'_> {
     fn next_slice(&self, turns: &Turns) {
         if self.barrier.wait().is_leader() {
             let slice = &self.slice;
-            let is_last = !slice.has_more.swap(false, Ordering::AcqRel) || self.failed.load(Ordering::Acquire);
+            let is_last =
+                !slice.has_more.swap(false, Ordering::AcqRel) || self.failed.load(Ordering::Acquire);
             let operations = slice.done.swap(0, Ordering::AcqRel);
             let waited_ns = slice.run_queue_ns.swap(0, Ordering::AcqRel);
             let mut used = slice.used.lock();

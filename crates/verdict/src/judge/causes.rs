@@ -35,6 +35,9 @@ const LEAST_FACTOR: f64 = 1.1;
 /// The fewest events of a trial from which a counter is named.
 const FEWEST_EVENTS: f64 = 100.0;
 
+/// The share of the time of threads in waits for a CPU from which it is named.
+const LEAST_WAITS: f64 = 0.05;
+
 /// The most counters that are named.
 const MOST_NAMED: usize = 3;
 
@@ -46,6 +49,8 @@ pub(super) struct Causes {
     counters: Vec<Sample>,
     /// Operations, by trial.
     operations: Sample,
+    /// The share of the time of the threads in which they waited for a CPU, by trial.
+    waits: Sample,
 }
 
 impl Causes {
@@ -55,8 +60,13 @@ impl Causes {
             let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
             Some(row.get(&c::CPU_SECONDS).number()? / operations)
         });
+        let waits = rows.sample("", |row| {
+            let number = |metric| row.get(metric).number();
+            let all_ns = number(&c::SECONDS)? * 1e9 * number(&c::THREADS)?;
+            Some(1.0 - number(&c::BUSY_NS)? * number(&c::OPS)? / all_ns)
+        });
         let counters = COUNTERS.iter().map(|counter| rows.measured("", counter)).collect();
-        Self { cpu, counters, operations: rows.measured("", &c::OPS) }
+        Self { cpu, counters, operations: rows.measured("", &c::OPS), waits }
     }
 
     /// The factors of the counters of two configurations whose trials do not overlap, the largest first: the counter, and
@@ -100,10 +110,25 @@ impl Judged<'_> {
         let first = self.ranked.iter().filter(|_| self.is_of_time()).find(is_decided)?;
         let (baseline, entry) = self.both(&first.name)?;
         let factors = entry.causes.factors(&baseline.causes);
-        let named: Vec<String> = factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
+        let named: Vec<String> =
+            factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
         (!named.is_empty()).then(|| {
             let names = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
             format!("Counters of {} per operation, against {}: {}.", names.0, names.1, named.join(", "))
+        })
+    }
+
+    /// How long threads waited for a CPU, if that was long.
+    pub(super) fn waits_note(&self) -> Option<String> {
+        let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
+        let most = shares.fold(0.0, f64::max);
+        let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
+        is_told.then(|| {
+            format!(
+                "Threads waited for a CPU for up to {} of the time, because other programs or background threads had it. \
+                 `--set verdict.metric=busy_ns` judges without these waits.",
+                percent(most)
+            )
         })
     }
 
@@ -165,7 +190,12 @@ mod tests {
             let mut counters = vec![Sample::new("", []); COUNTERS.len()];
             counters[0] = sample(instructions);
             counters[3] = sample(blocks);
-            Causes { cpu: sample([1.0; 3]), counters, operations: sample([1000.0; 3]) }
+            Causes {
+                cpu: sample([1.0; 3]),
+                counters,
+                operations: sample([1000.0; 3]),
+                waits: sample([0.0; 3]),
+            }
         };
         let baseline = causes([1e6, 1.01e6, 1.02e6], [4000.0, 4100.0, 3900.0]);
         let factors = causes([1.3e6, 1.31e6, 1.32e6], [2000.0, 2100.0, 1900.0]).factors(&baseline);

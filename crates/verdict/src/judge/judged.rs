@@ -262,12 +262,7 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
 
 /// Compares numbers with an interval over trials, or over seeds. In a run with a budget, each candidate is judged at the level
 /// of its last look.
-fn rank_timed(
-    entries: &[Entry<'_>],
-    column: &Column,
-    criteria: &Criteria,
-    looks: &[Look],
-) -> Vec<Ranked> {
+fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
     let level_of = |candidate: &Sample| {

@@ -93,8 +93,8 @@ impl<'a> Verdicts<'a> {
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
         let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
         let comparisons = candidates * metrics.len();
-        let judged =
-            pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise, looks), group, metric, comparisons));
+        let judged = pairs
+            .map(|(group, metric)| Judged::new(experiment, (runs, noise, looks), group, metric, comparisons));
         let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
         let family = || judged.iter().flat_map(|judged| &judged.ranked);
         let family = family().filter(|ranked| ranked.comparison.p_value.is_some()).count();

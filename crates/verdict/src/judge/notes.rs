@@ -27,6 +27,7 @@ impl Judged<'_> {
         notes.extend(self.test_note());
         notes.extend(self.looks_note());
         notes.extend(self.counters_note());
+        notes.extend(self.waits_note());
         notes.extend(self.cpu_notes());
         notes.extend(self.few_note());
         notes.extend(self.turned());

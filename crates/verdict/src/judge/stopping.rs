@@ -75,7 +75,10 @@ impl Judged<'_> {
             true => String::new(),
             false => {
                 let more = and_more(early.len().saturating_sub(MOST_NAMED));
-                format!(" Decided and stopped early: {}{more}.", early[..early.len().min(MOST_NAMED)].join(", "))
+                format!(
+                    " Decided and stopped early: {}{more}.",
+                    early[..early.len().min(MOST_NAMED)].join(", ")
+                )
             }
         };
         let rounds = looks.join(", ");

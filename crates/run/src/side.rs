@@ -95,7 +95,7 @@ impl Side {
         }
         match self.state {
             State::Ready { .. } | State::Ran(_) => {
-                self.process.give(Turn { operations, stopped_ns: self.stopped_ns })?;
+                self.process.give(Turn { operations, stopped_ns: self.stopped_ns });
                 self.state = State::Working;
             }
             State::Working | State::Calling | State::Over => {}
@@ -136,7 +136,7 @@ impl Side {
                     return Ok(true);
                 }
                 // Whatever follows a call belongs to the same turn.
-                Event::Message(Message::Yields(Yielded::Returned { at_ns })) => self.return_at(at_ns)?,
+                Event::Message(Message::Yields(Yielded::Returned { at_ns })) => self.return_at(at_ns),
                 Event::None if is_calling && left.is_some_and(|left| left.is_zero()) => return Ok(true),
                 Event::None => {}
                 Event::Ended => return self.end().map(|()| true),
@@ -145,12 +145,12 @@ impl Side {
     }
 
     /// Ends a call that ended at this time. It may have ended just before the process was stopped.
-    fn return_at(&mut self, at_ns: u64) -> Outcome<()> {
+    fn return_at(&mut self, at_ns: u64) {
         if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
             self.stopped_ns -= to - from;
         }
         self.state = State::Working;
-        self.process.give(Turn { operations: 0, stopped_ns: self.stopped_ns })
+        self.process.give(Turn { operations: 0, stopped_ns: self.stopped_ns });
     }
 
     fn end(&mut self) -> Outcome<()> {

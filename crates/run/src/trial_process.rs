@@ -88,10 +88,10 @@ impl TrialProcess {
     }
 
     /// Gives the process its next turn.
-    pub(super) fn give(&mut self, turn: Turn) -> Outcome<()> {
+    pub(super) fn give(&mut self, turn: Turn) {
         let text = serde_json::to_string(&turn).expect("turns are plain data");
-        let sent = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
-        sent.map_err(|error| Problem::doing("write to the trial process", error))
+        // A process that has ended is reported with its exit status by the next event.
+        let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
     }
 
     /// Stops the process with all its threads, and waits until it has stopped or ended. A thread in a call of the kernel

@@ -47,7 +47,7 @@ impl Run<'_> {
             let Some(round) = self.prepare_round(&turns, books)? else { return Ok(Ending::Interrupted) };
             let names = self.experiment.task.phases().into_iter();
             let phases = names.zip(self.phase_seconds(&turns)).collect();
-            progress.begin(format!("{} configurations side by side", turns.len()), trial + 1, phases);
+            progress.begin(format!("{} trials side by side", turns.len()), trial + 1, phases);
             let plan = self.experiment.trials.interleaving();
             let line = self.options.console.line;
             let report = run_group(&round.specs, plan, &mut lengths, line, |step| progress.update(step))?;

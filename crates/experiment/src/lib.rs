@@ -28,6 +28,7 @@ mod presentation;
 mod reading;
 pub mod reference;
 mod resolved;
+mod side_by_side;
 mod sweep;
 mod trials;
 mod verdict_spec;

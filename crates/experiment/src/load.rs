@@ -28,9 +28,9 @@ use super::presentation::read_charts;
 use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::trials::Trials;
+use super::trials::{MOST_TRIALS, Trials};
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, measurable, paths, reading, wording};
+use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
 
 /// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -111,6 +111,8 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
+        side_by_side::check(&trials, &task, cells.len())
+            .map_err(|message| self.table_problem("trials", "plan", message))?;
         self.check_memory(&sweep, &cells)?;
         let mut warnings = deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?;
         warnings.extend(self.unread(&sweep, &trials, &cells)?);
@@ -288,6 +290,11 @@ impl<'a> Loader<'a> {
         let modes = task.component().map(|component| component.subject().modes());
         if let (Some([only]), false) = (modes, in_file || self.sets.setter("trials.mode").is_some()) {
             trials.mode = *only;
+        }
+        let table = self.file.table.get("trials");
+        let is_counted = table.is_some_and(|table| table.get("count").is_some());
+        if trials.budget.is_some() && !is_counted && self.sets.setter("trials.count").is_none() {
+            trials.count = MOST_TRIALS;
         }
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use catalog::Choice;
 use plot::{ChartSpec, FigureStyle};
 use report::Sheet;
+use results::Interleaving;
 use serde::Serialize;
 use subject::{COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
@@ -136,6 +137,8 @@ impl Experiment {
                 .filter(|interval| interval.0 != DEFAULT_INTERVAL_NS)
                 .map(|interval| format!("timeline {interval}\n")),
         );
+        let plan = self.trials.interleaving();
+        text.extend((plan != Interleaving::Rounds).then(|| format!("plan {}\n", plan.name())));
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }

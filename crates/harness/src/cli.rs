@@ -355,7 +355,13 @@ pub(crate) struct CalibrateArguments {
     /// Slow a tree down by these percentages of a get (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
-    /// Set the trials per comparison [default: as in the experiment]
+    /// Set how the trials of a round share the machine [default: rounds]
+    #[arg(long, value_name = "PLAN", value_parser = ["rounds", "slices", "duet"])]
+    pub(crate) plan: Option<String>,
+    /// Set the metric of the verdicts
+    #[arg(long, value_name = "METRIC", default_value = "mean_ns", value_parser = ["mean_ns", "busy_ns"])]
+    pub(crate) metric: String,
+    /// Set the trials per comparison [default: of its experiment]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) trials: Option<u64>,
     /// Folder for the runs [default: the temporary folder]

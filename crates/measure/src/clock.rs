@@ -45,6 +45,12 @@ impl Clock {
         Stamp(start.0.saturating_add((ns as f64 * self.ticks_per_ns) as u64))
     }
 
+    /// The stamp that is `ns` nanoseconds before `end`.
+    #[inline]
+    pub fn before(&self, end: Stamp, ns: u64) -> Stamp {
+        Stamp(end.0.saturating_sub((ns as f64 * self.ticks_per_ns) as u64))
+    }
+
     /// The source of the readings: `time stamp counter`, or `operating system` where the counter is not reliable.
     pub fn source(&self) -> &'static str {
         // The kernel's clock counts nanoseconds, and no counter runs at exactly 1 GHz.

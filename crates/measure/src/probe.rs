@@ -12,6 +12,54 @@ pub fn cpu_ns() -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
+/// The monotonic clock of the machine in nanoseconds, which all processes share.
+pub fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// The time in which threads of this process were ready to run and had no CPU so far, in nanoseconds, over the threads that
+/// are alive.
+#[cfg(target_os = "linux")]
+pub fn run_queue_wait_ns() -> Option<u64> {
+    let tasks = procfs::process::Process::myself().ok()?.tasks().ok()?;
+    Some(tasks.flatten().filter_map(|task| task.schedstat().ok()).map(|schedule| schedule.run_delay).sum())
+}
+
+/// The time in which threads of this process were ready to run and had no CPU; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn run_queue_wait_ns() -> Option<u64> {
+    None
+}
+
+/// The time in which this thread was ready to run and had no CPU so far, in nanoseconds.
+#[cfg(target_os = "linux")]
+pub fn thread_run_queue_wait_ns() -> Option<u64> {
+    use procfs::FromRead;
+    let schedule = procfs::process::Schedstat::from_file("/proc/thread-self/schedstat").ok()?;
+    Some(schedule.run_delay)
+}
+
+/// The time in which this thread was ready to run and had no CPU; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn thread_run_queue_wait_ns() -> Option<u64> {
+    None
+}
+
+/// The time that the hypervisor took from all CPUs of this machine since its start, in nanoseconds.
+#[cfg(target_os = "linux")]
+pub fn stolen_ns() -> Option<u64> {
+    use procfs::CurrentSI;
+    let ticks = procfs::KernelStats::current().ok()?.total.steal?;
+    Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
+}
+
+/// The time that the hypervisor took from all CPUs; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn stolen_ns() -> Option<u64> {
+    None
+}
+
 /// The largest resident memory before the kernel's peak was last reset.
 static PEAK_BEFORE: AtomicU64 = AtomicU64::new(0);
 

@@ -408,6 +408,25 @@ columns! {
     RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, true;
     /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
+    /// Context switches of threads of the process that had to wait, such as for a lock or a device.
+    CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, false;
+    /// Context switches of threads of the process that could have run on, because another thread got their CPU.
+    PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, false;
+    /// Page faults without I/O.
+    PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, false;
+    /// Page faults that read from storage.
+    MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, false;
+    /// Time in which threads of the process were ready to run and had no CPU, over the threads that were alive. It is part of
+    /// the wall time and not of the CPU time. A busy machine causes it, and so does a process with more busy threads than
+    /// cores.
+    RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, false;
+    /// Time per operation without the time in which its thread was ready to run and had no CPU: (`seconds` × `threads` − those
+    /// waits) / `ops`. A busy neighbour changes it less than `mean_ns`. It includes the making of operations. Background
+    /// threads of the store cause waits, too, if cores are few; this column does not show them.
+    BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, false;
+    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms, over the turns of all trials
+    /// where they run side by side. It is part of the wall time and of the CPU time.
+    STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, false;
 }
 
 /// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.

@@ -14,6 +14,7 @@ mod folder;
 pub mod formulas;
 mod golden;
 pub mod history;
+mod interleaving;
 mod latency;
 pub mod levels;
 mod machine;
@@ -27,6 +28,7 @@ pub mod reference;
 mod row;
 mod schema;
 mod seal;
+pub mod slices;
 mod table;
 pub mod targets;
 mod value;
@@ -38,10 +40,11 @@ pub use error::ResultsError;
 pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
+pub use interleaving::Interleaving;
 pub use latency::LatencyLog;
 pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
-    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
+    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, Look,
     MANIFEST_VERSION, Manifest, OperationCost, Profile, SeamCost, Stream, UNEQUAL,
 };
 pub use measurements::Measurements;

@@ -96,12 +96,30 @@ pub struct Manifest {
     /// The seal of `levels.csv`: its size and hash.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The fixtures: prebuilt stores from which trials started, instead of running the phases of the load.
+    /// The seal of `slices.csv`, if trials ran side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Seal>,
+    /// The looks at the verdicts of a run with `trials.budget`, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<Look>,
+    /// The fixtures from which trials started, for phases without rows.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A prebuilt store. Trials start from copies of it.
+/// A look at the verdicts before the end of the budget, or at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    /// Finished rounds.
+    pub rounds: u64,
+    /// Time of the run until then, in seconds.
+    pub seconds: f64,
+    /// Share of the error rate that this look may spend: the level of its tests and intervals.
+    pub level: f64,
+}
+
+/// A prebuilt store, clones of which trials start from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
@@ -345,6 +363,7 @@ impl Manifest {
             (&self.timeline, folder.timeline()),
             (&self.noise, folder.noise()),
             (&self.levels, folder.levels()),
+            (&self.slices, folder.slices()),
         ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }

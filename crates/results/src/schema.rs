@@ -7,6 +7,7 @@ use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Metric, Unit};
+use crate::slices::SLICE_METRICS;
 use crate::{ConfigPath, ResultsError, Value};
 
 /// One column of a file.
@@ -102,7 +103,15 @@ impl Schema {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of a file that has the same columns for every experiment, such as `verdicts.csv`.
+    /// The columns of `slices.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// Those of [`runs`](Self::runs).
+    pub fn slices<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, SLICE_METRICS)
+    }
+
+    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
@@ -143,7 +152,8 @@ impl Schema {
         begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
         // The first column identifies the file, because no swept path has its name.
-        let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
+        let of_file = [TIMELINE_METRICS, LEVEL_METRICS, SLICE_METRICS];
+        let of_file = of_file.into_iter().find(|of| rest.contains(&of[0].name));
         let metrics = of_file.unwrap_or(METRICS);
         let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
         let swept = rest.iter().position(|name| is_metric(name)).unwrap_or(rest.len());

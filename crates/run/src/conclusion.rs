@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use experiment::{Experiment, absences, catalog_order};
 use page::Page;
 use results::targets::create_folder;
-use results::{Folder, Manifest, Table};
+use results::{Folder, Interleaving, Look, Manifest, Table};
 use types::Outcome;
-use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, wrapped};
+use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, slices_note, wrapped};
 
 use super::console::Console;
 use super::ending::Ending;
@@ -31,9 +31,9 @@ pub(super) struct Conclusion<'a> {
 }
 
 impl<'a> Conclusion<'a> {
-    /// The verdicts of the rows so far.
-    pub(super) fn verdicts(&self) -> Outcome<Verdicts<'a>> {
-        Verdicts::of(self.facts, &Table::read(&self.folder.runs())?, &Table::read(&self.folder.noise())?)
+    /// The verdicts of the rows so far, with the looks at earlier rows.
+    pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
+        Verdicts::of(self.facts, &Table::read(&self.folder.runs())?, &Table::read(&self.folder.noise())?, looks)
     }
 
     /// Draws the charts and the page, then prints the verdict and the sentences of `machines`.
@@ -57,7 +57,12 @@ impl<'a> Conclusion<'a> {
             charts.push(path);
         }
         let Experiment { name, question, .. } = self.experiment;
-        let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
+        let mut text = format!("\n{name}: {question}\n{}", verdicts.text(manifest.quick));
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            let note = slices_note(self.facts, &Table::read(&folder.slices())?);
+            text.extend(note.map(|note| wrapped("  ", "    ", &note)));
+        }
+        text.push('\n');
         let rule = self.experiment.gate.as_ref();
         let gated = rule.map(|rule| verdicts.gated(rule));
         text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));

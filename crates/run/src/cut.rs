@@ -1,7 +1,7 @@
 //! The cut of an experiment into parts: which trials belong to each.
 
 use experiment::Experiment;
-use results::RunMode;
+use results::{Interleaving, RunMode};
 use types::{Outcome, Problem};
 use verdict::{ExperimentFacts, baselines};
 
@@ -13,6 +13,8 @@ use super::part::Part;
 pub(super) struct Cut {
     mode: RunMode,
     rounds: u64,
+    /// Whether one machine must run the whole experiment, because trials run side by side or share a budget of time.
+    is_whole: bool,
     /// The rank of each configuration among those that are no baseline; `None` for a baseline.
     ranks: Vec<Option<u64>>,
 }
@@ -23,14 +25,23 @@ impl Cut {
         let mut others = 0..;
         let rank = |place: usize| if baselines.contains(&place) { None } else { others.next() };
         let ranks = (0..experiment.cells.len()).map(rank).collect();
-        Self { mode: experiment.trials.mode, rounds: experiment.trials.count.max(1), ranks }
+        let trials = &experiment.trials;
+        let is_whole = trials.interleaving() != Interleaving::Rounds || trials.budget.is_some();
+        Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
     }
 
     /// Checks that the experiment can be cut into this many parts.
     ///
     /// # Errors
-    /// More parts than rounds that are no multiple of them, or more slices than configurations.
+    /// More parts than rounds that are no multiple of them, more slices than configurations, or an experiment that runs
+    /// as a whole.
     pub(super) fn check(&self, part: Part) -> Outcome<()> {
+        if self.is_whole {
+            return Err(Problem::new(
+                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run in parts; \
+                 remove the key or --part",
+            ));
+        }
         let (count, rounds) = (part.count(), self.rounds);
         if self.mode == RunMode::Counted || count <= rounds {
             return Ok(());
@@ -92,7 +103,7 @@ mod tests {
     use super::*;
 
     fn cut(mode: RunMode, rounds: u64) -> Cut {
-        Cut { mode, rounds, ranks: vec![None, Some(0), Some(1), None, Some(2)] }
+        Cut { mode, rounds, is_whole: false, ranks: vec![None, Some(0), Some(1), None, Some(2)] }
     }
 
     fn parts(count: u64) -> Vec<Part> {

@@ -1,19 +1,23 @@
 //! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
+mod side_by_side;
+mod stopping;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
-use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
+use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
-    Schema, Table, columns as c,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Look, Manifest, Measurements, Row,
+    RowWriter, RunMode, Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
 use verdict::{Charts, ExperimentFacts, TrialRows, and_more, noisy_baselines};
 
+use self::stopping::{Next, Stopping};
 use super::child::run_trial;
 use super::closed_rounds::late_baseline;
 use super::conclusion::Conclusion;
@@ -91,6 +95,7 @@ struct Run<'a> {
     schema: Schema,
     timeline_schema: Schema,
     levels_schema: Schema,
+    slices_schema: Schema,
     /// The estimated cost of a trial, per configuration.
     estimates: Vec<Estimate>,
 }
@@ -101,6 +106,8 @@ struct Books {
     runs: RowWriter,
     timeline: RowWriter,
     levels: RowWriter,
+    /// The rows of slices, if trials run side by side.
+    slices: Option<RowWriter>,
     /// The rows of baselines that run twice.
     noise: RowWriter,
     /// The stores that trials start from.
@@ -128,6 +135,7 @@ impl Books {
         self.manifest.timeline = Some(self.timeline.seal()?);
         self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
+        self.manifest.slices = self.slices.as_mut().map(RowWriter::seal).transpose()?;
         Ok(self.manifest.write(path)?)
     }
 
@@ -182,6 +190,7 @@ impl<'a> Run<'a> {
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
             levels_schema: Schema::levels(&swept)?,
+            slices_schema: Schema::slices(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -216,10 +225,17 @@ impl<'a> Run<'a> {
             )));
         }
         let folder = self.home.folder();
+        if self.experiment.trials.budget.is_some() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed, because its budget of time has passed in part; run it without --resume",
+                folder.root().display()
+            )));
+        }
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
         check_table(&folder.levels(), &self.levels_schema)?;
+        check_table(&folder.slices(), &self.slices_schema)?;
         earlier.check_rows(folder)?;
         self.check_baselines()
     }
@@ -295,7 +311,7 @@ impl<'a> Run<'a> {
             return self.ending_of_part();
         }
         let conclusion = self.conclusion();
-        let verdicts = conclusion.verdicts()?;
+        let verdicts = conclusion.verdicts(&manifest.looks)?;
         manifest.conclusions = verdicts.sentences();
         manifest.write(&path)?;
         conclusion.conclude(&manifest, &verdicts, &[])
@@ -379,6 +395,10 @@ impl<'a> Run<'a> {
         let folder = self.home.folder();
         let mut finished = self.finished(&folder.runs())?;
         let mut finished_noise = self.finished(&folder.noise())?;
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            let twice = noisy_baselines(&self.facts).len();
+            self.keep_whole_rounds(&mut finished, &mut finished_noise, twice);
+        }
         self.leave_begun_round(&manifest, [&mut finished, &mut finished_noise]);
         let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
@@ -390,30 +410,39 @@ impl<'a> Run<'a> {
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
         let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
+        let is_side_by_side = self.experiment.trials.interleaving() != Interleaving::Rounds;
+        let slices =
+            is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
         create_folder(&folder.histograms())?;
         let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
-        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
+        Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
     }
 
     /// Runs the remaining trials.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            return self.run_rounds_side_by_side(books);
+        }
         let Experiment { name, cells, task, .. } = self.experiment;
         let turns = self.remaining(&books.finished, &books.finished_noise);
         let extent = Extent {
             rounds: self.experiment.trials.count,
             trials: turns.len(),
             seconds: turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum(),
+            budget: self.experiment.trials.budget.map(|budget| budget.0 as f64 / 1e9),
         };
         let mut progress = Progress::new(name, extent, self.options.verbose, self.options.console.line);
         let (mut round, mut failed) = (None, BTreeSet::new());
+        let mut stopping = Stopping::new(&self.experiment.trials);
         for (place, turn) in turns.iter().enumerate() {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
-            if failed.contains(&turn.cell) {
-                continue;
-            }
-            if round.replace(trial) != Some(trial) && self.is_precise(trial)? {
-                progress.print(&format!("  stopped after {trial} rounds: trials.precision is reached"));
+            if round.replace(trial) != Some(trial)
+                && self.has_ended(trial, &mut stopping, books, &progress)?
+            {
                 break;
+            }
+            if failed.contains(&turn.cell) || stopping.has_stopped(turn.group.cell) {
+                continue;
             }
             let kept = |problem| {
                 let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
@@ -450,6 +479,9 @@ impl<'a> Run<'a> {
                 progress.print(&format!("  warning: {mark}"));
             }
             progress.end(is_last_of_round(&turns[place..], &failed));
+            if place + 1 == turns.len() {
+                self.has_ended(trial + 1, &mut stopping, books, &progress)?;
+            }
         }
         Ok(Ending::Done)
     }
@@ -475,12 +507,55 @@ impl<'a> Run<'a> {
         turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
     }
 
+    /// Whether the run ends before this round, because its verdicts are precise or decided, or its budget is used up. Prints the
+    /// reason.
+    fn has_ended(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<bool> {
+        let reason = match self.is_precise(rounds)? {
+            true => Some("trials.precision is reached".to_owned()),
+            false => self.look(rounds, stopping, books, progress)?,
+        };
+        if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
+            progress.print(&format!("  stopped after {rounds} rounds: {reason}"));
+        }
+        Ok(reason.is_some())
+    }
+
+    /// Looks at the verdicts if it is time to. Decided configurations stop. Returns the reason why the run ends.
+    fn look(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<Option<String>> {
+        let more_rounds = match stopping.next(rounds) {
+            Next::GoOn => return Ok(None),
+            Next::End(reason) => return Ok(Some(reason)),
+            Next::Look { more_rounds } => more_rounds,
+        };
+        books.manifest.looks.clone_from(&stopping.looks);
+        let outlooks = self.conclusion().verdicts(&stopping.looks)?.outlooks(more_rounds);
+        let (decided, reason) = stopping.judge(&outlooks, more_rounds);
+        for cell in self.experiment.cells.iter().filter(|cell| decided.contains(&cell.number)) {
+            if let Some(Outlook::Decided(verdict)) = outlooks.get(&cell.number) {
+                progress.print(&format!("  {} is decided after {rounds} rounds: {verdict}", cell.label));
+            }
+        }
+        Ok(reason)
+    }
+
     /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
         let Some(precision) = precision else { return Ok(false) };
-        Ok(blocks >= FEWEST_BLOCKS as u64 && self.conclusion().verdicts()?.reach_no_further_than(precision))
+        Ok(blocks >= FEWEST_BLOCKS as u64 && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
     /// The end of the run.
@@ -543,6 +618,7 @@ impl<'a> Run<'a> {
             memory_limit: trials.memory_limit.map(|limit| limit.0),
             warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
             fixture: None,
+            turns: None,
         }
     }
 

@@ -268,6 +268,7 @@ impl Site {
             memory_limit: None,
             warm_memory: None,
             fixture: Some(FixtureStep::Build { phases: self.phases }),
+            turns: None,
             ..spec.clone()
         };
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };

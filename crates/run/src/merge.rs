@@ -77,7 +77,7 @@ pub fn merge(parts: &Path, into: &Path, options: &MergeOptions) -> Outcome<Endin
         markdown: options.markdown.as_deref(),
         console: options.console,
     };
-    let verdicts = conclusion.verdicts()?;
+    let verdicts = conclusion.verdicts(&[])?;
     let of_machines = verdicts.of_machines(&machines(&manifest.nodes));
     manifest.conclusions = verdicts.sentences();
     manifest.conclusions.extend(of_machines.iter().cloned());

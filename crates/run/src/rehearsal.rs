@@ -59,6 +59,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
         memory_limit: None,
         warm_memory: None,
         fixture: None,
+        turns: None,
     };
     // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {

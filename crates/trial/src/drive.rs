@@ -5,15 +5,19 @@ use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use measure::allocation::allocations;
-use measure::{Clock, Histogram, Stamp};
+use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
     AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Stream, Target,
     TargetError, Work,
 };
 
+use self::slices::SharedSlice;
 use super::timeline::{Interval, Share, Timeline};
+use super::turn::Turns;
 use super::warm_up::Gate;
+
+mod slices;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.
 const SPIN_NS: u64 = 100_000;
@@ -49,6 +53,8 @@ pub(super) struct Driven {
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
+    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds, if known.
+    pub(super) run_queue_ns: Option<u64>,
 }
 
 /// The totals of the operations of one kind.
@@ -112,6 +118,9 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
+    /// The turns of the process, and the slice that it is in. `None` if it runs by itself.
+    turns: Option<&'a Turns>,
+    slice: SharedSlice,
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
@@ -137,6 +146,8 @@ impl<'a> Shared<'a> {
             drive,
             timeline: Timeline::new(threads, drive.interval_ns),
             gate: None,
+            turns: None,
+            slice: SharedSlice::default(),
             phase,
             done,
             failed: AtomicBool::new(false),
@@ -151,16 +162,16 @@ impl<'a> Shared<'a> {
 }
 
 impl Drive {
-    /// Runs a phase of streams on `target`, after the warm-up of the gate.
+    /// Runs a phase of streams on `target`, after the warm-up of the gate, and in slices where the process takes turns.
     pub(super) fn streams(
         self,
         target: &dyn Target,
         (phase, from): (&Arc<PhasePlan>, Extent),
         clock: &Clock,
         done: &AtomicU64,
-        gate: Option<&dyn Gate>,
+        (gate, turns): (Option<&dyn Gate>, Option<&Turns>),
     ) -> Result<Driven, TargetError> {
-        let shared = Shared { gate, ..Shared::new(self, target, phase, clock, done) };
+        let shared = Shared { gate, turns, ..Shared::new(self, target, phase, clock, done) };
         let streams = phase.performed_streams(from);
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
@@ -210,6 +221,14 @@ struct ThreadOutcome {
     record: AnswerDigests,
     start: Stamp,
     end: Stamp,
+    run_queue_ns: Option<u64>,
+}
+
+impl ThreadOutcome {
+    /// The same work, `ns` nanoseconds earlier.
+    fn earlier(self, clock: &Clock, ns: u64) -> Self {
+        Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
+    }
 }
 
 impl Shared<'_> {
@@ -218,7 +237,9 @@ impl Shared<'_> {
         let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
         let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
         let mut records = Vec::new();
+        let mut run_queue_ns = Some(0);
         for outcome in outcomes {
+            run_queue_ns = run_queue_ns.zip(outcome.run_queue_ns).map(|(sum, ns)| sum + ns);
             for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
                 kind.iter().for_each(|kind| total.add(kind));
             }
@@ -228,7 +249,8 @@ impl Shared<'_> {
         let operations = named.filter(|(_, total)| total.operations > 0).collect();
         let is_timed = self.drive.mode == RunMode::Timed;
         let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { operations, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
+        let intervals = self.timeline.into_intervals();
+        Driven { operations, records, start, elapsed_ns, intervals, run_queue_ns }
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.
@@ -237,10 +259,15 @@ impl Shared<'_> {
         let mut batch = Batch::default();
         let mut left = u64::MAX;
         if let Some(gate) = self.gate {
+            self.lead(Turns::begin_call);
             let warmed = self.warm_up(gate, &mut worker, &mut stream);
+            self.lead(|turns| turns.end_call(self.clock));
             self.pass(gate);
             warmed?;
             left = self.phase.operations_of(stream.thread()).unwrap_or(u64::MAX);
+        }
+        if let Some(turns) = self.turns {
+            return self.slices(turns, worker, stream, left);
         }
         // The first batch is generated before the clock runs.
         let mut filled = fill(&mut stream, &mut batch, &mut left);
@@ -284,7 +311,17 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Waits until all threads have finished their part of the warm-up. Discards the measurements of the warm-up.
+    /// Lets one of the threads do something about the turns of the process, when all have come here. Does nothing in a process
+    /// that takes no turns.
+    fn lead(&self, act: impl FnOnce(&Turns)) {
+        let Some(turns) = self.turns else { return };
+        if self.barrier.wait().is_leader() {
+            act(turns);
+        }
+        self.barrier.wait();
+    }
+
+    /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
             self.timeline.begin_anew();
@@ -318,8 +355,10 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
-    /// The time at which the next operation of a replay is due, in nanoseconds after the start. `None` if the time was
-    /// not recorded.
+    /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
+    run_queue_at_start_ns: Option<u64>,
+    run_queue_ns: Option<u64>,
+    /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
     due_ns: Option<u64>,
 }
 
@@ -340,12 +379,23 @@ impl<'a> Worker<'a> {
             until_timed: 0,
             issued: 0,
             deadline: None,
+            run_queue_at_start_ns: None,
+            run_queue_ns: Some(0),
             due_ns: None,
         }
     }
 
+    /// Begins a slice, before which the process waited for its turn.
+    fn resume(&mut self, waited_ns: u64) {
+        let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
+        self.start = clock.after(self.start, waited_ns);
+        self.interval_ends = clock.after(self.interval_ends, waited_ns);
+    }
+
     fn begin(&mut self) {
         let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
         self.start = clock.now();
         self.end = self.start;
         self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
@@ -356,6 +406,7 @@ impl<'a> Worker<'a> {
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
+        self.run_queue_ns = Some(0);
     }
 
     /// Runs the operations of a batch; returns `false` when the time is up.
@@ -477,12 +528,31 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn finish(mut self) -> ThreadOutcome {
+    /// Notes the end of the last operation, unless each operation is timed.
+    fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
+    }
+
+    /// Adds up the wait for a CPU until now, and returns that since the start of the slice or phase, in nanoseconds.
+    fn leave_cpu(&mut self) -> u64 {
+        let now = probe::thread_run_queue_wait_ns();
+        let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));
+        self.run_queue_ns = self.run_queue_ns.zip(waited).map(|(sum, waited)| sum + waited);
+        waited.unwrap_or(0)
+    }
+
+    fn finish(mut self) -> ThreadOutcome {
+        self.end_slice();
+        self.leave_cpu();
+        self.into_outcome()
+    }
+
+    fn into_outcome(mut self) -> ThreadOutcome {
         self.merge_interval(None);
-        ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
+        let Self { kinds, record, start, end, run_queue_ns, .. } = self;
+        ThreadOutcome { kinds, record, start, end, run_queue_ns }
     }
 }
 

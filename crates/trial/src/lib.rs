@@ -30,6 +30,7 @@ mod store_state;
 mod timeline;
 mod trial;
 mod truth;
+mod turn;
 mod usage;
 mod warm_up;
 
@@ -37,7 +38,9 @@ pub use configuration::Configuration;
 pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};
-pub use message::{FixtureStep, Message, Step, TrialReport, TrialSpec, read_messages};
+pub use message::{
+    FixtureStep, Message, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec, Yielded, read_messages,
+};
 pub use plausibility::mark;
 pub use seam::{POLICY_COMMAND, seam_costs};
 pub use trial::run_trial_process;

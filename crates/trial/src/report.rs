@@ -203,13 +203,32 @@ impl PhaseReport<'_> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         row.set_some(&c::SETTLE_SECONDS, self.measured.settled.as_ref().map(|settled| seconds(settled.ns)));
         row.set_some(&c::CLOSE_SECONDS, self.measured.close_ns.map(seconds));
+        row.set_some(&c::BUSY_NS, self.busy_ns());
         let [before, after] = self.measured.usage;
         row.set(&c::CPU_SECONDS, seconds(after.cpu_ns.saturating_sub(before.cpu_ns)));
         set_events(row, after.events_since(&before));
+        let kernel = after.kernel_since(&before);
+        row.set_some(&c::CONTEXT_SWITCHES, kernel.context_switches);
+        row.set_some(&c::PREEMPTIONS, kernel.preemptions);
+        row.set_some(&c::PAGE_FAULTS, kernel.page_faults);
+        row.set_some(&c::MAJOR_PAGE_FAULTS, kernel.major_page_faults);
+        row.set_some(&c::RUN_QUEUE_SECONDS, kernel.run_queue_ns.map(seconds));
+        row.set_some(&c::STEAL_SECONDS, kernel.stolen_ns.map(seconds));
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
             self.set_system(row);
         }
+    }
+
+    /// The time of an operation without the waits of its thread for a CPU, in nanoseconds. In an open loop it is that between
+    /// operations, too, so it is not known.
+    fn busy_ns(&self) -> Option<f64> {
+        let driven = &self.measured.driven;
+        let threads = u64::from(self.phase.threads);
+        let (elapsed_ns, waited_ns) = driven.elapsed_ns.zip(driven.run_queue_ns)?;
+        let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
+        let is_known = operations > 0 && self.target_rate().is_none() && self.phase.trace().is_none();
+        is_known.then(|| (elapsed_ns * threads).saturating_sub(waited_ns) as f64 / operations as f64)
     }
 
     /// Sets the bytes that the operating system read and wrote.

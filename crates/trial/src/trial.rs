@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -21,15 +22,16 @@ use super::drive::{Drive, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
 use super::measured::{Measured, Settled};
-use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
+use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec, Turn, TurnSpec};
 use super::report::{PhaseReport, PhaseRows};
 use super::step::{StepContext, Taken};
 use super::store_state::StoreState;
 use super::timeline::Sample;
 use super::truth::{Checked, Truth};
+use super::turn::Turns;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{caches, free_memory, lifeline, profile};
+use super::{caches, free_memory, lifeline, profile, turn};
 
 /// The period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
@@ -37,9 +39,9 @@ const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 /// The main function of the trial process. The function reads the specification from the first line of standard input,
 /// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
 pub fn run_trial_process() -> bool {
-    let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
+    let outcome = lifeline::take_orders_and_turns().and_then(|(spec, turns): (TrialSpec, _)| {
         let done = match spec.configuration.task.clone() {
-            Task::Workload(workload) => run_on_store(spec, &workload),
+            Task::Workload(workload) => run_on_store(spec, &workload, turns),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
         done.map_err(|error| error.to_string())
@@ -56,11 +58,42 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> TrialResult<TrialReport> {
+    if let Some(TurnSpec { core }) = spec.turns {
+        die_with_the_parent()?;
+        core.map_or(Ok(()), pin)?;
+    }
+    let turns = spec.turns.map(|_| Turns::new(turns, send));
     let meter = Meter::begin(spec.mode);
     let engine = CATALOG.build(&spec.configuration.engine)?;
     let store = OpenStore::open(engine, opening(&spec))?;
-    Trial::new(spec, workload, store, meter, send)?.run()
+    let trial = Trial::new(spec, workload, store, meter, send)?;
+    Trial { turns, ..trial }.run()
+}
+
+/// Makes the kernel end this process with its parent. While it is stopped it does not see the end of its input.
+#[cfg(target_os = "linux")]
+fn die_with_the_parent() -> TrialResult<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_the_parent() -> TrialResult<()> {
+    Ok(())
+}
+
+/// Binds this process to a core, before it starts further threads, which inherit it.
+#[cfg(target_os = "linux")]
+fn pin(core: usize) -> TrialResult<()> {
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(core);
+    let pinned = rustix::thread::sched_setaffinity(None, &cores);
+    Ok(pinned.map_err(|error| format!("cannot run on core {core}: {error}"))?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin(_: usize) -> TrialResult<()> {
+    Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
 }
 
 /// The mode of the tree in the mode of a trial.
@@ -87,7 +120,7 @@ fn monotonic_ns() -> u64 {
         let now = clock.now();
         (clock, now)
     });
-    clock.ns_between(*origin, clock.now())
+    clock.ns_between(*origin, turn::now(clock))
 }
 
 /// A trial that is ready to run.
@@ -112,6 +145,8 @@ struct Trial {
     done: Vec<Vec<u64>>,
     /// The receiver of progress messages.
     tell: fn(&Message),
+    /// The turns of this process; `None` if it runs by itself.
+    turns: Option<Turns>,
 }
 
 impl Trial {
@@ -148,6 +183,7 @@ impl Trial {
             wrong,
             done,
             tell,
+            turns: None,
         })
     }
 
@@ -233,7 +269,8 @@ impl Trial {
         let page_cache_share = self.page_cache_share();
         let (before, usage_before) = (self.store.stats(), self.meter.read());
         let (mode, clock, directory) = (self.spec.mode, &self.clock, &*self.spec.directory);
-        let context = StepContext { mode, clock, directory, truth: &mut self.truth };
+        let turns = self.turns.as_ref();
+        let context = StepContext { mode, clock, turns, directory, truth: &mut self.truth };
         let Taken { store, driven, restarted, close_ns, wrong } = context.take(step, self.store)?;
         self.store = store;
         let (usage, burst) = ([usage_before, self.meter.read()], self.store.stats());
@@ -349,9 +386,9 @@ impl Trial {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
             return Ok(None);
         }
-        let start = self.clock.now();
-        self.store.target().settle()?;
-        let ns = self.clock.ns_between(start, self.clock.now());
+        let start = turn::now(&self.clock);
+        turn::call(self.turns.as_ref(), &self.clock, || self.store.target().settle())?;
+        let ns = self.clock.ns_between(start, turn::now(&self.clock));
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
@@ -463,6 +500,7 @@ impl Trial {
         let mode = self.spec.mode;
         let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
+        let gates = (gate, self.turns.as_ref());
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
             if let Some(warming_up) = &warming_up {
@@ -473,7 +511,7 @@ impl Trial {
                     .open()
                     .map_err(Into::into)
                     .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
-                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),
+                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gates),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -485,14 +523,14 @@ impl Trial {
     }
 
     fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
-        let start = self.clock.now();
+        let start = turn::now(&self.clock);
         let mut samples = vec![self.sample()];
         let interval_ns = self.spec.interval_ns;
         let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
             // Samples keep to the bounds of intervals, even if a sample takes long.
             std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
-            elapsed_ns = self.clock.ns_between(start, self.clock.now());
+            elapsed_ns = self.clock.ns_between(start, turn::now(&self.clock));
             if elapsed_ns >= told_ns {
                 let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
                 (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
@@ -508,7 +546,11 @@ impl Trial {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), stats: self.store.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample {
+            at: turn::now(&self.clock),
+            stats: self.store.stats(),
+            rss_peak_bytes: probe::rss_peak_bytes(),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from and to
 //! storage.
 
-use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
+use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
@@ -15,6 +15,7 @@ pub(super) struct Meter {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
+    kernel: KernelUse,
     events: Option<Reading<PROCESSOR_EVENTS>>,
     pub(super) os_read_bytes: Option<u64>,
     pub(super) os_write_bytes: Option<u64>,
@@ -35,6 +36,7 @@ impl Meter {
     pub(super) fn read(&self) -> Usage {
         Usage {
             cpu_ns: probe::cpu_ns(),
+            kernel: KernelUse::read(),
             events: self.counters.as_ref().map(|counters| counters.lock().read()),
             os_read_bytes: probe::os_read_bytes(),
             os_write_bytes: probe::os_write_bytes(),
@@ -44,6 +46,11 @@ impl Meter {
 }
 
 impl Usage {
+    /// The events of the kernel since `before`.
+    pub(super) fn kernel_since(&self, before: &Self) -> KernelUse {
+        self.kernel.since(&before.kernel)
+    }
+
     /// The number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None` for an
     /// event that is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {

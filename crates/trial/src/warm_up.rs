@@ -11,6 +11,7 @@ use workload::{PhasePlan, UntilSteady, WarmUp};
 
 use super::steadiness::{Round, unsteady};
 use super::timeline::Sample;
+use super::turn;
 use super::usage::Usage;
 
 /// The number of samples of a store within a round, whose mean is used.
@@ -72,7 +73,7 @@ impl<'a> WarmingUp<'a> {
         let warm_up = phase.phase().before.warm_up?;
         let is_over = AtomicBool::new(warm_up.is_timed() && mode == RunMode::Counted);
         let (is_steady, begun) = (Mutex::new(None), Mutex::new(None));
-        Some(Self { store, clock, done, warm_up, start: clock.now(), is_over, is_steady, begun, sample })
+        Some(Self { store, clock, done, warm_up, start: turn::now(clock), is_over, is_steady, begun, sample })
     }
 
     /// The state at the start of the measured part.

@@ -154,12 +154,15 @@ fn report(equal: &Series, slower: &[Series]) -> String {
             false => "a 95% CI allows 5%".to_owned(),
         }
     );
-    let _ = writeln!(
-        text,
-        "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
-        equal.floor * 100.0,
-        equal.detectable * 100.0
-    );
+    // A duet measures no noise, because it has no core for a second trial of the baseline.
+    if equal.floor.is_finite() {
+        let _ = writeln!(
+            text,
+            "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
+            equal.floor * 100.0,
+            equal.detectable * 100.0
+        );
+    }
     let _ = writeln!(
         text,
         "\n{:<16} {:>30} {:>12} {:>14} {:>10} {:>8}",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use plot::ChartSpec;
-use results::{Metric, RunMode};
+use results::{Interleaving, Metric, RunMode};
 
 /// The facts of an experiment that verdicts depend on.
 pub struct ExperimentFacts<'a> {
@@ -13,6 +13,8 @@ pub struct ExperimentFacts<'a> {
     pub mode: RunMode,
     /// Whether baselines run twice in every round, to measure the noise.
     pub measures_noise: bool,
+    /// How the trials of a round share the machine.
+    pub interleaving: Interleaving,
     /// The swept paths, in the order of their columns.
     pub swept: Vec<String>,
     /// The positions in `swept` of the paths on which compared configurations have equal values.

@@ -21,6 +21,7 @@ mod judge;
 mod markdown;
 mod row_sentences;
 mod runner;
+mod slices;
 mod trial_rows;
 mod words;
 
@@ -35,10 +36,11 @@ pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
 pub use judge::{
-    Gated, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase, noisy_baselines,
-    sentences,
+    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase,
+    noisy_baselines, sentences,
 };
 pub use row_sentences::row_sentences;
 pub use runner::Runner;
+pub use slices::slices_note;
 pub use trial_rows::TrialRows;
 pub use words::{and_more, wrapped};

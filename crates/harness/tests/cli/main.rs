@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bench;
+mod budget;
 mod conditions;
 mod counted;
 mod documents;
@@ -37,6 +38,7 @@ mod seeds;
 mod serve;
 mod served;
 mod shell;
+mod slices;
 mod steps;
 mod subjects;
 mod submit;

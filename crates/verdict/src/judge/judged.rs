@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_counts, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Row, RunMode, Table, Unit, columns as c};
+use results::{Better, Column, Look, Row, RunMode, Table, Unit, columns as c};
 use types::Outcome;
 
+use super::causes::Causes;
 use super::chance::{events, is_drawn};
 use super::counter::counter;
 use super::group::Group;
@@ -58,6 +59,8 @@ pub(super) struct Judged<'a> {
     pub(super) dropping: Vec<&'a str>,
     /// The numbers of cells with rows beyond a bound, and the bound.
     implausible: BTreeMap<u64, String>,
+    /// The looks of a run with a budget.
+    pub(super) looks: Vec<Look>,
 }
 
 /// One configuration with its values.
@@ -72,7 +75,9 @@ pub(super) struct Entry<'a> {
     pub(super) steadiness: Steadiness,
     /// The median over trials of the count that the value is, or is a fraction of.
     pub(super) count: Option<f64>,
-    /// The number of independent events that make up a value that depends on random draws.
+    /// The numbers that explain times.
+    pub(super) causes: Causes,
+    /// The independent events behind a number that depends on random draws.
     events: Option<f64>,
 }
 
@@ -115,8 +120,9 @@ impl<'a> Entry<'a> {
         let count = counter(column).and_then(|counter| judged.measured(name, counter).median());
         let events =
             sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
-        let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
-        Some(Self { cell, contrast, sample, prices, steadiness, count, events })
+        let (contrast, steadiness, causes) =
+            (Contrast::default(), Steadiness::of(&whole), Causes::of(&whole));
+        Some(Self { cell, contrast, sample, prices, steadiness, count, causes, events })
     }
 }
 
@@ -132,7 +138,7 @@ impl<'a> Judged<'a> {
     /// Judges the configurations of a group by one metric. `noise` has the rows of baselines that ran twice.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
-        (runs, noise): (&Table, &Table),
+        (runs, noise, looks): (&Table, &Table, &[Look]),
         group: &Group<'a>,
         metric: &str,
         comparisons: usize,
@@ -176,9 +182,9 @@ impl<'a> Judged<'a> {
         let is_constant = entries.iter().all(Entry::is_constant);
         let is_exact = is_counted && (seeds.len() < 2 || is_constant);
         let ranked = match is_counted {
-            false => rank_timed(&entries, &column, &criteria),
+            false => rank_timed(&entries, &column, &criteria, looks),
             true if is_exact => rank_exact(&entries, &column, seeds.len(), criteria.delta),
-            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }),
+            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }, &[]),
         };
         let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
@@ -210,6 +216,7 @@ impl<'a> Judged<'a> {
             wrong,
             dropping,
             implausible: implausible_cells(&[&rows.judged, &rows.whole]),
+            looks: looks.to_vec(),
         })
     }
 
@@ -254,11 +261,19 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares numbers with an interval over trials, or over seeds.
-fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria) -> Vec<Ranked> {
+/// Compares numbers with an interval over trials, or over seeds. In a run with a budget, each candidate is judged at the level
+/// of its last look.
+fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
-    rank(&baseline.sample, &candidates, column.better(), criteria)
+    let level_of = |candidate: &Sample| {
+        let rounds = candidate.blocks.len() as u64;
+        looks.iter().rev().find(|look| look.rounds <= rounds).map(|look| look.level)
+    };
+    rank(&baseline.sample, &candidates, column.better(), |candidate| {
+        let confidence = level_of(candidate).map_or(criteria.confidence, |level| 1.0 - level);
+        Criteria { confidence, ..*criteria }
+    })
 }
 
 /// Compares values that every trial repeats. Values of one seed that depend on random draws differ only if the

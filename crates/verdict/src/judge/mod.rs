@@ -1,5 +1,6 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod causes;
 mod chance;
 mod counter;
 mod few;
@@ -13,11 +14,12 @@ mod record;
 mod resolution;
 mod sentence;
 mod steadiness;
+mod stopping;
 mod table;
 mod text;
 
 use measure::{Ranked, adjust};
-use results::{Folder, Row, Table};
+use results::{Folder, Look, Manifest, Row, Table};
 use types::Outcome;
 
 use self::group::groups;
@@ -30,6 +32,7 @@ pub use group::{baselines, noisy_baselines};
 pub use judged::judged_phase;
 pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
+pub use stopping::LOOKS_ALPHA;
 
 /// The maximum number of lines of all tables of a component experiment. With more lines, only the last table is shown.
 const MOST_LINES: usize = 80;
@@ -57,7 +60,8 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
         true => Table::read(&folder.noise())?,
         false => Table::new(runs.schema().clone(), Vec::new()),
     };
-    Verdicts::of(experiment, &runs, &noise)
+    let looks = Manifest::read(&folder.manifest()).map(|manifest| manifest.looks).unwrap_or_default();
+    Verdicts::of(experiment, &runs, &noise, &looks)
 }
 
 /// The caption of a group of configurations and a metric, its table if that is shown, and its statements.
@@ -79,16 +83,21 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment by its rows, and by the rows of baselines that ran twice. Components are compared only if
-    /// all other values are equal, so there is a verdict for each combination of other swept values. All comparisons
-    /// are one family, because each of them is an opportunity for chance.
-    pub fn of(experiment: &'a ExperimentFacts<'a>, runs: &Table, noise: &Table) -> Outcome<Self> {
+    /// Judges an experiment by its rows, by those of baselines that ran twice, and by the looks of a run with a budget. Components are compared where
+    /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
+    /// one family: chance has as many opportunities.
+    pub fn of(
+        experiment: &'a ExperimentFacts<'a>,
+        runs: &Table,
+        noise: &Table,
+        looks: &[Look],
+    ) -> Outcome<Self> {
         let (groups, metrics) = (groups(experiment), metrics(experiment, runs));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
         let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
         let comparisons = candidates * metrics.len();
-        let judged =
-            pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric, comparisons));
+        let judged = pairs
+            .map(|(group, metric)| Judged::new(experiment, (runs, noise, looks), group, metric, comparisons));
         let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
         let family = || judged.iter().flat_map(|judged| &judged.ranked);
         let family = family().filter(|ranked| ranked.comparison.p_value.is_some()).count();

@@ -25,6 +25,10 @@ impl Judged<'_> {
             format!("The rate search stops within {}; smaller changes are ignored.", percent(self.resolution))
         }));
         notes.extend(self.test_note());
+        notes.extend(self.looks_note());
+        notes.extend(self.counters_note());
+        notes.extend(self.waits_note());
+        notes.extend(self.cpu_notes());
         notes.extend(self.few_note());
         notes.extend(self.turned());
         notes.extend(self.outliers());

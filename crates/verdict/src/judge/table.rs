@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use measure::{Ranked, Verdict};
-use results::{Better, Column, RunMode, Unit};
+use results::{Better, Column, Interleaving, RunMode, Unit};
 
 use super::judged::{Entry, Judged, factors};
 use super::sentence::p_value;
@@ -36,7 +36,14 @@ impl Judged<'_> {
                 format!("counted, {}, ± standard deviation", counted(self.seeds, "seed"))
             }
             0 | 1 => counted(trials, "trial"),
-            _ => format!("{trials} paired trials, ± standard deviation"),
+            _ => {
+                let how = match self.experiment.interleaving {
+                    Interleaving::Rounds => "",
+                    Interleaving::Slices => " in slices",
+                    Interleaving::Duet => " as duets",
+                };
+                format!("{trials} paired trials{how}, ± standard deviation")
+            }
         };
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())

@@ -1,6 +1,7 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
 mod serve;
+mod simulate;
 mod torture;
 mod trace;
 
@@ -11,6 +12,7 @@ use clap_complete::Shell;
 use verdict::{FailOn, Format, Tolerance};
 
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
+pub(crate) use simulate::{PictureArgument, SimulateArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -52,6 +54,7 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print the resolved experiment with estimated time and disk
+  simulate     Count an experiment without its data, at any size
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
@@ -104,6 +107,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Print the resolved experiment with estimated time and disk
     Describe(DescribeArguments),
+    /// Count an experiment without its data, at any size
+    Simulate(SimulateArguments),
     /// List variants of components, workloads and charts
     List(ListArguments),
     /// Print the operations of a workload, one per line

@@ -62,6 +62,9 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Describe(arguments) => {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
+        Command::Simulate(arguments) => {
+            command::simulate(&arguments, &overrides(arguments.overrides.clone())).map(|()| 0)
+        }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
         Command::Page(arguments) => command::page(&arguments).map(|()| 0),

@@ -20,7 +20,7 @@ mod lookup;
 mod popularity;
 
 pub use fluid::Fluid;
-pub use forms::{levels_and_runs, most_space_amp, textbook_write_amp, write_amp};
+pub use forms::{levels_and_runs, most_space_amp, picks_tables, textbook_write_amp, write_amp};
 pub use growth::{Growth, GrowthError, growth, has_form};
 pub use hit_rate::Eviction;
 pub use horizontal::least_writes;

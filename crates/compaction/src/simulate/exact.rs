@@ -53,6 +53,14 @@ impl ExactKeys {
         entries.binary_search_by(|entry| (*entry.key).cmp(key)).ok().map(|at| &entries[at])
     }
 
+    /// Returns the entries of a table from `low` on and below `high`, if it is given.
+    pub fn between(&self, table: TableId, low: &[u8], high: Option<&[u8]>) -> &[KeyEntry] {
+        let entries: &[KeyEntry] = self.tables.get(&table).map_or(&[], |entries| entries);
+        let start = entries.partition_point(|entry| *entry.key < *low);
+        let end = high.map_or(entries.len(), |high| entries.partition_point(|entry| *entry.key < *high));
+        &entries[start..end.max(start)]
+    }
+
     fn write(
         &mut self,
         entries: impl Iterator<Item = KeyEntry>,

@@ -179,6 +179,15 @@ impl Spread {
         self.tables_of(&run, first_table, &[])
     }
 
+    /// Returns the expected entries of some tables together, by class.
+    pub fn entries_by_class<'t>(&self, tables: impl IntoIterator<Item = &'t TableId>) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes.len()];
+        for parts in tables.into_iter().filter_map(|table| self.tables.get(table)) {
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part.entries);
+        }
+        sums
+    }
+
     /// Returns the expected entries of all tables together, and their tombstones.
     pub fn entries(&self) -> (f64, f64) {
         let parts = self.tables.values().flatten();

@@ -33,6 +33,7 @@ mod resume;
 mod seeds;
 mod serve;
 mod shell;
+mod simulate;
 mod steps;
 mod subjects;
 mod sweeps;

@@ -30,6 +30,7 @@ pub mod reference;
 mod resolved;
 mod sweep;
 mod trials;
+mod tune_spec;
 mod verdict_spec;
 mod wording;
 
@@ -43,3 +44,4 @@ pub use outside::files_outside;
 pub use overrides::Overrides;
 pub use resolved::Experiment;
 pub use trials::{DEFAULT_INTERVAL_NS, Trials};
+pub use tune_spec::TuneSpec;

@@ -28,6 +28,7 @@ use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::Trials;
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, measurable, paths, reading, wording};
 
@@ -128,6 +129,12 @@ impl<'a> Loader<'a> {
             trials,
             verdict: VerdictSpec::default(),
             gate: self.gate()?,
+            tune: self
+                .file
+                .table
+                .contains_key("tune")
+                .then(|| self.table("tune", &TuneSpec::KEYS))
+                .transpose()?,
             charts: Vec::new(),
             style: FigureStyle::default(),
             sheet: answers::read_sheet(&self.file)?,

@@ -4,6 +4,7 @@ mod serve;
 mod simulate;
 mod torture;
 mod trace;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ pub(crate) use trace::{
     TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
     TraceStatArguments,
 };
+pub(crate) use tune::TuneArguments;
 
 /// The default folder of golden files.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
@@ -55,6 +57,7 @@ Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print the resolved experiment with estimated time and disk
   simulate     Count an experiment without its data, at any size
+  tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
@@ -109,6 +112,8 @@ pub(crate) enum Command {
     Describe(DescribeArguments),
     /// Count an experiment without its data, at any size
     Simulate(SimulateArguments),
+    /// Search for the best design and confirm it by a run
+    Tune(TuneArguments),
     /// List variants of components, workloads and charts
     List(ListArguments),
     /// Print the operations of a workload, one per line

@@ -16,5 +16,5 @@ mod simulate;
 
 pub use costs::Costs;
 pub use exact::SimulatedTree;
-pub use phases::{added_keys, scaled, scans};
+pub use phases::{Rates, added_keys, rates, scaled, scans};
 pub use simulate::{MOST_EXACT_WRITES, PhaseRow, Picture, Simulation, simulate};

@@ -45,6 +45,42 @@ pub fn scans(phase: &Phase) -> bool {
     matches!(&phase.work, Work::Mixed(mixed) if mixed.mix.has(Kind::Range))
 }
 
+/// The operations of a phase by their effect on a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// All operations; a batch is one.
+    pub operations: f64,
+    /// Entries written, tombstones included.
+    pub writes: f64,
+    /// Keys looked up.
+    pub gets: f64,
+    /// The share of lookups of keys that never existed.
+    pub absent: f64,
+    /// Scans.
+    pub scans: f64,
+}
+
+/// The operations of a phase by their effect on a tree.
+pub fn rates(phase: &Phase) -> Rates {
+    let all = operations(phase);
+    match &phase.work {
+        Work::Load(_) => Rates { operations: all, writes: all, ..Rates::default() },
+        Work::Mixed(mixed) => {
+            let share = |kind| mixed.mix.share(kind);
+            let (members, both) = (f64::from(mixed.batch), share(Kind::ReadModifyWrite));
+            let writes = [Kind::Put, Kind::Insert, Kind::Delete].into_iter().map(share).sum::<f64>();
+            Rates {
+                operations: all,
+                writes: all * (writes + both + share(Kind::Batch) * members),
+                gets: all * (share(Kind::Get) + both + share(Kind::MultiGet) * members),
+                absent: mixed.absent,
+                scans: all * share(Kind::Range),
+            }
+        }
+        Work::Replay(_) | Work::Step(_) => Rates::default(),
+    }
+}
+
 /// The distribution of the keys of a mix, if they are drawn.
 pub(crate) fn law(mixed: &Mixed) -> Option<&Choice> {
     match &mixed.keys {

@@ -22,6 +22,7 @@ mod simulate;
 mod store;
 mod torture;
 mod trace;
+mod tune;
 mod verify;
 mod workload;
 
@@ -46,5 +47,6 @@ pub(crate) use shell::shell;
 pub(crate) use simulate::simulate;
 pub(crate) use torture::{torture, write_until_killed};
 pub(crate) use trace::trace;
+pub(crate) use tune::tune;
 pub(crate) use verify::verify;
 pub(crate) use workload::workload;

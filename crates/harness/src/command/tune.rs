@@ -3,7 +3,6 @@
 use experiment::{Experiment, Overrides};
 use results::targets::check_folder;
 use run::RunOptions;
-use toml::Value;
 use types::{Outcome, Problem};
 
 use crate::build_info::build_info;

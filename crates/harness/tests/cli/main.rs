@@ -41,6 +41,7 @@ mod timed;
 mod torture;
 mod trace_tools;
 mod traces;
+mod tune;
 mod values;
 mod verdicts;
 mod verify;

@@ -179,7 +179,8 @@ fn sampled(design: &Design) -> Outcome<Design> {
     Ok(design)
 }
 
-/// The first written entries of a plan with different keys, at most those of both samples.
+/// The first written entries of a plan with different keys, in key order, at most those of both samples. Each sample is a
+/// part of the key range, so that both are as dense.
 fn entries(plan: &Plan) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut entries = std::collections::BTreeMap::new();
     let most = SAMPLES.iter().sum();
@@ -190,12 +191,7 @@ fn entries(plan: &Plan) -> Vec<(Vec<u8>, Vec<u8>)> {
         }
         extent = collect(phase, extent, most, &mut entries);
     }
-    // Not in key order, so that both samples cover the whole key range.
-    let all: Vec<_> = entries.into_iter().collect();
-    let stride = SAMPLES.iter().sum::<usize>() / SAMPLES[0];
-    let (first, rest): (Vec<_>, Vec<_>) =
-        all.into_iter().enumerate().partition(|(at, _)| at.is_multiple_of(stride));
-    first.into_iter().chain(rest).map(|(_, entry)| entry).collect()
+    entries.into_iter().collect()
 }
 
 /// Adds the written entries of a phase, and returns the extent after it.

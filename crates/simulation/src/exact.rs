@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
+use catalog::Limit;
 use compaction::{CompactionPolicy, ExactKeys, KeyEntry, Report, SimulationError, Simulator};
 use engines::EngineStats;
 use parking_lot::Mutex;
@@ -45,6 +46,7 @@ impl<'a> SimulatedTree<'a> {
     /// Creates an empty tree of `design`. `policy` is the one of the design.
     pub fn new(policy: &'a dyn CompactionPolicy, design: &Design, costs: Costs) -> Self {
         let capacity = design.memtable_capacity.0;
+        let may_drop = design.limits().iter().any(|(_, _, limit)| *limit == Limit::DropsData);
         let keys = ExactKeys::new(design.options.table.capacity.0);
         let state = State {
             simulator: Simulator::of(policy, capacity, keys),
@@ -55,7 +57,7 @@ impl<'a> SimulatedTree<'a> {
             user_bytes: 0,
             capacity,
             most_writes: design.memtable_entries.unwrap_or(u64::MAX),
-            counts: Counts::default(),
+            counts: Counts { live_bytes: (!may_drop).then_some(0), ..Counts::default() },
             fpr: costs.fpr,
             entries_per_block: costs.entries_per_block,
         };
@@ -99,8 +101,8 @@ impl State<'_> {
             None => self.live.remove(&key),
         };
         let bytes_of = |value: Option<u32>| value.map_or(0, |value| key.len() as u64 + u64::from(value));
-        self.counts.live_bytes += bytes_of(value_bytes);
-        self.counts.live_bytes -= bytes_of(before);
+        self.counts.live_bytes =
+            self.counts.live_bytes.map(|bytes| bytes + bytes_of(value_bytes) - bytes_of(before));
         self.memtable.insert(key, value_bytes);
     }
 

@@ -36,6 +36,7 @@ pub(crate) struct ExpectedTree<'a> {
     /// All adds, draws and deletes so far.
     written: (f64, f64, f64),
     is_ordered: bool,
+    may_drop: bool,
     /// The writes to the active memtable.
     pending: FlushedWrites,
     /// Charged bytes and user bytes of the active memtable.
@@ -44,7 +45,7 @@ pub(crate) struct ExpectedTree<'a> {
 
 /// The writes of a phase, per operation.
 #[derive(Clone, Copy, Default)]
-struct Rates {
+struct PerOperation {
     adds: f64,
     draws: f64,
     /// The share of deletes among the draws.
@@ -102,6 +103,7 @@ impl<'a> ExpectedTree<'a> {
             all_keys,
             written: (0.0, 0.0, 0.0),
             is_ordered: format.ordered(),
+            may_drop: design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData),
             pending: NO_WRITES,
             pending_bytes: (0.0, 0.0),
         })
@@ -109,7 +111,8 @@ impl<'a> ExpectedTree<'a> {
 
     pub(crate) fn stats(&self) -> EngineStats {
         let live_bytes = self.live_keys() * (self.costs.entry_bytes - ENTRY_CHARGE_BYTES as f64);
-        let counts = Counts { live_bytes: live_bytes.round() as u64, ..self.counts };
+        let live_bytes = (!self.may_drop).then(|| live_bytes.round() as u64);
+        let counts = Counts { live_bytes, ..self.counts };
         readings(&self.simulator.report(), &counts, &self.costs)
     }
 
@@ -139,7 +142,7 @@ impl<'a> ExpectedTree<'a> {
     }
 
     fn load(&mut self, load: &Load, keys: f64) -> Outcome<()> {
-        let rates = Rates { adds: 1.0, ..Rates::default() };
+        let rates = PerOperation { adds: 1.0, ..PerOperation::default() };
         let in_order = self.is_ordered && load.order != Order::Random;
         let start = self.passed;
         let share = keys / self.all_keys.max(1.0);
@@ -160,7 +163,7 @@ impl<'a> ExpectedTree<'a> {
             + share(Kind::ReadModifyWrite)
             + share(Kind::Batch) * members
             + share(Kind::Delete);
-        let rates = Rates {
+        let rates = PerOperation {
             adds: share(Kind::Insert),
             draws,
             deletes: if draws > 0.0 { share(Kind::Delete) / draws } else { 0.0 },
@@ -196,7 +199,7 @@ impl<'a> ExpectedTree<'a> {
     /// shares of the phase.
     fn write(
         &mut self,
-        rates: Rates,
+        rates: PerOperation,
         operations: f64,
         within: &dyn Fn(f64, f64) -> (f64, f64),
     ) -> Outcome<()> {
@@ -233,7 +236,7 @@ impl<'a> ExpectedTree<'a> {
     }
 
     /// Adds operations to the active memtable.
-    fn add(&mut self, rates: Rates, operations: f64, within: (f64, f64)) {
+    fn add(&mut self, rates: PerOperation, operations: f64, within: (f64, f64)) {
         let pending = &mut self.pending;
         let (adds, draws) = (operations * rates.adds, operations * rates.draws);
         let deletes = pending.deletes * pending.draws + draws * rates.deletes;

@@ -18,8 +18,8 @@ pub(crate) struct Counts {
     pub(crate) filter_probes: u64,
     /// The expected number of data blocks that gets search.
     pub(crate) blocks_searched: f64,
-    /// Key and value bytes of the live data.
-    pub(crate) live_bytes: u64,
+    /// Key and value bytes of the live data; `None` if the design may drop data.
+    pub(crate) live_bytes: Option<u64>,
     pub(crate) ranges: u64,
     pub(crate) range_sources: u64,
     /// The expected number of data blocks that scans read.
@@ -68,8 +68,10 @@ pub(crate) fn readings(report: &Report, counts: &Counts, costs: &Costs) -> Engin
         .gauge(&c::TABLE_BYTES, file_bytes(tables, bytes))
         .gauge(&c::FILTER_BYTES, costs.filter_bytes.of(tables, bytes).round() as u64)
         .gauge(&c::FENCE_BYTES, costs.fence_bytes.of(tables, bytes).round() as u64)
-        .gauge(&c::LIVE_BYTES, counts.live_bytes)
         .gauge(&c::EXPECTED_FPR, costs.fpr);
+    if let Some(live_bytes) = counts.live_bytes {
+        whole.gauge(&c::LIVE_BYTES, live_bytes);
+    }
     let level = |level: &compaction::LevelReport| {
         let mut readings = Readings::default();
         readings

@@ -128,12 +128,12 @@ fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
             assert!((expected / exact - 1.0).abs() < tolerance, "{} {exact} {expected}", column.name);
         }
     }
-    let huge = ["--set", "design.memtable.capacity=64MiB", "--entries", "1e6,1e12"];
+    let huge = ["--set", "design.memtable.capacity=4GiB", "--entries", "1e6,1e12"];
     bench.ok(&[&["simulate", "sizes.toml"][..], &huge].concat());
     let rows = simulated(&bench, "sizes");
     assert_eq!(rows.len(), 2 * 2 * 2);
     let deep = rows.iter().map(|row| number(row, &c::LEVELS)).fold(0.0, f64::max);
-    assert!(deep >= 5.0, "{deep} levels");
+    assert!(deep >= 4.0, "{deep} levels");
     assert!(bench.path("plots/sizes-simulated/write_amp_settled.svg").exists());
 }
 

@@ -29,7 +29,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let trial = [&stores[..], &["subject"], &components].concat();
     let run =
         [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
-    let simulation = ["compaction", "storage", "theory", "engines", "experiment", "workload", "results", "tree"];
+    let simulation =
+        ["compaction", "storage", "theory", "engines", "experiment", "workload", "results", "tree"];
     let simulation = [&simulation[..], ground].concat();
     let tune = [&simulation[..], &["cache", "plot", "run", "simulation"]].concat();
     let all = [

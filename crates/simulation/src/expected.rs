@@ -17,8 +17,9 @@ const MOST_FLUSHES: f64 = 3e7;
 /// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
 const MOST_TABLES: f64 = 30_000.0;
 
-/// Ranks of keys that have a class of their own; each later class is twice as large as the one before.
-const HEAD: u64 = 8;
+/// Keys of the first class; the keys of all classes so far double with each further class. A class of one key has no draw
+/// that misses it, which the forms of expected numbers do not allow.
+const HEAD: u64 = 2;
 
 /// A tree of expected numbers.
 pub(crate) struct ExpectedTree<'a> {
@@ -357,8 +358,8 @@ fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
 
 /// The last rank of each class.
 fn ranks(keys: u64) -> Vec<u64> {
-    let mut ranks: Vec<u64> = (1..=keys.min(HEAD)).collect();
-    let mut last = HEAD;
+    let mut last = HEAD.min(keys);
+    let mut ranks = vec![last];
     while last < keys {
         last = (last * 2).min(keys);
         ranks.push(last);

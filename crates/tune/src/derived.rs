@@ -72,7 +72,8 @@ fn plain_values_first(table: Table) -> Table {
 /// The sweep of designs: each path that differs with the value of every design. Empty if all are equal.
 fn zipped(designs: &[Design]) -> Table {
     let flat: Vec<Vec<(String, Value)>> = designs.iter().map(|design| paths(&design.to_toml())).collect();
-    let mut sweep = Table::new();
+    // A plain value comes before lists of tables.
+    let mut sweep = Table::from_iter([("combine".to_owned(), Value::from("zip"))]);
     let all: Vec<&String> = {
         let mut seen = Vec::new();
         flat.iter().flatten().map(|(path, _)| path).for_each(|path| {
@@ -93,10 +94,7 @@ fn zipped(designs: &[Design]) -> Table {
             sweep.insert(format!("design.{path}"), Value::Array(values));
         }
     }
-    if !sweep.is_empty() {
-        sweep.insert("combine".to_owned(), Value::from("zip"));
-    }
-    sweep
+    if sweep.len() > 1 { sweep } else { Table::new() }
 }
 
 /// The paths of a design with their values: the choice of each axis as a whole, and single options.

@@ -330,10 +330,17 @@ impl Search<'_> {
         (self.settings.run.console.line)(&format!("confirmation: {} designs", designs.len()));
         let mut verdict = Table::new();
         let goal = &self.objectives.goal;
+        let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);
+        let writes = phase.is_some_and(|phase| simulation::rates(phase).writes > 0.0);
         let metric = match goal.metric {
             GoalMetric::Column(metric) => metric.name,
-            GoalMetric::Memory | GoalMetric::IoPerOp => c::WRITE_AMP.name,
+            GoalMetric::Memory | GoalMetric::IoPerOp if writes => c::WRITE_AMP.name,
+            GoalMetric::Memory | GoalMetric::IoPerOp => c::BLOCKS_PER_GET.name,
         };
+        let mut trials = Table::new();
+        if goal.metric.is_timed() {
+            trials.insert("mode".to_owned(), Value::from("timed"));
+        }
         verdict.insert("metric".to_owned(), Value::from(metric));
         verdict.insert("phase".to_owned(), Value::from(goal.phase.clone()));
         if goal.operation != c::ALL {
@@ -343,7 +350,7 @@ impl Search<'_> {
             name: "confirmation",
             question: format!("Is the advised design for {} better than the default?", experiment.name),
             designs: &designs,
-            trials: Table::new(),
+            trials,
             verdict,
         };
         let file = derived.write(experiment, &self.folder)?;

@@ -28,10 +28,6 @@ keys       = { kind = "zipfian", theta = 0.9 }
 absent     = 0.3
 value      = { kind = "uniform", min = 10, max = 90 }
 
-[[phase]]
-name = "compact"
-step = "compact"
-
 [sweep]
 "design.compaction" = "all"
 
@@ -106,7 +102,7 @@ fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
         "sizes.toml",
         CATALOG
             .replace("\"all\"", "[\"leveled\", \"tiered\"]")
-            .replace("[[phase]]\nname = \"compact\"\nstep = \"compact\"\n", ""),
+            ,
     );
     let of = |picture: &str| {
         bench.ok(&["simulate", "sizes.toml", "--picture", picture]);

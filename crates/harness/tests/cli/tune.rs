@@ -12,6 +12,7 @@ question = "Which design for this mix?"
 memtable   = { capacity = "8KiB" }
 bloom      = { kind = "standard", bits_per_key = 8 }
 wal        = "none"
+cache      = "none"
 
 [[phase]]
 name   = "load"
@@ -94,7 +95,7 @@ fn objectives_that_make_no_sense_are_rejected_with_advice() {
     let bench = Bench::new();
     for (from, to, message) in [
         ("write_amp in mixed", "writeamp", "unknown metric \"writeamp\""),
-        ("write_amp in mixed", "write_amp in nowhere", "unknown phase \"nowhere\"; Valid: load, mixed"),
+        ("write_amp in mixed", "write_amp in nowhere", "unknown phase \"nowhere\""),
         ("write_amp in mixed", "ops_per_second", "use tune.maximise"),
         ("blocks_per_get <= 0.9", "blocks_per_get", "is no limit; write it as"),
         ("count      = 3", "drift = 1", "set tune.minimise = \\\"io_per_op\\\""),

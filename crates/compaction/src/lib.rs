@@ -47,7 +47,10 @@ pub use job::{Action, InvalidJob, Job, MAX_LEVEL};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
-pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
+pub use simulate::{
+    Contents, ExactKeys, FlushedWrites, KeyClass, KeyEntry, LevelReport, Load, MergeTerms, Report,
+    SimulationError, Simulator, Spread, Written, simulate,
+};
 
 /// All compaction policies. The first policy is the baseline and the lower bound of write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(

@@ -31,6 +31,7 @@ mod resolved;
 mod side_by_side;
 mod sweep;
 mod trials;
+mod tune_spec;
 mod verdict_spec;
 mod wording;
 
@@ -44,3 +45,4 @@ pub use outside::files_outside;
 pub use overrides::Overrides;
 pub use resolved::Experiment;
 pub use trials::{DEFAULT_INTERVAL_NS, Trials};
+pub use tune_spec::TuneSpec;

@@ -29,6 +29,7 @@ use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
 use super::trials::{MOST_TRIALS, Trials};
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
 
@@ -135,6 +136,12 @@ impl<'a> Loader<'a> {
             trials,
             verdict: VerdictSpec::default(),
             gate: self.gate()?,
+            tune: self
+                .file
+                .table
+                .contains_key("tune")
+                .then(|| self.table("tune", &TuneSpec::KEYS))
+                .transpose()?,
             charts: Vec::new(),
             style: FigureStyle::default(),
             sheet: answers::read_sheet(&self.file)?,

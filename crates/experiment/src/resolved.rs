@@ -21,6 +21,7 @@ use super::estimate::Estimate;
 use super::outside::files_outside;
 use super::sweep::Sweep;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
 /// A resolved experiment, with every reference and override applied.
@@ -58,6 +59,8 @@ pub struct Experiment {
     pub(crate) verdict: VerdictSpec,
     /// The gate, if the experiment is one.
     pub gate: Option<GateRule>,
+    /// The objective of a search for the best design, if the file has one.
+    pub tune: Option<TuneSpec>,
     /// The charts.
     pub charts: Vec<ChartSpec>,
     /// The look of the charts.
@@ -70,6 +73,11 @@ impl Experiment {
     /// The swept paths, in the order of their columns.
     pub fn swept(&self) -> Vec<String> {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
+    }
+
+    /// The design without the changes of the sweep.
+    pub fn base_design(&self) -> &Design {
+        &self.design
     }
 
     /// The plan of a configuration's workload; `None` for a component under test.
@@ -106,6 +114,7 @@ impl Experiment {
         table.insert("trials".to_owned(), plain(&self.trials));
         table.insert("verdict".to_owned(), plain(&self.verdict));
         table.extend(self.gate.map(|gate| ("gate".to_owned(), plain(&gate))));
+        table.extend(self.tune.as_ref().map(|tune| ("tune".to_owned(), plain(tune))));
         if !self.charts.is_empty() {
             table.insert("chart".to_owned(), plain(&self.charts));
         }

@@ -2,8 +2,10 @@
 
 mod parts;
 mod serve;
+mod simulate;
 mod torture;
 mod trace;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -13,6 +15,7 @@ use verdict::{FailOn, Format, Tolerance};
 
 pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
+pub(crate) use simulate::{PictureArgument, SimulateArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -21,6 +24,7 @@ pub(crate) use trace::{
     TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
     TraceStatArguments,
 };
+pub(crate) use tune::TuneArguments;
 
 /// The default folder of golden files.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
@@ -54,6 +58,8 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print the resolved experiment with estimated time and disk
+  simulate     Count an experiment without its data, at any size
+  tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
@@ -108,6 +114,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Print the resolved experiment with estimated time and disk
     Describe(DescribeArguments),
+    /// Count an experiment without its data, at any size
+    Simulate(SimulateArguments),
+    /// Search for the best design and confirm it by a run
+    Tune(TuneArguments),
     /// List variants of components, workloads and charts
     List(ListArguments),
     /// Print the operations of a workload, one per line

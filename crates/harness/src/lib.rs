@@ -65,6 +65,13 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Describe(arguments) => {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
+        Command::Simulate(arguments) => {
+            command::simulate(&arguments, &overrides(arguments.overrides.clone())).map(|()| 0)
+        }
+        Command::Tune(arguments) => {
+            interrupt::install();
+            command::tune(&arguments, overrides(arguments.overrides.clone())).map(ended)
+        }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
         Command::Merge(arguments) => command::merge(&arguments).map(code_of),

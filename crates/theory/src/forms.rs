@@ -8,7 +8,7 @@ use crate::fluid::Fluid;
 use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
-pub(crate) fn picks_tables(policy: &Choice) -> bool {
+pub fn picks_tables(policy: &Choice) -> bool {
     matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 

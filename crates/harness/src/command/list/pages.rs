@@ -64,6 +64,8 @@ fn experiment_file() -> String {
     );
     let about = "The gate of `lsmbench run`: exit status 1 if a configuration is worse than the baseline.";
     derived(&mut page, sections("gate", about, &experiment::reference::gate()));
+    let about = "The objective and the limits of `lsmbench tune`. The space is the sweep of the file.";
+    derived(&mut page, sections("tune", about, &experiment::reference::tune()));
     derived(&mut page, sections("style", "The look of the charts.", &experiment::reference::style()));
     let about = "The figure of a published document that the experiment reproduces, for `lsmbench report`.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));

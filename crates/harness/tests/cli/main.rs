@@ -30,6 +30,7 @@ mod refusals;
 mod replay;
 mod report;
 mod resume;
+mod roles;
 mod seeds;
 mod serve;
 mod served;

@@ -50,6 +50,7 @@ mod replay_spec;
 mod request;
 mod role;
 mod shadow;
+mod share;
 mod spelling;
 mod step;
 mod stream;

@@ -18,6 +18,7 @@ use crate::range::LENGTHS;
 use crate::replay::ReplayPlan;
 use crate::replay_spec::ReplaySpec;
 use crate::role::Role;
+use crate::share::ThreadShare;
 use crate::spelling::inside;
 use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
@@ -68,17 +69,6 @@ pub(crate) enum PlannedWork {
     Roles(Vec<PlannedMix>),
     Replay(Box<ReplayPlan>),
     Step,
-}
-
-/// The part of one thread in the work of its phase.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ThreadPart {
-    /// The position among the threads of the same mix.
-    pub(crate) place: u32,
-    /// The number of threads of the same mix.
-    pub(crate) of: u32,
-    /// The position among all threads that may write, and their number; `None` for a thread that only reads.
-    pub(crate) writer: Option<(u32, u32)>,
 }
 
 /// Settings of a mixed phase, with its distributions built.
@@ -237,27 +227,13 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the mix of a thread with its part in it; `None` if the phase has no mix.
-    pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadPart)> {
-        let threads = self.phase.threads;
+    /// Returns the mix of a thread with its share in it; `None` if the phase has no mix.
+    pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
         match &self.work {
-            PlannedWork::Mixed(mixed) => {
-                let part = ThreadPart { place: thread, of: threads, writer: Some((thread, threads)) };
-                Some((mixed, part))
-            }
+            PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
             PlannedWork::Roles(mixes) => {
-                let (mut first, mut writers_before, mut own) = (0, 0, None);
-                for (role, mixed) in self.phase.roles().iter().zip(mixes) {
-                    let place = thread.wrapping_sub(first);
-                    if place < role.threads {
-                        own = Some((mixed, place, role, writers_before + place));
-                    }
-                    first += role.threads;
-                    writers_before += if role.writes() { role.threads } else { 0 };
-                }
-                let (mixed, place, role, rank) = own?;
-                let writer = role.writes().then_some((rank, writers_before));
-                Some((mixed, ThreadPart { place, of: role.threads, writer }))
+                let (number, share) = ThreadShare::of_role(self.phase.roles(), thread)?;
+                Some((&mixes[number], share))
             }
             _ => None,
         }
@@ -314,7 +290,8 @@ impl PhasePlan {
                 after.versions = self.check_mix(mixed, from, (self.phase.threads, self.phase.threads))?;
             }
             PlannedWork::Roles(mixes) => {
-                let writers = self.phase.roles().iter().filter(|role| role.writes()).map(|role| role.threads).sum();
+                let updating = self.phase.roles().iter().filter(|role| role.updates());
+                let writers = updating.map(|role| role.threads).sum();
                 for (role, mixed) in self.phase.roles().iter().zip(mixes) {
                     let versions = self.check_mix(mixed, from, (role.threads, writers));
                     let versions = versions.map_err(|error| inside("role", inside(&role.name, error)))?;
@@ -326,7 +303,7 @@ impl PhasePlan {
         Ok(after)
     }
 
-    /// Rejects a mix of `threads` threads, next to all `writers` of the phase, that is not possible. Returns the
+    /// Rejects an impossible mix of `threads` threads, in a phase whose existing keys have `writers` threads to write them. Returns the
     /// maximum number of versions after it.
     fn check_mix(
         &self,

@@ -168,7 +168,8 @@ const ROLE: &[KeyEntry] = &[
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation. If one role that writes inserts new keys, all that write must.",
+        "Share of each kind of operation. A role that inserts new keys does not overwrite, unless all roles that write do \
+         both.",
     ),
     KeyEntry::new(
         "keys",

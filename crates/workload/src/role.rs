@@ -90,6 +90,16 @@ impl Role {
         self.mixed.mix.writes()
     }
 
+    /// Returns whether the role adds new keys.
+    pub(crate) fn inserts(&self) -> bool {
+        self.mixed.mix.has(Kind::Insert)
+    }
+
+    /// Returns whether the role overwrites or deletes keys.
+    pub(crate) fn updates(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Insert && self.mixed.mix.has(kind))
+    }
+
     /// Returns the label of the distribution of its keys. `None` for recorded keys.
     pub fn keys(&self) -> Option<String> {
         match &self.mixed.keys {
@@ -110,18 +120,18 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
         let message = format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
         return Err(ChoiceError::at("role", message));
     }
-    // Threads that add keys take turns, so each thread that writes must add its own.
-    let inserts = |role: &&Role| role.mixed.mix.has(Kind::Insert);
-    let Some(adding) = roles.iter().find(inserts) else { return Ok(()) };
-    match roles.iter().find(|role| role.writes() && !inserts(role)) {
+    // Each key has one writer: new keys those that insert, existing keys the others.
+    let does_both = |role: &&Role| role.inserts() && role.updates();
+    let Some(both) = roles.iter().find(does_both) else { return Ok(()) };
+    match roles.iter().find(|role| role.writes() && !does_both(role)) {
         None => Ok(()),
         Some(other) => {
             let message = format!(
-                "role \"{}\" inserts keys, so all roles that write must insert; add insert to this mix, or use put in \
-                 the other",
-                adding.name
+                "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first into a \
+                 role that inserts and one that does not",
+                both.name, other.name
             );
-            Err(ChoiceError::at(format!("role.{}.mix", other.name), message))
+            Err(ChoiceError::at(format!("role.{}.mix", both.name), message))
         }
     }
 }
@@ -164,9 +174,9 @@ mod tests {
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
             (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "before it"),
             (
-                format!("{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n", one("mix = { insert = 1 }\noperations = 9")),
-                "role.b.mix",
-                "all roles that write must insert",
+                format!("{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n", one("mix = { insert = 1, put = 1 }\noperations = 9")),
+                "role.a.mix",
+                "split the first into a role that inserts",
             ),
             (one("mix = { get = 1 }\noperations = 9\nthreads = 1025"), "role.a.threads", "between 1 and 1024"),
         ] {

@@ -4,8 +4,9 @@ use super::owned::OwnedKeys;
 use crate::keys::{KeyDistribution, KeySampler, Scope};
 use crate::mix::KindSampler;
 use crate::operation::{KeyId, Kind, Operation, Span};
-use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, ThreadPart, part};
+use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, part};
 use crate::random::{Concern, Random, sub_seed, threshold};
+use crate::share::ThreadShare;
 use crate::trace::Accesses;
 use crate::values::Values;
 
@@ -70,14 +71,14 @@ impl MixedStream {
     pub(super) fn new(
         phase: &PhasePlan,
         mixed: &PlannedMix,
-        (thread, own): (u32, ThreadPart),
+        (thread, own): (u32, ThreadShare),
         from: Extent,
     ) -> Self {
         let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
         let coin = |concern, share: f64| Coin { threshold: threshold(share), random: random(concern) };
         let spec = &mixed.spec;
         let operations = mixed.operations();
-        let (rank, writers) = own.writer.unwrap_or((0, 1));
+        let (rank, writers) = own.owned.map_or((0, 1), |owned| (owned.rank, owned.of));
         Self {
             left: operations.map_or(u64::MAX, |all| part(all, u64::from(own.place), u64::from(own.of))),
             endless: operations.is_none(),
@@ -218,7 +219,7 @@ impl Operation {
 }
 
 impl Keys {
-    fn new(phase: &PhasePlan, mixed: &PlannedMix, own: (u32, ThreadPart), from: Extent) -> Self {
+    fn new(phase: &PhasePlan, mixed: &PlannedMix, own: (u32, ThreadShare), from: Extent) -> Self {
         match &mixed.keys {
             PlannedKeys::Recorded(accesses) => Self::Recorded {
                 accesses: accesses.clone(),
@@ -271,7 +272,7 @@ impl DrawnKeys {
         phase: &PhasePlan,
         mixed: &PlannedMix,
         distribution: &dyn KeyDistribution,
-        (thread, own): (u32, ThreadPart),
+        (thread, own): (u32, ThreadShare),
         from: Extent,
     ) -> Self {
         let scope = Scope {
@@ -283,8 +284,8 @@ impl DrawnKeys {
             threads: own.of,
         };
         let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
-        let owned = own.writer.filter(|(_, writers)| *writers > 1).map(|(rank, writers)| {
-            OwnedKeys::new(distribution.sampler(&scope), random(Concern::Redraw), rank, writers)
+        let owned = own.owned.filter(|owned| owned.of > 1).map(|owned| {
+            OwnedKeys::new(distribution.sampler(&scope), random(Concern::Redraw), owned.rank, owned.of)
         });
         Self {
             sampler: distribution.sampler(&scope),

@@ -46,4 +46,5 @@ mod unread;
 mod values;
 mod verdicts;
 mod verify;
+mod workloads;
 mod wrong;

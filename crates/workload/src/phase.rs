@@ -202,14 +202,8 @@ impl Phase {
 
     /// Returns the role of a thread, with the position of the thread in it. `None` if the phase has no roles.
     pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
-        let mut place = thread;
-        for role in self.roles() {
-            if place < role.threads {
-                return Some((role, place));
-            }
-            place -= role.threads;
-        }
-        None
+        let (number, place) = Role::of_thread(self.roles(), thread)?;
+        Some((&self.roles()[number], place))
     }
 
     /// Returns whether the work of the phase reads a key that its table may have. A key of a role is written as

@@ -3,7 +3,7 @@
 use catalog::ChoiceError;
 use toml::{Table, Value};
 
-use crate::mixed::{KeySource, Mixed};
+use crate::mixed::Mixed;
 use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::spelling::{Spelling, bounded, check_name, inside};
@@ -25,6 +25,19 @@ impl Role {
     /// Returns whether the role runs until all others have ended.
     pub fn is_background(&self) -> bool {
         self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
+    }
+
+    /// Returns the number of the role of a thread, and the position of the thread in it; `None` if the roles have fewer
+    /// threads.
+    pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
+        let mut place = thread;
+        for (number, role) in roles.iter().enumerate() {
+            if place < role.threads {
+                return Some((number, place));
+            }
+            place -= role.threads;
+        }
+        None
     }
 
     /// Reads the roles of a phase.
@@ -100,13 +113,6 @@ impl Role {
         Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Insert && self.mixed.mix.has(kind))
     }
 
-    /// Returns the label of the distribution of its keys. `None` for recorded keys.
-    pub fn keys(&self) -> Option<String> {
-        match &self.mixed.keys {
-            KeySource::Drawn(law) => Some(law.label()),
-            KeySource::Recorded(_) => None,
-        }
-    }
 }
 
 /// Checks the rules that involve several roles.

@@ -55,11 +55,7 @@ impl ThreadShare {
     /// New keys are shared by the threads that add keys, and existing keys by the threads that overwrite or delete.
     /// Roles that do both share all keys.
     pub(crate) fn of_role(roles: &[Role], thread: u32) -> Option<(usize, Self)> {
-        let (mut number, mut place) = (0, thread);
-        while place >= roles.get(number)?.threads {
-            place -= roles[number].threads;
-            number += 1;
-        }
+        let (number, place) = Role::of_thread(roles, thread)?;
         let role = &roles[number];
         let (range, shares): (_, fn(&Role) -> bool) = match (role.inserts(), role.updates()) {
             (false, false) => return Some((number, Self { place, of: role.threads, owned: None })),

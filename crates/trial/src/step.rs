@@ -67,7 +67,8 @@ impl StepContext<'_> {
             wrong = self.check_copy(&store)?;
         }
         let operations = vec![(step.name(), KindTotals::one(elapsed_ns))];
-        let driven = Driven { operations, records: Vec::new(), start, elapsed_ns, intervals: Vec::new() };
+        let (roles, records, intervals) = (Vec::new(), Vec::new(), Vec::new());
+        let driven = Driven { operations, roles, records, start, elapsed_ns, intervals };
         Ok(Taken { store, driven, restarted, close_ns, wrong })
     }
 

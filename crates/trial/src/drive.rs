@@ -2,14 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp};
 use results::RunMode;
 use workload::{
-    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Role, Stream, Target,
-    TargetError,
+    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Role, Stream,
+    Target, TargetError,
 };
 
 use super::pace::{Pace, threads_with_an_end, wait_until};

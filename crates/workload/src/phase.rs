@@ -323,7 +323,17 @@ fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
     if let Some(roles) = spelling.take("role") {
         let reason = "each role has its own; write it under [[phase.role]]";
         for key in [
-            "insert", "operations", "order", "seconds", "mix", "keys", "absent", "range", "batch", "replay", "threads",
+            "insert",
+            "operations",
+            "order",
+            "seconds",
+            "mix",
+            "keys",
+            "absent",
+            "range",
+            "batch",
+            "replay",
+            "threads",
             "rate",
         ] {
             spelling.forbid(key, reason)?;

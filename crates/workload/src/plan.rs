@@ -63,7 +63,11 @@ pub struct PhasePlan {
 
 /// Work of a phase, with its parts built.
 pub(crate) enum PlannedWork {
-    Load { keys: u64, order: Order, batch: Option<u32> },
+    Load {
+        keys: u64,
+        order: Order,
+        batch: Option<u32>,
+    },
     Mixed(Box<PlannedMix>),
     /// The mixes of the roles, in the order of their threads.
     Roles(Vec<PlannedMix>),
@@ -337,7 +341,6 @@ impl PhasePlan {
         );
         Err(ChoiceError::at(key, message))
     }
-
 }
 
 fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<u32, ChoiceError> {
@@ -346,7 +349,10 @@ fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<
         Ok(versions) => Ok(versions),
         Err(_) => Err(ChoiceError::at(
             key,
-            format!("a thread may write at most {} times in a run; split the work over more threads", u32::MAX),
+            format!(
+                "a thread may write at most {} times in a run; split the work over more threads",
+                u32::MAX
+            ),
         )),
     }
 }

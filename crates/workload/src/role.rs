@@ -57,7 +57,8 @@ impl Role {
             let Value::Table(table) = table else {
                 return Err(ChoiceError::at("role", "every role is a table: [[phase.role]]"));
             };
-            let name = table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
+            let name =
+                table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
             let at = |error| inside("role", inside(&name, error));
             let role = Self::from_toml(table, most_threads).map_err(at)?;
             if roles.iter().any(|other| other.name == role.name) {
@@ -112,7 +113,6 @@ impl Role {
     pub(crate) fn updates(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Insert && self.mixed.mix.has(kind))
     }
-
 }
 
 /// Checks the rules that involve several roles.
@@ -123,7 +123,8 @@ fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> 
     }
     let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
     if threads > most_threads {
-        let message = format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
+        let message =
+            format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
         return Err(ChoiceError::at("role", message));
     }
     // Each key has one writer: new keys those that insert, existing keys the others.
@@ -171,20 +172,39 @@ mod tests {
         for (text, key, message) in [
             (one("mix = { get = 1 }"), "role", "every role runs until the others end"),
             ("role = 3".to_owned(), "role", "write [[phase.role]]"),
-            (one("mix = { get = 1 }\noperations = 9\nthread = 3"), "role.a.thread", "did you mean \"threads\"?"),
+            (
+                one("mix = { get = 1 }\noperations = 9\nthread = 3"),
+                "role.a.thread",
+                "did you mean \"threads\"?",
+            ),
             (one("mix = { gte = 1 }\noperations = 9"), "role.a.mix.gte", "did you mean \"get\"?"),
             (one("operations = 9"), "role.a.mix", "operations need a mix"),
-            (one("mix = { put = 1 }\noperations = 9\nvalue = { bytes = 9 }"), "role.a.value", "above [[phase.role]]"),
-            (one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"), "role.a.rate", "give a role a number"),
+            (
+                one("mix = { put = 1 }\noperations = 9\nvalue = { bytes = 9 }"),
+                "role.a.value",
+                "above [[phase.role]]",
+            ),
+            (
+                one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"),
+                "role.a.rate",
+                "give a role a number",
+            ),
             (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
             (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
             (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "before it"),
             (
-                format!("{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n", one("mix = { insert = 1, put = 1 }\noperations = 9")),
+                format!(
+                    "{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n",
+                    one("mix = { insert = 1, put = 1 }\noperations = 9")
+                ),
                 "role.a.mix",
                 "split the first into a role that inserts",
             ),
-            (one("mix = { get = 1 }\noperations = 9\nthreads = 1025"), "role.a.threads", "between 1 and 1024"),
+            (
+                one("mix = { get = 1 }\noperations = 9\nthreads = 1025"),
+                "role.a.threads",
+                "between 1 and 1024",
+            ),
         ] {
             let error = read(&text).unwrap_err();
             assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");

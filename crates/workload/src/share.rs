@@ -98,10 +98,12 @@ mod tests {
         ] {
             let roles = roles(mixes);
             let threads: u32 = roles.iter().map(|role| role.threads).sum();
-            let shares: Vec<_> = (0..threads).map(|thread| ThreadShare::of_role(&roles, thread).unwrap()).collect();
+            let shares: Vec<_> =
+                (0..threads).map(|thread| ThreadShare::of_role(&roles, thread).unwrap()).collect();
             assert_eq!(ThreadShare::of_role(&roles, threads), None);
             for key in 0..40 {
-                let owners = shares.iter().filter(|(_, share)| share.owned.is_some_and(|owned| owned.has(key, 20)));
+                let owners =
+                    shares.iter().filter(|(_, share)| share.owned.is_some_and(|owned| owned.has(key, 20)));
                 let is_written = roles.iter().any(if key < 20 { Role::updates } else { Role::inserts });
                 assert_eq!(owners.count(), usize::from(is_written), "{mixes:?}, key {key}");
             }

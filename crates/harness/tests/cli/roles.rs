@@ -79,14 +79,19 @@ fn roles_run_at_the_same_time_and_have_rows_of_their_own() {
     assert!(number(scanner, &c::SECONDS) >= 0.1);
     assert!(number(writer, &c::SECONDS) <= seconds);
     // Kinds of a role, response times only where operations are due at a rate.
-    let shares: f64 =
-        ["readers/get", "readers/multi_get"].iter().map(|kind| number(row(&rows, kind), &c::REALISED_SHARE)).sum();
+    let shares: f64 = ["readers/get", "readers/multi_get"]
+        .iter()
+        .map(|kind| number(row(&rows, kind), &c::REALISED_SHARE))
+        .sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
     assert!(number(row(&rows, "writer/put"), &c::RESPONSE_P99_NS) > 0.0);
     assert_eq!(text(row(&rows, "readers/get"), &c::RESPONSE_P99_NS), "");
     assert_eq!(text(all, &c::RESPONSE_P99_NS), "");
     // Every answer that one order of the writes explains was checked, and the content behind them.
-    assert_eq!((text(all, &c::WRONG_ANSWERS), text(of(&rows, "after", "all")[0], &c::WRONG_ANSWERS)), ("0".into(), "0".into()));
+    assert_eq!(
+        (text(all, &c::WRONG_ANSWERS), text(of(&rows, "after", "all")[0], &c::WRONG_ANSWERS)),
+        ("0".into(), "0".into())
+    );
     assert!(number(all, &c::CHECKED_ANSWERS) > 10_000.0);
 }
 
@@ -97,7 +102,11 @@ fn roles_are_swept_and_refused_by_their_paths() {
     let described = bench.ok(&["describe", "x.toml", "--set", "phase.together.role.readers.threads=3"]);
     assert!(described.contains("rate=500") && described.contains("rate=1000"), "{described}");
     for (from, to, expected) in [
-        ("keys = \"zipfian\"\nrate", "keys = \"zipfian\"\nbatch = 9\nrate", "x.toml:29: phase.together.role.writer.batch: nothing reads batch"),
+        (
+            "keys = \"zipfian\"\nrate",
+            "keys = \"zipfian\"\nbatch = 9\nrate",
+            "x.toml:29: phase.together.role.writer.batch: nothing reads batch",
+        ),
         ("rate = 2_000", "rate = { p99 = \"1ms\" }", "phase.together.role.writer.rate"),
         ("name = \"writer\"", "name = \"readers\"", "two roles are called \"readers\""),
         ("operation = \"readers/get\"", "operation = \"reader/get\"", "did you mean \"readers/get\"?"),

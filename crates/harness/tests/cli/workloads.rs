@@ -17,7 +17,8 @@ fn in_repository(path: &str) -> PathBuf {
 
 /// The names of the workloads, with their files.
 fn workloads() -> Vec<(String, Table)> {
-    let files = std::fs::read_dir(in_repository("configs/workloads")).unwrap().map(|entry| entry.unwrap().path());
+    let files =
+        std::fs::read_dir(in_repository("configs/workloads")).unwrap().map(|entry| entry.unwrap().path());
     let tomls = files.filter(|path| path.extension().is_some_and(|extension| extension == "toml"));
     let mut found: Vec<(String, Table)> = tomls
         .map(|path| {
@@ -64,7 +65,11 @@ fn every_workload_runs_with_right_answers() {
             assert_eq!(text(all[0], &c::WRONG_ANSWERS), "0", "{name}, {phase_name}");
             let roles = phase.get("role").and_then(Value::as_array).into_iter().flatten();
             for role in roles.map(|role| role["name"].as_str().unwrap()) {
-                assert_eq!(of(&rows, phase_name, &format!("{role}/all")).len(), 1, "{name}, {phase_name}, {role}");
+                assert_eq!(
+                    of(&rows, phase_name, &format!("{role}/all")).len(),
+                    1,
+                    "{name}, {phase_name}, {role}"
+                );
             }
         }
     }

@@ -105,7 +105,7 @@ fn roles_are_swept_and_refused_by_their_paths() {
         (
             "keys = \"zipfian\"\nrate",
             "keys = \"zipfian\"\nbatch = 9\nrate",
-            "x.toml:29: phase.together.role.writer.batch: nothing reads batch",
+            "x.toml:23: phase.together.role.writer.batch: nothing reads batch",
         ),
         ("rate = 2_000", "rate = { p99 = \"1ms\" }", "phase.together.role.writer.rate"),
         ("name = \"writer\"", "name = \"readers\"", "two roles are called \"readers\""),

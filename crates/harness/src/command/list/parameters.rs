@@ -66,7 +66,9 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
         (Some(text), _) if text.starts_with("a count") => "count, such as `\"10M\"`".to_owned(),
         (Some(text), _) if text.starts_with("a time") => "time, such as `\"30s\"`".to_owned(),
         (Some("a number"), _) | (None, Value::Float(_)) => "number".to_owned(),
-        (_, Value::Array(items)) if items.first().map_or_else(|| takes_texts(axis, kind, key), Value::is_str) => {
+        (_, Value::Array(items))
+            if items.first().map_or_else(|| takes_texts(axis, kind, key), Value::is_str) =>
+        {
             "list of texts".to_owned()
         }
         (Some("a list"), _) | (None, Value::Array(_)) => "list of numbers".to_owned(),

@@ -305,6 +305,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
                 "ends after a time; set operations in place of seconds".to_owned()
             }
+            Work::Roles(_) => "has roles, which run at the same time".to_owned(),
             Work::Step(StoreStep::Sleep(_)) => "sleeps, and counters do not depend on time".to_owned(),
             _ => return None,
         };

@@ -32,6 +32,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
+        _ if !phase.roles().is_empty() => Some(format!("phase {name} has roles")),
         _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate of operations")),
         _ if is_timed_warm_up => {
             Some(format!("the warm-up of phase {name} ends by time, not after operations"))

@@ -30,7 +30,8 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
-    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`.
+    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`. Rows of a role begin with
+    /// the name of the role, such as `readers/get`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
@@ -402,6 +403,9 @@ columns! {
     /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
     /// appended if background work may still have run.
     STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
+    /// The role whose threads executed the operations, where a phase has roles. Its rows have operations such as
+    /// `readers/get` and `readers/all`; the rows without a role are those of all roles together.
+    ROLE = "role", "role", Plain, Text, Neither, true;
     /// `memtable_bytes` when the clock of the phase started.
     MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
     /// `runs` when the clock of the phase started.

@@ -205,7 +205,11 @@ impl Fixtures {
 /// agree by chance, and no confidence interval would show this.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
-    let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
+    let ends_by_time = |work: &Work| match work {
+        Work::Mixed(mixed) => mixed.time_limit_ns.is_some(),
+        Work::Roles(_) => true,
+        _ => false,
+    };
     match first.into_iter().any(|phase| phase.threads > 1 || ends_by_time(&phase.work)) {
         true => spec.mode,
         false => RunMode::Counted,

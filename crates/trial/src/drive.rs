@@ -1,26 +1,23 @@
 //! The timed loop. Each thread of a phase runs the operations of its stream.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use measure::allocation::allocations;
 use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
-    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Stream, Target,
-    TargetError, Work,
+    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Role, Stream,
+    Target, TargetError,
 };
 
 use self::slices::SharedSlice;
+use super::pace::{Pace, threads_with_an_end, wait_until};
 use super::timeline::{Interval, Share, Timeline};
 use super::turn::Turns;
 use super::warm_up::Gate;
 
 mod slices;
-
-/// Nanoseconds before an intended start at which a thread stops sleeping and spins.
-const SPIN_NS: u64 = 100_000;
 
 /// The kinds of operations.
 const KINDS: usize = Kind::ALL.len();
@@ -44,6 +41,8 @@ pub(super) struct Drive {
 pub(super) struct Driven {
     /// The totals per kind of operation, by its name, or of the step that was taken.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
+    /// The totals of each role, in the order of the phase. Empty for a phase without roles.
+    pub(super) roles: Vec<RoleTotals>,
     /// The kept answers, by thread.
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
@@ -55,6 +54,18 @@ pub(super) struct Driven {
     pub(super) intervals: Vec<Interval>,
     /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds, if known.
     pub(super) run_queue_ns: Option<u64>,
+}
+
+/// The work of the threads of a role.
+pub(super) struct RoleTotals {
+    pub(super) name: String,
+    /// The totals per kind of operation, by its name.
+    pub(super) operations: Vec<(&'static str, KindTotals)>,
+    pub(super) threads: u32,
+    pub(super) rate: Rate,
+    /// The time from the first start of the phase to the end of the last operation of the role, in nanoseconds; `None`
+    /// if time is not measured.
+    pub(super) elapsed_ns: Option<u64>,
 }
 
 /// The totals of the operations of one kind.
@@ -128,7 +139,9 @@ struct Shared<'a> {
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    time_limit_ns: Option<u64>,
+    /// The number of threads that end by themselves and have not ended. The threads of background roles end with the
+    /// last of them.
+    unended: AtomicU32,
 }
 
 impl<'a> Shared<'a> {
@@ -153,10 +166,7 @@ impl<'a> Shared<'a> {
             failed: AtomicBool::new(false),
             barrier: Barrier::new(threads as usize),
             threads,
-            time_limit_ns: match &phase.phase().work {
-                Work::Mixed(mixed) => mixed.time_limit_ns,
-                _ => None,
-            },
+            unended: AtomicU32::new(threads_with_an_end(phase.phase())),
         }
     }
 }
@@ -233,24 +243,37 @@ impl ThreadOutcome {
 
 impl Shared<'_> {
     fn combine(self, outcomes: Vec<ThreadOutcome>) -> Driven {
-        let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
         let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
-        let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
-        let mut records = Vec::new();
-        let mut run_queue_ns = Some(0);
-        for outcome in outcomes {
-            run_queue_ns = run_queue_ns.zip(outcome.run_queue_ns).map(|(sum, ns)| sum + ns);
-            for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
-                kind.iter().for_each(|kind| total.add(kind));
-            }
-            records.push(outcome.record);
+        let mut roles = Vec::new();
+        let mut first = 0;
+        for role in self.phase.phase().roles() {
+            let own = &outcomes[first..first + role.threads as usize];
+            roles.push(self.role(role, own, start));
+            first += own.len();
         }
-        let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
-        let operations = named.filter(|(_, total)| total.operations > 0).collect();
-        let is_timed = self.drive.mode == RunMode::Timed;
-        let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
+        let mut operations = totals(&outcomes);
+        if !roles.is_empty() {
+            // Roles of one phase may be open or closed loops, so only their own rows have response times.
+            operations.iter_mut().for_each(|(_, totals)| totals.response.clear());
+        }
+        let elapsed_ns = self.elapsed_ns(&outcomes, start);
+        let run_queue_ns = outcomes.iter().map(|outcome| outcome.run_queue_ns).sum();
+        let records = outcomes.into_iter().map(|outcome| outcome.record).collect();
         let intervals = self.timeline.into_intervals();
-        Driven { operations, records, start, elapsed_ns, intervals, run_queue_ns }
+        Driven { operations, roles, records, start, elapsed_ns, intervals, run_queue_ns }
+    }
+
+    fn role(&self, role: &Role, outcomes: &[ThreadOutcome], start: Stamp) -> RoleTotals {
+        let Role { name, threads, rate, .. } = role;
+        let elapsed_ns = self.elapsed_ns(outcomes, start);
+        let rate = if self.drive.mode == RunMode::Timed { *rate } else { Rate::Closed };
+        RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
+    }
+
+    /// The time from `start` to the end of the last operation, if time is measured.
+    fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
+        let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
+        (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.
@@ -281,11 +304,18 @@ impl Shared<'_> {
             }
             filled = fill(&mut stream, &mut batch, &mut left);
         }
+        if !worker.pace.is_background {
+            self.unended.fetch_sub(1, Ordering::Relaxed);
+        }
         Ok(worker.finish())
     }
 
-    /// Runs one thread's part of the warm-up. Only its answers are kept. These answers are checked like all other
-    /// answers.
+    /// Whether a thread in the background ends, because all others have ended or one has failed.
+    fn ends_background(&self) -> bool {
+        self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Runs one thread's part of the warm-up. Only its answers are kept, and they are checked like all others.
     fn warm_up(
         &self,
         gate: &dyn Gate,
@@ -331,6 +361,18 @@ impl Shared<'_> {
     }
 }
 
+/// The totals of some threads per kind of operation that occurs.
+fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
+    let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
+    for outcome in outcomes {
+        for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
+            kind.iter().for_each(|kind| total.add(kind));
+        }
+    }
+    let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
+    named.filter(|(_, total)| total.operations > 0).collect()
+}
+
 /// Generates the next batch of a stream, of at most `left` operations. Returns the size of the batch.
 fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
     let filled = stream.fill(batch, (*left).min(Batch::OPERATIONS as u64) as usize);
@@ -342,6 +384,7 @@ fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
+    pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
     /// The totals of the current interval, which are merged into `kinds` at its end.
@@ -368,6 +411,7 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             thread,
+            pace: Pace::of(shared.phase.phase(), thread, (shared.drive.mode, shared.drive.rate)),
             performer: Performer::new(shared.target),
             record: AnswerDigests::new(shared.drive.check),
             interval: [const { None }; KINDS],
@@ -399,7 +443,7 @@ impl<'a> Worker<'a> {
         self.start = clock.now();
         self.end = self.start;
         self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
-        self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
+        self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
     /// Discards all measurements except the answers.
@@ -409,9 +453,14 @@ impl<'a> Worker<'a> {
         self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch; returns `false` when the time is up.
+    /// Runs the operations of a batch; returns `false` when the time is up, or the threads that end by themselves have
+    /// ended.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
+            let ends = || self.shared.ends_background();
+            if !self.pace.wait_in_background(self.issued, (self.shared.clock, self.start), ends) {
+                return Ok(false);
+            }
             let kind = batch.operations()[at].kind;
             self.operate(kind, |performer, check| performer.perform(batch, at, check))?;
             if self.deadline.is_some_and(|deadline| self.end >= deadline) {
@@ -428,12 +477,12 @@ impl<'a> Worker<'a> {
         kind: Kind,
         act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
     ) -> Result<(), TargetError> {
-        let due = match self.shared.drive.rate {
+        let due = match self.pace.rate {
             _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => {
                 self.wait_for_recorded()
             }
             Rate::Closed | Rate::Sustained(_) => None,
-            rate @ Rate::Open { .. } => self.wait_for_turn(rate),
+            Rate::Open { .. } => self.wait_for_turn(),
         };
         let check = self.record.wants();
         let allocated = allocations();
@@ -457,9 +506,9 @@ impl<'a> Worker<'a> {
     }
 
     /// Waits until the next operation of an open loop is due.
-    fn wait_for_turn(&mut self, rate: Rate) -> Option<Stamp> {
-        let Shared { clock, threads, .. } = *self.shared;
-        let due_ns = rate.intended_start_ns(self.issued, self.thread, threads)?;
+    fn wait_for_turn(&mut self) -> Option<Stamp> {
+        let clock = self.shared.clock;
+        let due_ns = self.pace.due_ns(self.issued)?;
         self.issued += 1;
         let due = clock.after(self.start, due_ns);
         wait_until(clock, due);
@@ -553,20 +602,5 @@ impl<'a> Worker<'a> {
         self.merge_interval(None);
         let Self { kinds, record, start, end, run_queue_ns, .. } = self;
         ThreadOutcome { kinds, record, start, end, run_queue_ns }
-    }
-}
-
-fn wait_until(clock: &Clock, due: Stamp) {
-    loop {
-        let now = clock.now();
-        if now >= due {
-            return;
-        }
-        let left_ns = clock.ns_between(now, due);
-        if left_ns > 2 * SPIN_NS {
-            std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
-        } else {
-            std::hint::spin_loop();
-        }
     }
 }

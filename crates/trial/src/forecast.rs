@@ -233,7 +233,7 @@ fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
-        Work::Replay(_) | Work::Step(_) => false,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => false,
     }
 }
 
@@ -242,6 +242,7 @@ fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
         Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
+        Work::Roles(roles) => roles.iter().all(|role| !role.mixed.mix.has(Kind::Insert)),
         Work::Replay(_) => false,
         // A step adds no keys.
         Work::Step(_) => true,

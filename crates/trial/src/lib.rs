@@ -19,6 +19,7 @@ mod lifeline;
 mod limits;
 mod measured;
 mod message;
+mod pace;
 mod plausibility;
 mod profile;
 mod report;

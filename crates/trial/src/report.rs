@@ -7,7 +7,7 @@ use results::columns::ALL;
 use results::{LatencyLog, Measurements, Metric, RunMode, columns as c, counters as n, formulas};
 use workload::{Kind, Phase, Profile, Rate};
 
-use super::drive::KindTotals;
+use super::drive::{KindTotals, RoleTotals};
 use super::measured::{Measured, identity};
 use super::timeline::Sample;
 use super::truth::Checked;
@@ -80,10 +80,10 @@ impl PhaseReport<'_> {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
             driven.operations.iter().map(|(name, totals)| self.kind_row(name, totals)).collect();
-        let mut all = KindTotals::default();
-        driven.operations.iter().for_each(|(_, totals)| all.add(totals));
-        rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
+        driven.roles.iter().for_each(|role| self.add_role(role, &mut rows, &mut latencies));
+        let all = sum(&driven.operations);
+        rows.push(self.all_row(&all, clock));
         let named = driven.operations.iter().map(|(name, totals)| (*name, totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
         PhaseRows {
@@ -117,6 +117,28 @@ impl PhaseReport<'_> {
         row.set_some(&c::REALISED_SHARE, self.profile.mix.get(name).copied());
         finish(&mut row, c::METRICS);
         row
+    }
+
+    /// Adds the rows and latencies of a role: one row per kind of operation, then that of all.
+    fn add_role(&self, role: &RoleTotals, rows: &mut Vec<Measurements>, latencies: &mut LatencyLog) {
+        let all = sum(&role.operations);
+        let rate = match role.rate {
+            Rate::Open { per_second } => Some(per_second),
+            Rate::Closed | Rate::Sustained(_) => None,
+        };
+        let named = role.operations.iter().map(|(name, totals)| (*name, totals));
+        for (kind, totals) in named.chain([(ALL, &all)]) {
+            let name = format!("{}/{kind}", role.name);
+            let mut row = identity(&self.phase.name, &name, rate.is_some());
+            self.set_totals(&mut row, totals);
+            row.set_some(&c::SECONDS, seconds(role.elapsed_ns));
+            row.set(&c::ROLE, role.name.as_str()).set(&c::THREADS, u64::from(role.threads));
+            row.set(&c::REALISED_SHARE, totals.operations as f64 / all.operations.max(1) as f64);
+            row.set_some(&c::TARGET_OPS_PER_SECOND, rate.filter(|_| kind == ALL));
+            finish(&mut row, c::METRICS);
+            rows.push(row);
+            push_latencies(latencies, &name, totals);
+        }
     }
 
     fn set_totals(&self, row: &mut Measurements, totals: &KindTotals) {
@@ -159,7 +181,7 @@ impl PhaseReport<'_> {
     }
 
     fn seconds(&self) -> Option<f64> {
-        self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
+        seconds(self.measured.driven.elapsed_ns)
     }
 
     fn all_row(&self, all: &KindTotals, clock: &Clock) -> Measurements {
@@ -307,6 +329,18 @@ impl PhaseReport<'_> {
         }
         rows
     }
+}
+
+/// The totals of all kinds of operations together.
+fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
+    let mut all = KindTotals::default();
+    operations.iter().for_each(|(_, totals)| all.add(totals));
+    all
+}
+
+/// A duration in seconds; `None` if it is unknown or 0.
+fn seconds(elapsed_ns: Option<u64>) -> Option<f64> {
+    elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
 }
 
 fn yes_or_no(answer: bool) -> &'static str {

@@ -64,6 +64,7 @@ impl StepContext<'_> {
         let operations = vec![(step.name(), KindTotals::one(elapsed_ns))];
         let driven = Driven {
             operations,
+            roles: Vec::new(),
             records: Vec::new(),
             start,
             elapsed_ns,

@@ -575,6 +575,7 @@ impl Way {
 fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
     match &phase.phase().work {
         Work::Mixed(mixed) => mixed.time_limit_ns,
+        Work::Roles(roles) => roles.iter().filter_map(|role| role.mixed.time_limit_ns).max(),
         _ => None,
     }
 }

@@ -52,17 +52,27 @@ impl Mixed {
         trace: Option<TraceFile>,
     ) -> Result<Self, ChoiceError> {
         spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
-        let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
-        if operations == Some(0) {
-            return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
-        }
-        let time_limit_ns = spelling::seconds(spelling)?;
-        if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
+        let end = End::from_spelling(spelling)?;
+        if !end.is_given() && trace.is_none() {
             spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
             let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or \
                            step = …";
             return Err(ChoiceError::at("operations", message));
         }
+        Self::with_end(spelling, end, trace)
+    }
+
+    /// Reads the keys of a role, which needs no end of its own.
+    pub(crate) fn of_role(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
+        let end = End::from_spelling(spelling)?;
+        Self::with_end(spelling, end, None)
+    }
+
+    fn with_end(
+        spelling: &mut Spelling,
+        End { operations, time_limit_ns }: End,
+        trace: Option<TraceFile>,
+    ) -> Result<Self, ChoiceError> {
         let mix = match (spelling.take("mix"), &trace) {
             (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
             (None, Some(_)) => Mix::only(Kind::Get),
@@ -154,6 +164,26 @@ impl Mixed {
         if self.groups() || self.batch != DEFAULT_MEMBERS {
             table.insert("batch".to_owned(), i64::from(self.batch).into());
         }
+    }
+}
+
+/// The end of a phase or a role, as written.
+struct End {
+    operations: Option<u64>,
+    time_limit_ns: Option<u64>,
+}
+
+impl End {
+    fn from_spelling(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
+        let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
+        if operations == Some(0) {
+            return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
+        }
+        Ok(Self { operations, time_limit_ns: spelling::seconds(spelling)? })
+    }
+
+    fn is_given(&self) -> bool {
+        self.operations.is_some() || self.time_limit_ns.is_some()
     }
 }
 

@@ -8,7 +8,8 @@ use crate::before::Before;
 use crate::mixed::{KeySource, MOST_MEMBERS, Mixed};
 use crate::rate::Rate;
 use crate::replay_spec::ReplaySpec;
-use crate::spelling::{self, Spelling, bounded, inside};
+use crate::role::Role;
+use crate::spelling::{self, Spelling, bounded, check_name, inside};
 use crate::step::StoreStep;
 use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
@@ -27,9 +28,9 @@ pub struct Phase {
     pub work: Work,
     /// The values that are written.
     pub value: ValueSpec,
-    /// The number of threads.
+    /// The number of threads, those of all roles together.
     pub threads: u32,
-    /// The rate of requests.
+    /// The rate of requests. Roles have rates of their own.
     pub rate: Rate,
     /// Whether the phase ends only when no flush and no compaction is running or due.
     pub settle: bool,
@@ -42,6 +43,8 @@ pub enum Work {
     Load(Load),
     /// Executes operations of a mix, on drawn or recorded keys.
     Mixed(Box<Mixed>),
+    /// Executes the mixes of several roles at the same time, each on threads of its own.
+    Roles(Vec<Role>),
     /// Executes the recorded operations of a trace.
     Replay(Box<ReplaySpec>),
     /// Takes a step on the store, and executes no operations.
@@ -76,6 +79,7 @@ pub enum Order {
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
+    Roles(Vec<Role>),
     /// A mix on the keys of a trace.
     Trace(TraceFile),
     Replay(Box<ReplaySpec>),
@@ -89,7 +93,7 @@ impl Phase {
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
-        check_name(&name)?;
+        check_name("a phase", &name)?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
                 StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
@@ -101,6 +105,7 @@ impl Phase {
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
             PhaseWork::Mixed => Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, None)?)),
+            PhaseWork::Roles(roles) => Work::Roles(roles),
             PhaseWork::Trace(trace) => {
                 Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, Some(trace))?))
             }
@@ -111,7 +116,10 @@ impl Phase {
             Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
             None => ValueSpec::default(),
         };
-        let threads = bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
+        let threads = match &work {
+            Work::Roles(roles) => roles.iter().map(|role| role.threads).sum(),
+            _ => bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1),
+        };
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
@@ -135,6 +143,10 @@ impl Phase {
         match &self.work {
             Work::Load(load) => load.write(&mut table),
             Work::Mixed(mixed) => mixed.write(&mut table),
+            Work::Roles(roles) => {
+                let roles = roles.iter().map(|role| Value::Table(role.to_toml())).collect();
+                table.insert("role".to_owned(), Value::Array(roles));
+            }
             Work::Replay(replay) => {
                 table.insert("replay".to_owned(), replay.to_toml());
                 if let Some(operations) = replay.operations {
@@ -151,7 +163,7 @@ impl Phase {
         if !is_text(&self.work) && self.step().is_none() {
             table.insert("value".to_owned(), self.value.to_toml());
         }
-        if self.step().is_none() {
+        if self.step().is_none() && self.roles().is_empty() {
             table.insert("threads".to_owned(), i64::from(self.threads).into());
             table.insert("rate".to_owned(), self.rate.to_toml());
         }
@@ -174,14 +186,35 @@ impl Phase {
         match &self.work {
             Work::Load(_) | Work::Replay(_) => true,
             Work::Mixed(mixed) => mixed.mix.writes(),
+            Work::Roles(roles) => roles.iter().any(Role::writes),
             Work::Step(_) => false,
         }
     }
 
-    /// Returns whether the work of the phase reads a key that its table may have.
-    pub fn reads(&self, key: &str) -> bool {
+    /// Returns the roles of the phase. Empty if all of its threads do the same work.
+    pub fn roles(&self) -> &[Role] {
         match &self.work {
-            Work::Mixed(mixed) => mixed.reads(key),
+            Work::Roles(roles) => roles,
+            _ => &[],
+        }
+    }
+
+    /// Returns the role of a thread, with the position of the thread in it. `None` if the phase has no roles.
+    pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
+        let (number, place) = Role::of_thread(self.roles(), thread)?;
+        Some((&self.roles()[number], place))
+    }
+
+    /// Returns whether the work of the phase reads a key that its table may have. A key of a role is written as
+    /// `role.writer.batch`.
+    pub fn reads(&self, key: &str) -> bool {
+        let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
+        match (&self.work, of_role) {
+            (Work::Mixed(mixed), _) => mixed.reads(key),
+            (Work::Roles(roles), Some((name, key))) => {
+                roles.iter().filter(|role| role.name == name).any(|role| role.mixed.reads(key))
+            }
+            (Work::Roles(roles), None) if key == "value" => roles.iter().any(|role| role.mixed.reads(key)),
             _ => true,
         }
     }
@@ -190,8 +223,14 @@ impl Phase {
     /// equal. The settings for which `is_kept` returns true stay.
     #[must_use]
     pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
-        if let Work::Mixed(mixed) = &mut self.work {
-            mixed.forget_unread(is_kept);
+        match &mut self.work {
+            Work::Mixed(mixed) => mixed.forget_unread(is_kept),
+            Work::Roles(roles) => {
+                for Role { name, mixed, .. } in roles {
+                    mixed.forget_unread(|key| is_kept(&format!("role.{name}.{key}")));
+                }
+            }
+            _ => {}
         }
         self
     }
@@ -277,21 +316,32 @@ fn no_warm_up(work: &Work) -> Option<&'static str> {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
+        Work::Roles(_) => Some("roles begin together; put a phase that warms the store up before it"),
         Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
-/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
-fn check_name(name: &str) -> Result<(), ChoiceError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.chars().all(plain) {
-        return Ok(());
-    }
-    let message = format!("name is \"{name}\"; a phase has a name of letters, digits, - and _");
-    Err(ChoiceError::at("name", message))
-}
-
 fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
+    if let Some(roles) = spelling.take("role") {
+        let reason = "each role has its own; write it under [[phase.role]]";
+        for key in [
+            "insert",
+            "operations",
+            "order",
+            "seconds",
+            "mix",
+            "keys",
+            "absent",
+            "range",
+            "batch",
+            "replay",
+            "threads",
+            "rate",
+        ] {
+            spelling.forbid(key, reason)?;
+        }
+        return Role::list_from_toml(roles, MOST_THREADS).map(PhaseWork::Roles);
+    }
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),

@@ -66,7 +66,8 @@ impl Profile {
                     profile.hottest_10_percent = law.share(keys, keys.div_ceil(10));
                 }
             }
-            PlannedWork::Replay(_) | PlannedWork::Step => {}
+            // Roles have mixes of their own.
+            PlannedWork::Roles(_) | PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         profile
     }

@@ -114,6 +114,16 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
     Ok(Some(nanoseconds))
 }
 
+/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
+pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ChoiceError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("name is \"{name}\"; {of} has a name of letters, digits, - and _");
+    Err(ChoiceError::at("name", message))
+}
+
 /// Parses a number between 0 and 1.
 pub(crate) fn share(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     let share = number(key, value)?;

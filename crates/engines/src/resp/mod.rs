@@ -19,16 +19,16 @@ use params::{DESIGN, Params, WITHOUT_COMMAND};
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Resp>(
     "resp",
     "a server with the Redis protocol: Redis, Valkey, or a design behind lsmbench serve",
-    "# A running server; empty starts one for each store. Its databases must be empty.\n\
+    "# Address of a running server without data; empty starts one for each store.\n\
      address = \"\"\n\
-     # How to start a server, with {port}, {dir}, {design} and {lsmbench}; empty is redis-server with the log of the \
-     design.\n\
+     # The command that starts a server, with {port}, {dir}, {design} and {lsmbench}; empty is redis-server with the \
+     WAL mode of the design.\n\
      command = []\n\
-     # Delete everything from the server at address before a new store.\n\
+     # Whether everything is deleted from the server at address before a new store.\n\
      empty = false\n\
-     # Keep the names in a sorted set, for scans, where the server has no command RANGE.\n\
+     # Whether the names are also kept in a sorted set, for scans, if the server has no command RANGE.\n\
      scans = true\n\
-     # What it is called in results, where resp is not enough.\n\
+     # Name of the engine in results, if resp is not enough.\n\
      label = \"\"\n",
 )
 .limited(&[Limit::NotDeterministic]);

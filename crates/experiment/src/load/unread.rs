@@ -52,23 +52,26 @@ impl Loader<'_> {
     /// The keys of phases that no configuration reads.
     fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
         let mut sentences: Vec<String> = Vec::new();
-        for (phase, key, source) in self.keys_of_phases(sweep) {
+        for (phase, path, source) in self.keys_of_phases(sweep) {
+            let key = path.last().copied().unwrap_or_default();
             let Some((_, reason)) = OF_MIXES.iter().find(|(known, _)| *known == key) else { continue };
-            if is_read(cells, phase, key) {
+            let path = path.join(".");
+            if is_read(cells, phase, &path) {
                 continue;
             }
             let message = format!("nothing reads {key}: {reason}");
             // A mix of the command line may take the place of one that reads the key.
             let is_other_mix = self.sets.setter(&format!("phase.{phase}.mix")).is_some();
             if REPEATED.contains(&key) || is_other_mix {
-                let sentence = format!("phase.{phase}.{key}: {message}");
+                let sentence = format!("phase.{phase}.{path}: {message}");
                 sentences.extend((!sentences.contains(&sentence)).then_some(sentence));
                 continue;
             }
             return Err(match source {
                 Source::File => {
                     let file = self.workload_file.as_ref().unwrap_or(&self.file);
-                    file.problem(&["phase", phase, key], message)
+                    let keys: Vec<&str> = ["phase", phase].into_iter().chain(path.split('.')).collect();
+                    file.problem(&keys, message)
                 }
                 Source::Set(set) => set.problem(&self.file, message),
                 Source::Sweep(path) => self.sweep_problem(&SweepError::new(path, message)),
@@ -77,25 +80,30 @@ impl Loader<'_> {
         Ok(sentences)
     }
 
-    /// The keys that were given for phases: the name of the phase, the key, and who gave it.
-    fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, &'a str, Source<'a>)> {
+    /// The keys that were given for phases and their roles: the name of the phase, the path of the key in it, and who
+    /// gave it.
+    fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
         let file = self.workload_file.as_ref().unwrap_or(&self.file);
         let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
         let mut given = Vec::new();
         for table in tables.filter_map(Value::as_table) {
-            let name = table.get("name").and_then(Value::as_str).unwrap_or_default();
-            let keys = table.keys().filter(|key| !is_zero(table, key));
-            given.extend(keys.map(|key| (name, key.as_str(), Source::File)));
+            let name = name_of(table);
+            given.extend(keys_of(table).map(|key| (name, vec![key], Source::File)));
+            let roles = table.get("role").and_then(Value::as_array).into_iter().flatten();
+            for role in roles.filter_map(Value::as_table) {
+                let path = |key| (name, vec!["role", name_of(role), key], Source::File);
+                given.extend(keys_of(role).map(path));
+            }
         }
         for (path, set) in self.sets.under("phase") {
-            if let [name, key, ..] = path[..] {
+            if let Some((name, key)) = key_of_phase(&path) {
                 given.push((name, key, Source::Set(set)));
             }
         }
         for factor in &sweep.factors {
             let path = ConfigPath::new(&factor.path);
-            if let (Root::Phase, [name, key, ..]) = (path.root(), path.below()) {
-                given.push((*name, *key, Source::Sweep(&factor.path)));
+            if let (Root::Phase, Some((name, key))) = (path.root(), key_of_phase(path.below())) {
+                given.push((name, key, Source::Sweep(&factor.path)));
             }
         }
         given
@@ -147,6 +155,24 @@ impl Loader<'_> {
             }
         }
         sentences
+    }
+}
+
+fn name_of(table: &Table) -> &str {
+    table.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The keys of a table, without those that ask for nothing.
+fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
+    table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
+}
+
+/// The name of a phase and the path of a key in it, from a path below `phase`.
+fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
+    match path {
+        [name, "role", role, key, ..] => Some((name, vec!["role", role, key])),
+        [name, key, ..] => Some((name, vec![key])),
+        _ => None,
     }
 }
 

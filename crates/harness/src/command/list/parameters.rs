@@ -67,11 +67,23 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
         (Some(text), _) if text.starts_with("a count") => "count, such as `\"10M\"`".to_owned(),
         (Some(text), _) if text.starts_with("a time") => "time, such as `\"30s\"`".to_owned(),
         (Some("a number"), _) | (None, Value::Float(_)) => "number".to_owned(),
+        (_, Value::Array(items))
+            if items.first().map_or_else(|| takes_texts(axis, kind, key), Value::is_str) =>
+        {
+            "list of texts".to_owned()
+        }
         (Some("a list"), _) | (None, Value::Array(_)) => "list of numbers".to_owned(),
         (None, Value::Integer(_)) => "whole number".to_owned(),
         (None, Value::Table(_)) => "name of a variant, or a table with `kind` and its parameters".to_owned(),
         _ => "text".to_owned(),
     }
+}
+
+/// Whether a parameter that is a list may have texts in it.
+fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
+    let texts = Value::Array(vec!["text".into()]);
+    let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);
+    axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
 /// Type names that a parameter's reader uses in errors about values of the wrong type.

@@ -78,7 +78,7 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
     if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
         return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
     }
-    if *metric == c::READ_AMP && writes(judged) {
+    if *metric == c::READ_AMP && judged.may_write() {
         return Some(format!("phase \"{phase}\" does not only read; {}", instead(only_reads)));
     }
     if is_one_of(&PER_SCAN) && !scans(judged) {
@@ -133,7 +133,7 @@ fn is_open(phase: &Phase) -> bool {
 }
 
 fn only_reads(phase: &Phase) -> bool {
-    (looks_up(phase) || scans(phase)) && !writes(phase)
+    (looks_up(phase) || scans(phase)) && !phase.may_write()
 }
 
 fn looks_up(phase: &Phase) -> bool {

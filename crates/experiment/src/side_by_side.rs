@@ -32,7 +32,6 @@ fn obstacle(phase: &Phase) -> Option<String> {
     let name = &phase.name;
     let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
     match &phase.work {
-        _ if !phase.roles().is_empty() => Some(format!("phase {name} has roles")),
         _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate of operations")),
         _ if is_timed_warm_up => {
             Some(format!("the warm-up of phase {name} ends by time, not after operations"))
@@ -40,6 +39,7 @@ fn obstacle(phase: &Phase) -> Option<String> {
         Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
             Some(format!("phase {name} ends by time, not after operations"))
         }
+        Work::Roles(_) => Some(format!("phase {name} has roles, some of which may end by time")),
         Work::Replay(_) => Some(format!("phase {name} replays a trace")),
         Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
     }

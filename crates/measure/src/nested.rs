@@ -12,7 +12,7 @@ const FEWEST_PAIRS: usize = 8;
 
 /// The spread of the logarithm of a ratio, as standard deviations of one restart.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct RestartSpread {
     /// The standard deviation between restarts, of whatever origin.
     pub total: f64,
     /// The part that longer phases would reduce: the standard error of a restart that its slices show.
@@ -25,7 +25,7 @@ pub struct Spread {
     pub pairs: usize,
 }
 
-impl Spread {
+impl RestartSpread {
     /// The spread of restarts, each with the times of its pairs of slices in their order: the baseline's and the candidate's.
     /// `None` for fewer than two restarts of eight pairs.
     pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
@@ -82,13 +82,13 @@ mod tests {
                 pairs.collect()
             })
             .collect();
-        let spread = Spread::of(&restarts).unwrap();
+        let spread = RestartSpread::of(&restarts).unwrap();
         // Autocorrelation of 0.8 makes the error of a mean of 400 three times that of independent pairs: 0.05 × 3 / 20.
         let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.2;
         assert!(close(spread.within, 0.0075 / 1.05), "{spread:?}");
         assert!(close(spread.between, 0.02 / 1.05), "{spread:?}");
         assert_eq!((spread.restarts, spread.pairs), (200, 80_000));
-        assert_eq!(Spread::of(&restarts[..1]), None);
-        assert_eq!(Spread::of(&[vec![(1.0, 1.0); 7], vec![(1.0, 1.0); 7]]), None);
+        assert_eq!(RestartSpread::of(&restarts[..1]), None);
+        assert_eq!(RestartSpread::of(&[vec![(1.0, 1.0); 7], vec![(1.0, 1.0); 7]]), None);
     }
 }

@@ -27,12 +27,12 @@ pub struct Pooled {
     /// Its confidence interval.
     pub interval: Interval,
     /// The spread between machines; `None` if no machine ran two rounds, because the noise of rounds is then unknown.
-    pub spread: Option<Spread>,
+    pub spread: Option<MachineSpread>,
 }
 
 /// The standard deviation of a ratio between machines, without the noise of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct MachineSpread {
     /// As a relative difference: 0.03 for 3 %.
     pub relative: f64,
     /// Its confidence interval.
@@ -61,7 +61,7 @@ pub fn pool(strata: &[Vec<f64>], criteria: &Criteria) -> Option<Pooled> {
     let reach = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(1.0 - tail) * error;
     let relative = |variance: f64| variance.sqrt().exp_m1();
     let end = |share: f64| relative(variance_at(&machines, chi.inverse_cdf(share)));
-    let spread = within.map(|_| Spread {
+    let spread = within.map(|_| MachineSpread {
         relative: relative(between),
         interval: Interval { low: end(1.0 - tail), high: end(tail) },
     });

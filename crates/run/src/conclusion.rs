@@ -33,7 +33,12 @@ pub(super) struct Conclusion<'a> {
 impl<'a> Conclusion<'a> {
     /// The verdicts of the rows so far, with the looks at earlier rows.
     pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
-        Verdicts::of(self.facts, &Table::read(&self.folder.runs())?, &Table::read(&self.folder.noise())?, looks)
+        Verdicts::of(
+            self.facts,
+            &Table::read(&self.folder.runs())?,
+            &Table::read(&self.folder.noise())?,
+            looks,
+        )
     }
 
     /// Draws the charts and the page, then prints the verdict and the sentences of `machines`.

@@ -10,7 +10,7 @@ use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
 use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Look, Manifest, Measurements, Row,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row,
     RowWriter, RunMode, Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
@@ -555,7 +555,8 @@ impl<'a> Run<'a> {
         // No part knows the rounds of the others.
         let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
         let Some(precision) = precision else { return Ok(false) };
-        Ok(blocks >= FEWEST_BLOCKS as u64 && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
+        Ok(blocks >= FEWEST_BLOCKS as u64
+            && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
     /// The end of the run.

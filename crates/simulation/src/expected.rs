@@ -138,7 +138,7 @@ impl<'a> ExpectedTree<'a> {
                 self.flush()?;
                 self.simulator.compact_all().map_err(|error| Problem::new(error.to_string()))
             }
-            Work::Replay(_) | Work::Step(_) => Ok(()),
+            Work::Roles(_) | Work::Replay(_) | Work::Step(_) => Ok(()),
         }
     }
 

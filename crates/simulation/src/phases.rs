@@ -8,7 +8,7 @@ pub(crate) fn operations(phase: &Phase) -> f64 {
     match &phase.work {
         Work::Load(load) => load.keys.unwrap_or(0) as f64,
         Work::Mixed(mixed) => mixed.operations.unwrap_or(0) as f64,
-        Work::Replay(_) | Work::Step(_) => 0.0,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => 0.0,
     }
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn added(phase: &Phase) -> f64 {
     match &phase.work {
         Work::Load(_) => operations(phase),
         Work::Mixed(mixed) => operations(phase) * mixed.mix.share(Kind::Insert),
-        Work::Replay(_) | Work::Step(_) => 0.0,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => 0.0,
     }
 }
 
@@ -34,7 +34,7 @@ pub fn scaled(workload: &Workload, share: f64) -> Workload {
         match &mut phase.work {
             Work::Load(load) => load.keys = load.keys.map(count),
             Work::Mixed(mixed) => mixed.operations = mixed.operations.map(count),
-            Work::Replay(_) | Work::Step(_) => {}
+            Work::Roles(_) | Work::Replay(_) | Work::Step(_) => {}
         }
     }
     scaled
@@ -77,7 +77,7 @@ pub fn rates(phase: &Phase) -> Rates {
                 scans: all * share(Kind::Range),
             }
         }
-        Work::Replay(_) | Work::Step(_) => Rates::default(),
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => Rates::default(),
     }
 }
 

@@ -87,7 +87,7 @@ fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
     let length = match &phase.work {
         Work::Load(_) => 0.0,
         Work::Mixed(mixed) => LENGTHS.build(&mixed.range.length).ok()?.mean(),
-        Work::Replay(_) | Work::Step(_) => return None,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => return None,
     };
     let rates = simulation::rates(phase);
     let each = |count: f64| count / rates.operations.max(1.0);

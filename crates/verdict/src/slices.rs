@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::Spread;
+use measure::RestartSpread;
 use results::{Row, Table, columns as c, slices as s};
 
 use crate::facts::ExperimentFacts;
@@ -26,7 +26,7 @@ pub fn slices_note(experiment: &ExperimentFacts<'_>, slices: &Table) -> Option<S
     for ((trial, _), [first, again]) in pairs {
         restarts.entry(trial).or_default().extend(first.zip(again));
     }
-    let spread = Spread::of(&restarts.into_values().collect::<Vec<_>>())?;
+    let spread = RestartSpread::of(&restarts.into_values().collect::<Vec<_>>())?;
     let advice = match spread.within > spread.between {
         true => "longer phases narrow the CIs as more trials do",
         false => "only more trials narrow the CIs",

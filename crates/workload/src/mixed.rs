@@ -120,9 +120,9 @@ impl Mixed {
             "range" => self.has_lengths(),
             "batch" => self.groups(),
             "value" => self.mix.writes_values(),
-            "keys" => Kind::ALL.into_iter().any(|kind| {
-                ![Kind::Insert, Kind::First, Kind::Last].contains(&kind) && self.mix.has(kind)
-            }),
+            "keys" => Kind::ALL
+                .into_iter()
+                .any(|kind| ![Kind::Insert, Kind::First, Kind::Last].contains(&kind) && self.mix.has(kind)),
             _ => true,
         }
     }

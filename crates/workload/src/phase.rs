@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::before::Before;
 use crate::mixed::{KeySource, MOST_MEMBERS, Mixed};
+use crate::operation::Kind;
 use crate::rate::Rate;
 use crate::replay_spec::ReplaySpec;
 use crate::role::Role;

@@ -98,12 +98,7 @@ fn a_simulation_counts_what_a_counted_run_counts() {
 #[test]
 fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
     let bench = Bench::new();
-    bench.write(
-        "sizes.toml",
-        CATALOG
-            .replace("\"all\"", "[\"leveled\", \"tiered\"]")
-            ,
-    );
+    bench.write("sizes.toml", CATALOG.replace("\"all\"", "[\"leveled\", \"tiered\"]"));
     let of = |picture: &str| {
         bench.ok(&["simulate", "sizes.toml", "--picture", picture]);
         simulated(&bench, "sizes")

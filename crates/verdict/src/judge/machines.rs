@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use measure::{Criteria, Pooled, Sample, Spread, Verdict, compare_unpaired, is_outlying, pool};
+use measure::{Criteria, MachineSpread, Pooled, Sample, Verdict, compare_unpaired, is_outlying, pool};
 use results::Better;
 
 use super::Verdicts;
@@ -107,7 +107,7 @@ impl Judged<'_> {
             each.collect::<Vec<_>>().join(", "),
         );
         text += &match spread {
-            Some(Spread { relative, interval }) => format!(
+            Some(MachineSpread { relative, interval }) => format!(
                 "spread between machines {} (95% CI {} to {}).",
                 percent(relative),
                 percent(interval.low),

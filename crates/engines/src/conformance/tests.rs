@@ -166,6 +166,7 @@ fn every_fault_is_caught_by_its_invariant() {
         (Fault::ReadsHighBound, stores::model),
         (Fault::ForgetsDirection, stores::model),
         (Fault::ForgetsDeletes, stores::model),
+        (Fault::SparesFirstOfRange, stores::model),
         (Fault::SwapsMultiGet, stores::model),
         (Fault::SkipsEmptyValues, stores::model),
         (Fault::EndsKeysAtZero, stores::model),

@@ -123,12 +123,16 @@ fn a_plan_that_does_not_apply_is_refused_with_the_reason() {
         bench.run(&["run", "x.toml", "--allow-debug"]).refusal()
     };
     let slices = PAIR.replace("count = 2", "count = 2\nplan = \"slices\"");
-    let error = refusal(slices.replace("operations = 4_000", "duration = \"1s\""));
+    let error = refusal(slices.replace("operations = 4_000", "seconds    = 1"));
     assert!(error.contains("\"slices\" does not apply: phase look ends by time"), "{error}");
     assert!(error.contains("use trials.plan = \"rounds\""), "{error}");
     let error = refusal(slices.replace("warm_up    = 500", "warm_up    = \"1s\""));
     assert!(error.contains("the warm-up of phase look ends by time"), "{error}");
-    let error = refusal(slices.replace("count = 2", "count = 2\nmode = \"counted\""));
+    let error = refusal(
+        slices
+            .replace("threads    = 2", "threads    = 1")
+            .replace("count = 2", "count = 2\nmode = \"counted\""),
+    );
     assert!(error.contains("counted mode measures no time"), "{error}");
     let error = refusal(PAIR.replace("count = 2", "count = 2\nplan = \"waltz\""));
     assert!(error.contains("plan") && error.contains("slices"), "{error}");

@@ -34,6 +34,7 @@ pub(crate) fn tune(arguments: &TuneArguments, mut overrides: Overrides) -> Outco
         plots: arguments.out.join("charts"),
         has_page: false,
         resume: arguments.resume,
+        part: None,
         allow_debug: arguments.allow_debug,
         verbose: false,
         markdown: None,

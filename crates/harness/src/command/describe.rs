@@ -129,9 +129,8 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
 fn role(role: &Role) -> String {
     let Role { name, mixed, threads, rate } = role;
     let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));
-    let mut figures: Vec<String> = kinds
-        .map(|kind| format!("{kind} {}", format_value(mixed.mix.share(kind), Unit::Share)))
-        .collect();
+    let mut figures: Vec<String> =
+        kinds.map(|kind| format!("{kind} {}", format_value(mixed.mix.share(kind), Unit::Share))).collect();
     if let KeySource::Drawn(law) = &mixed.keys {
         figures.push(format!("keys {}", law.label()));
     }

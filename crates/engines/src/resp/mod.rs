@@ -2,9 +2,8 @@
 
 mod params;
 mod process;
+mod program;
 mod store;
-
-use std::path::PathBuf;
 
 use catalog::{Build, Limit, Variant};
 use workload::TargetError;
@@ -15,6 +14,7 @@ use crate::opening::Opening;
 use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 use params::{DESIGN, Params, WITHOUT_COMMAND};
+use program::find;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Resp>(
     "resp",
@@ -99,28 +99,5 @@ impl Engine for Resp {
 
     fn reads_whole_design(&self) -> bool {
         self.0.command.iter().any(|word| word.contains(DESIGN))
-    }
-}
-
-/// Finds a program: a path, a name in the folders of `PATH`, or this program.
-fn find(program: &str) -> Result<PathBuf, Missing> {
-    if program == params::THIS_PROGRAM {
-        return std::env::current_exe().map_err(|error| missing(program, &error.to_string()));
-    }
-    let searched = std::env::var("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = match program.contains('/') {
-        true => vec![PathBuf::from(program)],
-        false => std::env::split_paths(&searched).map(|folder| folder.join(program)).collect(),
-    };
-    places.into_iter().find(|place| place.is_file()).ok_or_else(|| missing(program, &searched))
-}
-
-fn missing(program: &str, searched: &str) -> Missing {
-    Missing::NoLibrary {
-        names: program.to_owned(),
-        searched: searched.to_owned(),
-        advice:
-            "install it (Debian's package redis-server), or name a server in engine.command or engine.address"
-                .to_owned(),
     }
 }

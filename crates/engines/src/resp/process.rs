@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use workload::TargetError;
 
-use super::find;
 use super::params::{DESIGN, FOLDER, PORT, Params, THIS_PROGRAM, WITHOUT_COMMAND};
+use super::program::find;
 use crate::opening::Opening;
 use crate::options::Log;
 

@@ -13,7 +13,7 @@ use results::Unit;
 use run::{engine_info, introduction};
 use types::Outcome;
 use verdict::noisy_baselines;
-use workload::{Extent, Plan, Profile, StoreStep};
+use workload::{Extent, KeySource, Kind, Plan, Profile, Rate, Role, StoreStep};
 
 use self::residence::residence;
 use crate::output::print;
@@ -114,12 +114,35 @@ fn phases(experiment: &Experiment, cell: &Cell, plan: &Plan) -> String {
         let figures = match phase.step() {
             Some(StoreStep::Sleep(ns)) => format!("step sleep, {}", Time(ns)),
             Some(step) => format!("step {}", step.name()),
+            None if !phase.phase().roles().is_empty() => {
+                phase.phase().roles().iter().map(role).collect::<Vec<String>>().join("; ")
+            }
             None => figures(&Profile::intended(phase, from)).join(", "),
         };
         let built = if number < fixture { "fixture, built once and not measured: " } else { "" };
         let _ = writeln!(text, "#   {}: {built}{figures}", phase.phase().name);
     }
     text
+}
+
+/// A role in a few words: its threads, its mix, its keys, its rate, and its end.
+fn role(role: &Role) -> String {
+    let Role { name, mixed, threads, rate } = role;
+    let kinds = Kind::ALL.into_iter().filter(|kind| mixed.mix.has(*kind));
+    let mut figures: Vec<String> =
+        kinds.map(|kind| format!("{kind} {}", format_value(mixed.mix.share(kind), Unit::Share))).collect();
+    if let KeySource::Drawn(law) = &mixed.keys {
+        figures.push(format!("keys {}", law.label()));
+    }
+    if let Rate::Open { per_second } = rate {
+        figures.push(format!("{per_second} operations per second"));
+    }
+    figures.extend(mixed.operations.map(|operations| format!("{operations} operations")));
+    figures.extend(mixed.time_limit_ns.map(|ns| Time(ns).to_string()));
+    if role.is_background() {
+        figures.push("until the others end".to_owned());
+    }
+    format!("role {name} of {threads} threads: {}", figures.join(", "))
 }
 
 fn figures(profile: &Profile) -> Vec<String> {

@@ -75,14 +75,8 @@ fn a_simulation_counts_what_a_counted_run_counts() {
         let same = simulated.iter().find(|row| key(row) == key(counted));
         let same = same.unwrap_or_else(|| panic!("{:?} is missing", key(counted)));
         for column in EXACT {
-            let is_step = text(counted, &c::PHASE) == "compact" && column.name == c::OPS.name;
             let (counted, simulated) = (counted.get(column), same.get(column));
-            assert!(
-                is_step || counted == simulated,
-                "{:?} {}: {counted} {simulated}",
-                key(same),
-                column.name
-            );
+            assert!(counted == simulated, "{:?} {}: {counted} {simulated}", key(same), column.name);
         }
         for (column, tolerance) in SAMPLED {
             let (counted, simulated) = (number(counted, column), number(same, column));
@@ -98,12 +92,7 @@ fn a_simulation_counts_what_a_counted_run_counts() {
 #[test]
 fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
     let bench = Bench::new();
-    bench.write(
-        "sizes.toml",
-        CATALOG
-            .replace("\"all\"", "[\"leveled\", \"tiered\"]")
-            ,
-    );
+    bench.write("sizes.toml", CATALOG.replace("\"all\"", "[\"leveled\", \"tiered\"]"));
     let of = |picture: &str| {
         bench.ok(&["simulate", "sizes.toml", "--picture", picture]);
         simulated(&bench, "sizes")
@@ -115,7 +104,8 @@ fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
             (&c::USER_BYTES_WRITTEN, 0.02),
             (&c::WRITE_AMP_SETTLED, 0.1),
             (&c::SPACE_AMP_SETTLED, 0.1),
-            (&c::BLOCKS_PER_GET, 0.15),
+            // Lookups that a memtable answers are not in the expected picture; here it has a thirtieth of the keys.
+            (&c::BLOCKS_PER_GET, 0.3),
         ] {
             if exact.get(column).is_empty() {
                 continue;

@@ -61,9 +61,9 @@ fn the_advised_design_is_near_the_best_of_an_exhaustive_search() {
         .lines()
         .skip(1)
         .filter_map(|line| {
-            let cells: Vec<&str> = line.rsplitn(9, ',').collect();
-            // Counted columns are the fourth and third from the end, and limits come after the label.
-            (cells[7] == "true").then(|| cells[3].parse().ok()).flatten()
+            let cells: Vec<&str> = line.rsplitn(10, ',').collect();
+            // From the end: two columns of each layer, then whether the design is within its limits.
+            (cells[8] == "true").then(|| cells[3].parse().ok()).flatten()
         })
         .collect();
     let advised = counted.into_iter().fold(f64::INFINITY, f64::min);

@@ -92,7 +92,7 @@ mod tests {
         let levels = levels(&[(10.0, 1.0), (1e6, 1.0)]);
         let bits = allocate(&levels, 50.0);
         assert!(bits[1].abs() < 1e-12 && (bits[0] - 5.0).abs() < 1e-9, "{bits:?}");
-        assert_eq!(allocate(&levels, 0.0), [0.0, 0.0]);
+        assert!(allocate(&levels, 0.0).iter().all(|bits| bits.abs() < 1e-12));
         assert!(allocate(&[], 10.0).is_empty());
     }
 }

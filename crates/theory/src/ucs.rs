@@ -41,8 +41,6 @@ impl UcsScaling {
 
 #[cfg(test)]
 mod tests {
-    use compaction::{CATALOG, Load, Simulator};
-
     use super::*;
 
     #[test]
@@ -55,31 +53,6 @@ mod tests {
         }
         for text in ["", "L", "L1", "X3", "T2000", "-9999", "é"] {
             assert_eq!(UcsScaling::read(text), None, "{text}");
-        }
-    }
-
-    /// The policy of the catalog never has more runs at rest than the form.
-    #[test]
-    fn the_policy_has_at_most_the_runs_of_the_form() {
-        let load = Load {
-            writes_per_flush: 1000,
-            entry_bytes: 100,
-            entries_per_table: u64::MAX,
-            distinct_keys: None,
-        };
-        for text in ["L4", "T4", "N"] {
-            let scaling = UcsScaling::read(text).unwrap();
-            let choice =
-                CATALOG.choose(&toml::Value::from(format!("unified(scaling_parameters={text})"))).unwrap();
-            let policy = CATALOG.build(&choice).unwrap();
-            let mut simulator = Simulator::new(&*policy, load).unwrap();
-            for flush in 1..=400u32 {
-                simulator.flush().unwrap();
-                // Levels of UCS are classes of size: one more than the levels that are full at that size.
-                let levels = scaling.fluid().levels(f64::from(flush)) + 1;
-                let most = scaling.fluid().most_runs(levels);
-                assert!(simulator.report().runs() as f64 <= most + 1e-9, "{text} after {flush} flushes");
-            }
         }
     }
 }

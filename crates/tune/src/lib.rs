@@ -1,6 +1,6 @@
 //! Searches the designs of an experiment for the best one, and confirms it by a run.
 //!
-//! 1. **Theory** ranks all configurations of the sweep ([`theory`](mod@layers)).
+//! 1. **Theory** ranks all configurations of the sweep.
 //! 2. **Simulation** counts the best of them without data.
 //! 3. **Counted runs** count the best of those, with data.
 //! 4. **Measured runs** race the best of those, if the objective is a time.

@@ -139,7 +139,9 @@ impl Spread {
                 adds / self.classes.len() as f64
             };
             let draws = draws * class.share;
-            let drawn = if class.keys.is_finite() {
+            let drawn = if draws <= 0.0 {
+                0.0
+            } else if class.keys.is_finite() {
                 -class.keys * (draws * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1()
             } else {
                 draws

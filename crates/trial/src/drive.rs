@@ -12,11 +12,12 @@ use workload::{
     TargetError, Work,
 };
 
-use self::slices::SharedSlice;
+use self::shared_slice::SharedSlice;
 use super::timeline::{Interval, Share, Timeline};
 use super::turn::Turns;
 use super::warm_up::Gate;
 
+mod shared_slice;
 mod slices;
 
 /// Nanoseconds before an intended start at which a thread stops sleeping and spins.

@@ -11,12 +11,13 @@ use workload::{
     Target, TargetError,
 };
 
-use self::slices::SharedSlice;
+use self::shared_slice::SharedSlice;
 use super::pace::{Pace, threads_with_an_end, wait_until};
 use super::timeline::{Interval, Share, Timeline};
 use super::turn::Turns;
 use super::warm_up::Gate;
 
+mod shared_slice;
 mod slices;
 
 /// The kinds of operations.

@@ -82,8 +82,8 @@ impl Stopping {
         let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
         let reason = match is_open {
             false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
-            _ if more_rounds == 0 => Some("trials.budget is used up"),
             false => Some("the rest of trials.budget would hardly decide a verdict"),
+            true if more_rounds == 0 => Some("trials.budget is used up"),
             true => None,
         };
         (new, reason.map(str::to_owned))

@@ -1,33 +1,13 @@
 //! The timed loop of a process that takes turns: the operations of a thread in slices, which end at the same operation in
 //! the processes of all configurations.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
 use workload::{Batch, Stream, TargetError};
 
 use super::{Shared, ThreadOutcome, Worker, fill};
 use crate::message::{Slice, Yielded};
-use crate::turn::{self, Begun, Turns, Used};
-
-/// The slice that the threads of a phase are in.
-#[derive(Default)]
-pub(super) struct SharedSlice {
-    /// The number of operations of the slice, over all threads.
-    operations: AtomicU64,
-    /// The time that the process waited for the slice, in nanoseconds.
-    waited_ns: AtomicU64,
-    /// The number of finished operations of the slice.
-    done: AtomicU64,
-    /// The time in which threads were ready to run in the slice and had no CPU, in nanoseconds.
-    run_queue_ns: AtomicU64,
-    /// Whether some thread has operations after the slice.
-    has_more: AtomicBool,
-    /// Whether the slices of the phase are over.
-    is_over: AtomicBool,
-    /// The use of the CPU before the slice; `None` before the first one.
-    used: Mutex<Option<Used>>,
-}
+use crate::turn::{self, Begun, Turns};
 
 impl Shared<'_> {
     /// Runs at most `left` operations of the stream of one thread, in the slices that the parent gives.

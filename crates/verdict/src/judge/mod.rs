@@ -1,5 +1,6 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod cause_notes;
 mod causes;
 mod chance;
 mod counter;

@@ -1,0 +1,91 @@
+//! The notes on what may carry a difference: the counters that differ most, waits for a CPU, and the CPU time if it disagrees
+//! with the metric.
+
+use measure::{Comparison, Criteria, Ranked, Verdict, compare};
+use results::{Better, Unit, columns as c};
+
+use super::causes::in_words;
+use super::judged::{Entry, Judged};
+use crate::words::{percent, quoted};
+
+/// The share of the time of threads in waits for a CPU from which it is named.
+const LEAST_WAITS: f64 = 0.05;
+
+/// The most counters that are named.
+const MOST_NAMED: usize = 3;
+
+impl Judged<'_> {
+    /// Whether the metric is a time or a rate, which counters and CPU time may explain.
+    fn is_of_time(&self) -> bool {
+        let unit = self.column.unit();
+        let is_time = matches!(unit, Unit::Nanoseconds | Unit::Seconds | Unit::OperationsPerSecond);
+        is_time && !self.is_exact() && self.column.name() != c::CPU_SECONDS.name
+    }
+
+    /// The counters that differ most where a difference was found, per operation of the whole phase.
+    pub(super) fn counters_note(&self) -> Option<String> {
+        let is_decided =
+            |ranked: &&Ranked| matches!(ranked.comparison.verdict, Verdict::Improved | Verdict::Regressed);
+        let first = self.ranked.iter().filter(|_| self.is_of_time()).find(is_decided)?;
+        let (baseline, entry) = self.both(&first.name)?;
+        let factors = entry.causes.factors(&baseline.causes);
+        let named: Vec<String> =
+            factors.iter().take(MOST_NAMED).map(|(of, factor)| in_words(of, *factor)).collect();
+        (!named.is_empty()).then(|| {
+            let names = (quoted(&entry.sample.name), quoted(&baseline.sample.name));
+            format!("Counters of {} per operation, against {}: {}.", names.0, names.1, named.join(", "))
+        })
+    }
+
+    /// How long threads waited for a CPU, if that was long.
+    pub(super) fn waits_note(&self) -> Option<String> {
+        let shares = self.entries.iter().filter_map(|entry| entry.causes.waits.median());
+        let most = shares.fold(0.0, f64::max);
+        let is_told = self.is_of_time() && self.column.name() != c::BUSY_NS.name && most >= LEAST_WAITS;
+        is_told.then(|| {
+            format!(
+                "Threads waited for a CPU for up to {} of the time, because other programs or background threads had it. \
+                 `--set verdict.metric=busy_ns` judges without these waits.",
+                percent(most)
+            )
+        })
+    }
+
+    /// The candidates whose CPU time disagrees with the metric.
+    pub(super) fn cpu_notes(&self) -> Vec<String> {
+        let of = |ranked: &Ranked| {
+            let (baseline, entry) = self.both(&ranked.name).filter(|_| self.is_of_time())?;
+            self.cpu_note(baseline, entry, &ranked.comparison)
+        };
+        self.ranked.iter().filter_map(of).collect()
+    }
+
+    fn cpu_note(&self, baseline: &Entry<'_>, entry: &Entry<'_>, wall: &Comparison) -> Option<String> {
+        let criteria = Criteria { delta: wall.delta, confidence: wall.confidence, ..Criteria::default() };
+        let cpu = compare(&baseline.causes.cpu, &entry.causes.cpu, Better::Lower, &criteria);
+        let is_decided =
+            |comparison: &Comparison| matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed);
+        let is_same = cpu.verdict == wall.verdict || !(is_decided(&cpu) || is_decided(wall));
+        // A verdict on the one and too much noise in the other is no disagreement.
+        let is_open = cpu.verdict == Verdict::Inconclusive;
+        if is_same || is_open {
+            return None;
+        }
+        let interval = cpu.interval?;
+        let change = |ratio: f64| format!("{:+.1}%", (ratio - 1.0) * 100.0);
+        let reason = match wall.verdict {
+            Verdict::Inconclusive => "waits and noise hide it in the wall time",
+            _ if cpu.verdict == Verdict::Equivalent => {
+                "so the difference is in waits: for a CPU, a device or a lock"
+            }
+            _ => "so one side waits more, or uses more threads",
+        };
+        Some(format!(
+            "CPU time of {} per operation disagrees: {} (95% CI {} to {}), {reason}.",
+            quoted(&entry.sample.name),
+            change(cpu.ratio?),
+            change(interval.low),
+            change(interval.high),
+        ))
+    }
+}

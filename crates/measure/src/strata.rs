@@ -157,7 +157,6 @@ mod tests {
             spreads += u32::from(contains(pooled.spread.unwrap().interval, between.exp_m1()));
         }
         let share = |count: u32| f64::from(count) / f64::from(runs);
-        println!("of {runs} intervals, {ratios} contain the ratio and {spreads} the spread");
         assert!((0.92..0.98).contains(&share(ratios)), "{ratios} of {runs}");
         assert!((0.92..0.98).contains(&share(spreads)), "{spreads} of {runs}");
     }

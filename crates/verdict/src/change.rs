@@ -31,24 +31,25 @@ impl Change {
     /// whose changes are percentage points.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
+        let scale = points_of.map(|baseline| Scale::Points(baseline * 100.0));
+        Some(Self::scaled(ratio, comparison.interval, scale))
+    }
+
+    /// The change of a ratio with its interval.
+    pub(crate) fn of_ratio(ratio: f64, interval: Option<Interval>) -> Self {
+        Self::scaled(ratio, interval, None)
+    }
+
+    /// A change on this scale, or else on the one of its numbers.
+    fn scaled(ratio: f64, interval: Option<Interval>, scale: Option<Scale>) -> Self {
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
-        let interval = comparison.interval.filter(has_width);
+        let interval = interval.filter(has_width);
         let ends = interval.map(|interval| [interval.low, interval.high]);
         let all: Vec<f64> = ends.into_iter().flatten().chain([ratio]).collect();
         let is_one_sided = all.iter().all(|of| *of >= 1.0) || all.iter().all(|of| *of <= 1.0);
         let is_large = all.iter().any(|of| of.is_finite() && *of > 0.0 && of.ln().abs() >= LARGE.ln());
-        let scale = match points_of {
-            Some(baseline) => Scale::Points(baseline * 100.0),
-            None if is_one_sided && is_large => Scale::Factor,
-            None => Scale::Percent,
-        };
-        Some(Self { ratio, interval, scale })
-    }
-
-    /// The change of a ratio without an interval.
-    pub(crate) fn of_ratio(ratio: f64) -> Self {
-        let is_large = ratio.is_finite() && ratio > 0.0 && ratio.ln().abs() >= LARGE.ln();
-        Self { ratio, interval: None, scale: if is_large { Scale::Factor } else { Scale::Percent } }
+        let own = if is_one_sided && is_large { Scale::Factor } else { Scale::Percent };
+        Self { ratio, interval, scale: scale.unwrap_or(own) }
     }
 
     /// Whether the candidate has the larger number.

@@ -1,5 +1,6 @@
 //! `lsmbench submit`: the parts of an experiment and their merge as jobs of a scheduler.
 
+mod jobs;
 mod kubernetes;
 mod slurm;
 mod ssh;
@@ -13,25 +14,9 @@ use experiment::Experiment;
 use results::RunMode;
 use types::{Outcome, Problem};
 
+use self::jobs::{Jobs, quoted};
 use crate::cli::{OverrideArguments, SubmitArguments};
 use crate::output::{line, print};
-
-/// The jobs of one experiment.
-pub(super) struct Jobs<'a> {
-    /// The name of the experiment.
-    name: String,
-    /// The number of parts.
-    count: u64,
-    /// The numbers of the parts that have not run.
-    missing: Vec<u64>,
-    /// The program that examines a machine, quoted for a shell; `None` if no machine is examined.
-    examine: Option<String>,
-    /// The program and everything behind it but the part, quoted for a shell.
-    run: String,
-    /// The program and the merge, quoted for a shell.
-    merge: String,
-    arguments: &'a SubmitArguments,
-}
 
 /// Prints the jobs, or submits them.
 pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overrides) -> Outcome<()> {
@@ -111,47 +96,4 @@ fn options(overrides: &OverrideArguments) -> Vec<String> {
     options.extend(quick.then(|| "--quick".to_owned()));
     options.extend(design.iter().flat_map(|file| ["--design".to_owned(), file.display().to_string()]));
     options
-}
-
-impl Jobs<'_> {
-    /// A part that runs after its machine was examined, quoted for a shell; `part` is a word of the shell.
-    fn part(&self, part: &str) -> String {
-        let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
-        format!("{examine}{} --part {part}", self.run)
-    }
-
-    /// The numbers of the missing parts with a text between them.
-    fn numbers(&self, between: &str) -> String {
-        self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
-    }
-}
-
-/// Words for a shell.
-fn quoted(words: &[String]) -> String {
-    words.iter().map(|word| word_of_shell(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word for a shell, in quotes if it needs them.
-fn word_of_shell(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', "'\\''")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_reach_a_program_through_a_shell() {
-        for word in
-            ["plain", "a b", "it's", "", "$HOME", "sweep.\"design.bloom\"=[\"a\"]", "#x", "a;b", "a\nb"]
-        {
-            let command = format!("printf %s {}", word_of_shell(word));
-            let output = Command::new("bash").args(["-c", &command]).output().unwrap();
-            assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
-        }
-    }
 }

@@ -87,23 +87,23 @@ impl Judged<'_> {
         }
     }
 
-    /// `tiered vs leveled: +20.1% pooled over 3 machines (95% CI +18.0% to +22.0%; a +19.0%, …); spread between machines
-    /// 1.0% (95% CI 0.0% to 4.0%).`
+    /// `tiered vs leveled: 20.1% higher, pooled over 3 machines (95% CI 18.0% to 22.0%; a 19.0% higher, …); spread between
+    /// machines 1.0% (95% CI 0.0% to 4.0%).`
     fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
         let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
         let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
         let each = strata.iter().take(MOST_MACHINES).filter_map(|(machine, logs)| {
             Some(format!("{machine} {}", shown(measure::median(logs.iter().copied())?.exp())))
         });
+        let change = Change::of_ratio(ratio, Some(interval));
         let more = and_more(strata.len().saturating_sub(MOST_MACHINES));
         let mut text = format!(
-            "{} vs {}: {} pooled over {} machines (95% CI {} to {}; {}{more}); ",
+            "{} vs {}: {}, pooled over {} machines (95% CI {}; {}{more}); ",
             quoted(&other.sample.name),
             quoted(&baseline.sample.name),
-            shown(ratio),
+            directed(&change),
             strata.len(),
-            shown(interval.low),
-            shown(interval.high),
+            change.interval().unwrap_or_else(|| "no width".to_owned()),
             each.collect::<Vec<_>>().join(", "),
         );
         text += &match spread {
@@ -211,7 +211,12 @@ fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Stra
     strata
 }
 
-/// A ratio as a change: `+12.0%`, `2.28x`.
+/// A ratio as a change: `12.0% higher`, `2.28x lower`.
 fn shown(ratio: f64) -> String {
-    Change::of_ratio(ratio).short()
+    directed(&Change::of_ratio(ratio, None))
+}
+
+/// The size of a change with its direction.
+fn directed(change: &Change) -> String {
+    format!("{} {}", change.size(), if change.is_up() { "higher" } else { "lower" })
 }

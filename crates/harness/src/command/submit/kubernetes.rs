@@ -1,6 +1,6 @@
 //! The jobs of Kubernetes: an indexed job with a pod for each missing part, and the merge as a suspended job.
 
-use super::Jobs;
+use super::jobs::Jobs;
 
 /// The folder of the volume in a pod.
 const FOLDER: &str = "/data";

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::{Jobs, word_of_shell};
+use super::jobs::{Jobs, word_of_shell};
 
 /// A script that submits the array and the merge.
 pub(super) fn script(jobs: &Jobs<'_>) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Jobs, word_of_shell};
+use super::jobs::{Jobs, word_of_shell};
 
 /// A script that runs the missing parts, one at a time on each machine, then the merge.
 pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {

@@ -32,33 +32,34 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
         "text of letters, digits, `-` and `_`",
-        "Name of the phase, unique in the workload. Results, charts and paths such as `phase.load.threads` contain \
-         this name.",
+        "Name of the phase, unique in the workload. Results, charts and paths such as `phase.load.threads` \
+         contain this name.",
     ),
     KeyEntry::new(
         "insert",
         "count from 1, or `\"all\"`",
-        "Number of new keys that the phase inserts, each once. With this key, the phase is a load. `\"all\"` \
-         inserts every key of the replayed trace.",
+        "Number of new keys that the phase inserts, each once. With this key, the phase is a load. \
+         `\"all\"` inserts every key of the replayed trace.",
     ),
     KeyEntry::new(
         "order",
         "`\"random\"`, `\"sequential\"`, `\"reverse\"`",
         "Order in which a load inserts keys. `\"random\"` is a permutation that the seed determines. \
-         `\"sequential\"` goes from the first key to the last, and `\"reverse\"` from the last key to the first.",
+         `\"sequential\"` goes from the first key to the last, and `\"reverse\"` from the last key to the \
+         first.",
     )
     .or("\"random\""),
     KeyEntry::new(
         "operations",
         "count from 1",
-        "Number of operations of the phase, over all threads together. Without `operations` and `seconds`, a \
-         replayed trace runs to its end.",
+        "Number of operations of the phase, over all threads together. Without `operations` and `seconds`, \
+         a replayed trace runs to its end.",
     ),
     KeyEntry::new(
         "seconds",
         "time such as `\"30s\"`, or a number of seconds",
-        "Time after which the phase ends. If the phase also has `operations`, the phase ends at the first of the \
-         two limits. For `step = \"sleep\"`, `seconds` is the length of the sleep.",
+        "Time after which the phase ends. If the phase also has `operations`, the phase ends at the first \
+         of the two limits. For `step = \"sleep\"`, `seconds` is the length of the sleep.",
     ),
     KeyEntry::new(
         "mix",
@@ -74,8 +75,8 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "absent",
         "share from 0 to 1",
-        "Share of the gets that request a key that was never in the store. The share also applies to scans with a \
-         `range.span` above 0.",
+        "Share of the gets that request a key that was never in the store. The share also applies to scans \
+         with a `range.span` above 0.",
     )
     .or("0.0"),
     KeyEntry::new(
@@ -93,17 +94,18 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "batch",
         "count from 1 to 65536",
-        "Number of operations in one write batch or multi-get. A load inserts its keys in write batches of this \
-         size. Without `batch`, a load inserts each key by a put.",
+        "Number of operations in one write batch or multi-get. A load inserts its keys in write batches of \
+         this size. Without `batch`, a load inserts each key by a put.",
     )
     .or("100"),
     KeyEntry::new("threads", "count from 1 to 1024", "Number of client threads.").or("1"),
     KeyEntry::new(
         "rate",
         "`\"closed\"`, operations per second, or a table",
-        "Arrival of operations. With `\"closed\"`, each thread issues its next operation after the previous \
-         operation has ended (closed loop). With a number from 0.0001 to 1e9, operations arrive at this rate over \
-         all threads (open loop). With a table, the phase searches the highest sustained rate.",
+        "Arrival of operations. With `\"closed\"`, each thread issues its next operation after the \
+         previous operation has ended (closed loop). With a number from 0.0001 to 1e9, operations arrive \
+         at this rate over all threads (open loop). With a table, the phase searches the highest sustained \
+         rate.",
     )
     .or("\"closed\""),
     KeyEntry::new(
@@ -114,32 +116,32 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "step",
         "`\"flush\"`, `\"compact\"`, `\"settle\"`, `\"reopen\"`, `\"checkpoint\"`, `\"drop_caches\"`, `\"sleep\"`",
-        "Step that the phase makes on the store, without operations. `\"flush\"` writes the memtables to SSTables, \
-         `\"compact\"` compacts the whole store, and `\"settle\"` waits for background work. `\"reopen\"` closes \
-         and opens the store, and `\"checkpoint\"` copies the store. `\"drop_caches\"` evicts the files of the store \
-         from the page cache, and `\"sleep\"` waits. A step has only the keys `name` and `settle`, and a sleep also has \
-         `seconds`.",
+        "Step that the phase makes on the store, without operations. `\"flush\"` writes the memtables to \
+         SSTables, `\"compact\"` compacts the whole store, and `\"settle\"` waits for background work. \
+         `\"reopen\"` closes and opens the store, and `\"checkpoint\"` copies the store. `\"drop_caches\"` \
+         evicts the files of the store from the page cache, and `\"sleep\"` waits. A step has only the \
+         keys `name` and `settle`, and a sleep also has `seconds`.",
     ),
     KeyEntry::new(
         "settle",
         "`true`, `false`",
-        "Whether the phase waits at its end until no flush and no compaction is running or due. With `false`, the \
-         next phase inherits this background work.",
+        "Whether the phase waits at its end until no flush and no compaction is running or due. With \
+         `false`, the next phase inherits this background work.",
     )
     .or("true"),
     KeyEntry::new(
         "cache",
         "`\"as-is\"`, `\"warm\"`, `\"cold\"`",
-        "State of the caches at the start of the measurement. `\"as-is\"` changes nothing. `\"warm\"` fills the \
-         caches by one scan over all entries. `\"cold\"` reopens the store and evicts its files from the page \
-         cache.",
+        "State of the caches at the start of the measurement. `\"as-is\"` changes nothing. `\"warm\"` \
+         fills the caches by one scan over all entries. `\"cold\"` reopens the store and evicts its files \
+         from the page cache.",
     )
     .or("\"as-is\""),
     KeyEntry::new(
         "warm_up",
         "time such as `\"10s\"`, a number of operations, or a table",
-        "Length of the warm-up, whose operations are not measured. With a table, the warm-up lasts until the \
-         store is steady.",
+        "Length of the warm-up, whose operations are not measured. With a table, the warm-up lasts until \
+         the store is steady.",
     ),
 ];
 
@@ -149,24 +151,32 @@ const VALUE: &[KeyEntry] = &[
     KeyEntry::new(
         "compressible",
         "share from 0 to below 1",
-        "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, because \
-         8 bytes of each value are unique.",
+        "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, \
+         because 8 bytes of each value are unique.",
     )
     .or("0.5"),
 ];
 
 /// Keys of the table `phase.range` in addition to the parameters of its kind.
 const RANGE: &[KeyEntry] = &[
-    KeyEntry::new("kind", "name of a scan-length distribution", "Distribution of the number of entries per scan.")
-        .or("\"fixed\""),
-    KeyEntry::new("backward", "share from 0 to 1", "Share of the scans that read from larger keys to smaller keys.")
-        .or("0.0"),
+    KeyEntry::new(
+        "kind",
+        "name of a scan-length distribution",
+        "Distribution of the number of entries per scan.",
+    )
+    .or("\"fixed\""),
+    KeyEntry::new(
+        "backward",
+        "share from 0 to 1",
+        "Share of the scans that read from larger keys to smaller keys.",
+    )
+    .or("0.0"),
     KeyEntry::new(
         "span",
         "count from 0 to 4294967295",
-        "Number of successive key numbers that a scan covers. The scan ends before the first key outside this \
-         range, and may return no entry. With 0, only the number of entries ends a scan. Key formats in numeric \
-         order write key i as number 2i.",
+        "Number of successive key numbers that a scan covers. The scan ends before the first key outside \
+         this range, and may return no entry. With 0, only the number of entries ends a scan. Key formats \
+         in numeric order write key i as number 2i.",
     )
     .or("0"),
 ];
@@ -181,28 +191,33 @@ const KEYS: &[KeyEntry] = &[KeyEntry::new(
 
 /// The keys of the table `phase.rate`, which searches the highest sustained rate.
 const RATE: &[KeyEntry] = &[
-    KeyEntry::new("p99", "time above 0, such as `\"1ms\"`", 
-"Maximum 99th percentile of the response time. The search takes a rate as sustained only up to this \
-         maximum.",
-),
+    KeyEntry::new(
+        "p99",
+        "time above 0, such as `\"1ms\"`",
+        "Maximum 99th percentile of the response time. The search takes a rate as sustained only up to \
+         this maximum.",
+    ),
     KeyEntry::new("from", "operations per second from 1", "Lowest rate that the search tries.").or("1000"),
-    KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that the search tries.").or("10000000"),
+    KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that the search tries.")
+        .or("10000000"),
     KeyEntry::new(
         "within",
         "share from 0.001 to below 1",
-        "Precision of the search, as the relative distance between the highest sustained rate and the next failing \
-         rate.",
+        "Precision of the search, as the relative distance between the highest sustained rate and the next \
+         failing rate.",
     )
     .or("0.05"),
-    KeyEntry::new("stalls", "time such as `\"0s\"`", 
-"Maximum time that writers may stall during one tried rate. Without `stalls`, the search ignores write \
-         stalls.",
-),
+    KeyEntry::new(
+        "stalls",
+        "time such as `\"0s\"`",
+        "Maximum time that writers may stall during one tried rate. Without `stalls`, the search ignores \
+         write stalls.",
+    ),
     KeyEntry::new(
         "level0_runs",
         "count",
-        "Maximum number of sorted runs in level 0 at any time. Without `level0_runs`, the search ignores this \
-         number.",
+        "Maximum number of sorted runs in level 0 at any time. Without `level0_runs`, the search ignores \
+         this number.",
     ),
 ];
 
@@ -221,17 +236,17 @@ const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "miss",
         "`\"absent\"`, `\"fill\"`",
-        "Action after a get that finds no value. `\"absent\"` does nothing. `\"fill\"` puts the key with its \
-         recorded size, like a cache that loads a missing object. With `miss`, a trace that has only keys is \
-         replayed as gets without a load.",
+        "Action after a get that finds no value. `\"absent\"` does nothing. `\"fill\"` puts the key with \
+         its recorded size, like a cache that loads a missing object. With `miss`, a trace that has only \
+         keys is replayed as gets without a load.",
     )
     .or("\"absent\""),
     KeyEntry::new(
         "speed",
         "number above 0",
-        "Speed of the replay relative to the recorded times; 10 is ten times as fast. An operation starts at its \
-         recorded time, but not before the previous operation has ended. Without `speed`, the loop is closed and \
-         ignores the recorded times.",
+        "Speed of the replay relative to the recorded times; 10 is ten times as fast. An operation starts \
+         at its recorded time, but not before the previous operation has ended. Without `speed`, the loop \
+         is closed and ignores the recorded times.",
     ),
 ];
 
@@ -240,8 +255,8 @@ const WARM_UP: &[KeyEntry] = &[
     KeyEntry::new(
         "until",
         "`\"steady\"`",
-        "End of the warm-up. `\"steady\"` ends the warm-up when throughput, write amplification and the number of \
-         sorted runs stay within bounds over the last rounds.",
+        "End of the warm-up. `\"steady\"` ends the warm-up when throughput, write amplification and the \
+         number of sorted runs stay within bounds over the last rounds.",
     ),
     KeyEntry::new(
         "rounds",

@@ -217,7 +217,7 @@ const RATE: &[KeyEntry] = &[
         "level0_runs",
         "count",
         "Maximum number of sorted runs in level 0 at any time. Without `level0_runs`, the search ignores \
-         this number.",
+         level 0.",
     ),
 ];
 

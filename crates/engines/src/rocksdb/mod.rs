@@ -47,7 +47,7 @@ macro_rules! reference {
              # of the speed.\n\
              statistics = false\n\
              # Further options in the syntax of RocksDB options files, such as\n\
-             # max_bytes_for_level_base=64M;num_levels=5. These options take precedence.\n\
+             # max_bytes_for_level_base=64M;num_levels=5. These options override all others.\n\
              options = \"\"\n"
         )
     };

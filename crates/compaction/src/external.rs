@@ -56,8 +56,8 @@ const KIND: &str = "external";
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # The program and its arguments. A relative path starts at the current directory. An empty list\n\
-     # starts no process.\n\
+     # Program of the policy, with its arguments. A relative path starts at the current directory. An\n\
+     # empty list starts no process.\n\
      command = []\n\
      # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\

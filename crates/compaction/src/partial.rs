@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial
      # Maximum number of runs per compaction, at least 2. With run_threshold or more, a compaction takes\n\
      # all runs of the level.\n\
      max_runs = 3\n\
-     # Rule that selects the runs of a compaction. Valid: oldest, smallest, most-overlap. The rule\n\
+     # Rule that selects the runs of a compaction. Valid values: oldest, smallest, most-overlap. The rule\n\
      # selects only runs that overlap no older run of their level.\n\
      selection = \"oldest\"\n",
 );

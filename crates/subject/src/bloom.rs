@@ -26,7 +26,8 @@ entries    = 1_000_000
 # several keys per call. "whole" is timed from the hashes to a usable filter. The other methods are
 # timed only during insertion.
 insertion  = "whole"
-# Number of threads that insert keys into the filter. The method "whole" uses one thread.
+# Number of threads that insert keys into the filter. With insertion = "whole", the only valid
+# number is 1.
 threads    = 1
 # Number of probes per phase.
 operations = 4_000_000

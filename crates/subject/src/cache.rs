@@ -31,7 +31,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
 blocks     = 262_144
 # Length of each block.
 block      = "4KiB"
-# Sequence of the requested blocks. Valid: "scan-mixed", "loop", "trace", or a key distribution of
+# Sequence of the requested blocks. Valid values: "scan-mixed", "loop", "trace", or a key distribution of
 # workloads.
 requests   = "zipfian"
 # Number of requests. The first half of the requests only warms the cache.

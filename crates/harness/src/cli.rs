@@ -386,7 +386,7 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Do not write page.html next to the charts
+    /// Write no page.html next to the charts
     #[arg(long)]
     pub(crate) no_page: bool,
     /// Run timed experiments in a debug build

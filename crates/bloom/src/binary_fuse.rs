@@ -22,7 +22,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>
     "binary-fuse",
     "like xor, with entries in adjacent segments; a third of a Bloom filter's false positives in less memory",
     "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
-     # is 2^-f. Allocations such as \"monkey\" set another length for each filter, within their memory\n\
+     # is 2^-f. An allocation such as \"monkey\" can replace the fingerprint length, to meet its memory\n\
      # budget.\n\
      fingerprint_bits = 8\n\
      # Number of array positions that the filter reads per key, 3 or 4. Lookups are faster with 3, and\n\

@@ -27,8 +27,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "all bits of a key in one cache line; one cache miss per lookup, more false positives than standard",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Number of bits that each key sets in its cache line, 1 to 64. 0 selects the number with the lowest\n\
-     # false-positive rate for lines of 512 bits.\n\
+     # Number of bits that each key sets in its cache line, 1 to 64. 0 selects the number of bits with\n\
+     # the lowest false-positive rate for lines of 512 bits.\n\
      probes = 0\n",
 );
 

@@ -37,7 +37,7 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe
     "a Bloom filter with bits in pairs, in one 64-bit word as in cs265 or in two paired blocks as in SpeedB",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Number of bit pairs that each key sets, 1 to 32. 0 selects the number with the lowest\n\
+     # Number of bit pairs that each key sets, 1 to 32. 0 selects the number of pairs with the lowest\n\
      # false-positive rate.\n\
      double_probes = 0\n\
      # Layout of the bit pairs. With \"words\", both bits of a pair are in one 64-bit word. With \"blocks\",\n\

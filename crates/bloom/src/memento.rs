@@ -37,8 +37,8 @@ use crate::universe::Universe;
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
     "memento",
     "a range filter of key prefixes with their last bits; bounded false-positive rate, few memory accesses",
-    "# Fingerprint length in bits, 1 to 20. A longer fingerprint lowers the false-positive rate.\n\
-     # Allocations such as \"monkey\" set another length for each filter, within their memory budget.\n\
+    "# Fingerprint length in bits, 1 to 20. A longer fingerprint lowers the false-positive rate. An\n\
+     # allocation such as \"monkey\" can replace the fingerprint length, to meet its memory budget.\n\
      fingerprint_bits = 7\n\
      # Number of last bits of each key number that the filter keeps, 1 to 10. The filter is effective for\n\
      # ranges of up to 2^memento_bits key numbers.\n\

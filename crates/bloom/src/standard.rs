@@ -22,8 +22,8 @@ pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Standard>(
     "the textbook Bloom filter; lowest false-positive rate of all Bloom filters, one cache miss per probe",
     "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Number of bits that each key sets, 1 to 64. 0 selects the number with the lowest false-positive\n\
-     # rate, ln 2 · bits_per_key.\n\
+     # Number of bits that each key sets, 1 to 64. 0 selects the number of bits with the lowest\n\
+     # false-positive rate, ln 2 · bits_per_key.\n\
      probes = 0\n",
 );
 

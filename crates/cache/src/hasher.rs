@@ -12,7 +12,7 @@ use crate::cache::Cache;
 macro_rules! hasher_reference {
     () => {
         "# Hash function of block names. \"xxh3\" gives the same hits on every machine. \"sip\" is the default of\n\
-         # Rust's standard library. Valid: \"xxh3\", \"foldhash\", \"ahash\", \"rustc-hash\", \"sip\".\n\
+         # Rust's standard library. Valid values: \"xxh3\", \"foldhash\", \"ahash\", \"rustc-hash\", \"sip\".\n\
          hasher = \"xxh3\"\n"
     };
 }

@@ -25,7 +25,7 @@ pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
     "keeps blocks whose last two uses were close together; has hits in loops larger than the cache",
     sharded_reference!(
-        "# Share for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
+        "# Share of the cache for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\
          # Size of the list of names of evicted blocks, in percent of the cache capacity.\n\
          remembered = 200.0\n"

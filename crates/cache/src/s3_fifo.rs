@@ -22,7 +22,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     "s3-fifo",
-    "two FIFO queues and a list of evicted blocks; scans pass through the small queue only",
+    "two FIFO queues and a list of evicted blocks; the blocks of scans pass only through the small queue",
     sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 

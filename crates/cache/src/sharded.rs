@@ -28,8 +28,8 @@ macro_rules! sharded_reference {
         concat!(
             "# Capacity in bytes of cached blocks. A larger cache gives more hits.\n\
              capacity = \"64MiB\"\n\
-             # Number of shards, 1 to 256, each with its own lock. With more shards, threads wait less often. The\n\
-             # cache reduces the number until each shard has at least 64 KiB.\n\
+             # Number of shards, 1 to 256, each with its own lock. With more shards, threads wait less often.\n\
+             # The cache uses fewer shards if a shard would have less than 64 KiB.\n\
              shards = 16\n",
             $crate::hasher::hasher_reference!(),
             $policy

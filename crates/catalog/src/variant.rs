@@ -38,7 +38,7 @@ impl fmt::Display for Limit {
         f.write_str(match self {
             Self::NotDeterministic => "depends on time, so its counters differ from run to run",
             Self::NotDurable => "loses its data when the process ends",
-            Self::DropsData => "drops data on purpose, so a get may miss a key that was written",
+            Self::DropsData => "deletes data on purpose, so a get may not find a written key",
         })
     }
 }

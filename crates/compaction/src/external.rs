@@ -56,18 +56,20 @@ const KIND: &str = "external";
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
+     # Program of the policy, with its arguments. A relative path starts at the current directory. An\n\
+     # empty list starts no process.\n\
      command = []\n\
      # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\
-     # Built-in policy that answers if command is []. Its requests and answers use the same encoding.\n\
+     # Built-in policy that answers if command is []. The built-in policy uses the same encoding as a\n\
+     # process.\n\
      identity = \"tiered\"\n";
 
 /// Returns the variant for the catalog `C`, which has the policies that `identity` can name.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
-        "a policy in another process, in any language, that receives the tree as JSON and returns a job",
+        "a policy in another process, in any language, which receives the tree as JSON and returns compactions",
         REFERENCE,
     )
 }

@@ -32,7 +32,7 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "fluid",
-    "K runs per level and Z in the largest level; includes leveled, tiered and lazy-leveled",
+    "at most K runs per level and Z runs in the largest; includes leveled, tiered and lazy-leveled",
     "# Size ratio between a level and the level above, 2 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      size_ratio = 10\n\

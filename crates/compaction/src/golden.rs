@@ -22,12 +22,12 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>(
     "golden",
-    "levels grow by 1.618 and compact two SSTables at once; many levels and many small compactions",
+    "size ratio 1.618 and compactions of two SSTables; many levels and many small compactions",
     "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
      growth = 1.618\n\
-     # Number of adjacent SSTables per compaction, at least 1. A larger number gives fewer but longer\n\
-     # compactions.\n\
+     # Number of adjacent SSTables per compaction, at least 1. With more SSTables, compactions are fewer\n\
+     # but longer.\n\
      tables_per_job = 2\n",
 );
 

@@ -42,8 +42,8 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Horizon
     "at most K runs and no levels; the fewest bytes written for this number of runs",
     "# Maximum number of runs in the tree (K), 1 to 64. More runs give fewer writes, but slower lookups.\n\
      runs = 4\n\
-     # Number of flushes of the whole load, after which the schedule has written the fewest bytes; 0 if\n\
-     # unknown. The schedule assumes that each key is written once.\n\
+     # Number of flushes in the whole load; 0 if unknown. The schedule of compactions writes the fewest\n\
+     # bytes for exactly this number of flushes. The schedule assumes that each key is written only once.\n\
      flushes = 0\n",
 );
 

@@ -17,8 +17,8 @@ use crate::policy::CompactionPolicy;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
     "l0-tiered",
     "leveled as in LevelDB and RocksDB; level 0 collects several runs, and every other level has one run",
-    "# Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
-     # gives fewer writes, but more runs to read.\n\
+    "# Number of level-0 runs that triggers their compaction into level 1, at least 1. With more level-0\n\
+     # runs, the tree writes less, but lookups read more runs.\n\
      level0_runs = 4\n\
      # Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
      # but more writes per level.\n\
@@ -27,12 +27,12 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiere
      # levels, less stale data and fewer runs to read. In exchange, each compaction into level 1 writes\n\
      # more.\n\
      level1_memtables = 0\n\
-     # Bytes that a scan adds to a counter for each sorted source that it reads in addition to the first.\n\
-     # The tree compacts these runs when the counter reaches the size of their compaction (read-triggered\n\
-     # compaction). 0 B disables this.\n\
+     # Number of bytes that a scan adds to the counter of read-triggered compaction for each sorted\n\
+     # source after the first. When the counter reaches the size of a compaction of these sources, the\n\
+     # tree starts this compaction. 0 B disables read-triggered compaction.\n\
      read_triggered = \"0 B\"\n\
      # Whether SSTables without overlapping keys are moved to the next level instead of being rewritten.\n\
-     # Data in key order is then written only once.\n\
+     # With these moves, data in key order is written only once.\n\
      trivial_moves = false\n",
 );
 

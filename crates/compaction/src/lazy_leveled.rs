@@ -33,7 +33,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLev
     "lazy-leveled",
     "one run in the largest level, several in all others; reads and space near leveled, with fewer writes",
     "# Number of runs in each level above the largest level, and size ratio between levels, 2 to 1000000.\n\
-     # A larger number gives fewer levels, but more runs per level.\n\
+     # With more runs per level, the tree has fewer levels, but lookups read more runs.\n\
      size_ratio = 10\n",
 );
 

@@ -23,9 +23,9 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MergeAll>(
     "merge-all",
-    "all runs become one run once there are n; few runs to read, but writes that grow with the data",
-    "# Number of runs that triggers the merge of all runs into one, at least 2. A larger number gives\n\
-     # fewer writes, but more runs to read.\n\
+    "all runs are merged once their number reaches a limit; few runs to read, but writes grow with the data",
+    "# Number of runs that triggers the merge of all runs into one, at least 2. With more runs, the tree\n\
+     # writes less, but lookups are slower.\n\
      runs = 4\n",
 );
 

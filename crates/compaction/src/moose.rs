@@ -30,7 +30,7 @@ pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "# Number of flushed memtables for which the structure of the tree is optimal, 2 to 1000000.\n\
      flushes = 1000\n\
      # Number of entries per data block that the cost model assumes, at least 1. With more entries, the\n\
-     # model gives scans more weight and writes less.\n\
+     # model gives more weight to scans and less weight to writes.\n\
      entries_per_block = 32\n\
      # Minimum size ratio between the last level and the level above, 2 to 1000000.\n\
      last_ratio = 10\n",

@@ -27,13 +27,13 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
     "tiered, but only some runs of a level are compacted at once; shorter compactions, more levels",
-    "# Number of runs in a level that triggers a compaction, at least 2. A larger number gives more runs\n\
-     # to read.\n\
+    "# Number of runs in a level that triggers a compaction, at least 2. With more runs, lookups are\n\
+     # slower.\n\
      run_threshold = 4\n\
      # Maximum number of runs per compaction, at least 2. With run_threshold or more, a compaction takes\n\
      # all runs of the level.\n\
      max_runs = 3\n\
-     # Rule that selects the runs of a compaction. Valid: oldest, smallest, most-overlap. The rule\n\
+     # Rule that selects the runs of a compaction. Valid values: oldest, smallest, most-overlap. The rule\n\
      # selects only runs that overlap no older run of their level.\n\
      selection = \"oldest\"\n",
 );

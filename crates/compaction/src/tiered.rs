@@ -20,8 +20,8 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>(
     "tiered",
     "each level collects size_ratio runs before their compaction; one write per level, many runs to read",
-    "# Number of runs in a level that are merged into one run of the next level, 2 to 1000000. A larger\n\
-     # number gives fewer writes, but more runs to read.\n\
+    "# Number of runs in a level that are merged into one run of the next level, 2 to 1000000. With more\n\
+     # runs per level, the tree writes less, but lookups read more runs.\n\
      size_ratio = 10\n",
 );
 

@@ -27,8 +27,8 @@ use crate::whole;
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Universal>(
     "universal",
     "RocksDB's tiering with one list of runs, merged by rules for space, size ratio and number of runs",
-    "# Number of runs that triggers a compaction, at least 2. A larger number gives fewer writes, but\n\
-     # more runs to read.\n\
+    "# Number of runs that triggers a compaction, at least 2. With more runs, the tree writes less, but\n\
+     # lookups are slower.\n\
      num_runs = 4\n\
      # Percentage by which a run may be larger than all newer runs together and still be merged with\n\
      # them.\n\

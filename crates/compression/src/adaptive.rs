@@ -20,10 +20,10 @@ use crate::picked::{self, Picked};
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
      # Share of a block that the fast codec must save to be used, 0 to below 1. The dense codec must save\n\
-     # the same share in addition.\n\
+     # this share in addition to the savings of the fast codec.\n\
      margin = 0.125\n\
      # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
-     # grows up to sixteen times.\n\
+     # between trials grows up to sixteen times.\n\
      period = 64\n\
      # The fast codec.\n\
      light = \"lz4\"\n\
@@ -34,7 +34,7 @@ const REFERENCE: &str = "\
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "the codec that saved enough on recent blocks (no codec, a fast codec or a dense codec)",
+        "no codec, a fast codec or a dense codec, selected by the savings on recent blocks",
         REFERENCE,
     )
     .selector()

@@ -21,7 +21,7 @@ pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn 
         "a dense codec for text, a fast codec for other bytes, and none for compressed data",
         "# Codec of blocks with at least 85 % printable characters.\n\
          text = \"zstd(level=3)\"\n\
-         # Codec of other blocks, unless their entropy is above 7.5 bits per byte.\n\
+         # Codec of blocks that are not text, unless their entropy is above 7.5 bits per byte.\n\
          binary = \"lz4\"\n",
     )
     .selector()

@@ -34,8 +34,8 @@ pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
     "# Compression level, up to 22. Higher levels give smaller blocks, but are slower. Negative levels\n\
      # are faster than level 1. 0 means the default level, 3.\n\
      level = 3\n\
-     # Size of a dictionary, 256 B to 1 MiB, or \"none\". Each SSTable trains its dictionary on its first\n\
-     # blocks and stores it. SSTables of less than eight times this size have no dictionary.\n\
+     # Size of a dictionary, 256 B to 1 MiB, or \"none\". Each SSTable trains a dictionary on its first\n\
+     # blocks and stores this dictionary. SSTables smaller than eight times this size have no dictionary.\n\
      dictionary = \"none\"\n",
 );
 

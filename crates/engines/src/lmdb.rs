@@ -16,8 +16,8 @@ use crate::store::Store;
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
     "LMDB, a B-tree in a memory map; keys have 1 to 511 bytes",
-    "# Whether LMDB writes pages through the memory map. This is faster, but a stray pointer of the\n\
-     # program can corrupt the pages.\n\
+    "# Whether LMDB writes pages through the memory map. Writes through the map are faster, but a stray\n\
+     # pointer of the program can corrupt the pages.\n\
      write_map = false\n",
 )
 .limited(&[Limit::NotDeterministic]);

@@ -16,23 +16,24 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "question",
         "text",
-        "Question that the experiment answers. Reports and captions of charts print it.",
+        "Question that the experiment answers. Reports and captions of charts show the question.",
     ),
     KeyEntry::new(
         "extends",
         "path of a design file, relative to this file or to `configs/`",
-        "Design file with the base design. Without it, the base is the default design.",
+        "Design file with the base design. Without `extends`, the base is the default design.",
     ),
     KeyEntry::new(
         ENGINE,
         "name of an engine, a table with `kind` and its parameters, or a list of these",
-        "Storage engine that runs the workload. A list is swept: its first engine is the baseline.",
+        "Storage engine that runs the workload. A list sweeps several engines, and its first engine is the \
+         baseline.",
     )
     .or("\"lsmbench\""),
     KeyEntry::new(
         "workload",
         "path of a workload file, relative to this file or to `configs/`",
-        "File with `key` and `[[phase]]`, instead of those in this file.",
+        "File with the keys `key` and `[[phase]]`. The file replaces these keys of the experiment file.",
     ),
     KeyEntry::new("key", "see the workload", "Format of the keys.").or("\"u64\""),
     KeyEntry::new("design", "table", "Design options that differ from the base design."),
@@ -44,26 +45,28 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "subject",
         "name of a subject",
-        "Makes it a component experiment: this axis is measured alone, without a tree and without a workload.",
+        "Axis that a component experiment measures. A component experiment has no tree and no workload.",
     ),
     KeyEntry::new("component", "table", "Parameters of the subject."),
     KeyEntry::new(
         "set",
         "table of values by path",
-        "Values that replace those of the design, the workload and the other tables: `\"phase.load.insert\" = 1000`.",
+        "Values that replace values of the design, the workload and other tables, such as \
+         `\"phase.load.insert\" = 1000`.",
     ),
     KeyEntry::new(
         "quick",
         "table of values by path",
-        "Values as in `set` that apply with `--quick`. Without the table, `--quick` divides counts and times by ten.",
+        "Values as in `set`, which apply only with `--quick`. Without this table, `--quick` divides counts \
+         and times by ten.",
     ),
-    KeyEntry::new("sweep", "table of lists by path", "Values that configurations differ in."),
+    KeyEntry::new("sweep", "table of lists by path", "Values in which the configurations differ."),
     KeyEntry::new("trials", "table", "Number of trials, their seed and their mode."),
-    KeyEntry::new("verdict", "table", "Metric that decides, and the baseline."),
+    KeyEntry::new("verdict", "table", "Metric that decides the verdict, and the baseline."),
     KeyEntry::new(
         "gate",
         "table",
-        "Makes `lsmbench run` exit with 1 if a configuration is worse than the baseline.",
+        "Rule by which `lsmbench run` exits with status 1 if a configuration is worse than the baseline.",
     ),
     KeyEntry::new(
         "tune",
@@ -75,22 +78,27 @@ pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "source",
         "table or list of tables",
-        "Figure of a published document that the experiment reproduces. Only `lsmbench report` reads it.",
+        "Figure of a published document that the experiment reproduces. Only `lsmbench report` reads this \
+         table.",
     ),
     KeyEntry::new(
         "claim",
         "list of tables `[[claim]]`",
-        "Rules that compare published numbers with the results. Only `lsmbench report` reads them.",
+        "Rules that compare published numbers with the results. Only `lsmbench report` reads these rules.",
     ),
 ];
 
 /// The keys of a design file.
 pub(super) const DESIGN_FILE: [KeyEntry; 3] = [
-    KeyEntry::new("about", "text", "Description of the design. Only readers of the file use it."),
+    KeyEntry::new(
+        "about",
+        "text",
+        "Description of the design for readers of the file. The program ignores this text.",
+    ),
     KeyEntry::new(
         "extends",
         "path of a design file, relative to this file or to `configs/`",
-        "Design file with the base design. Without it, the base is the default design.",
+        "Design file with the base design. Without `extends`, the base is the default design.",
     ),
     KeyEntry::new("design", "table", "Design options that differ from the base design."),
 ];
@@ -100,14 +108,17 @@ const SWEEP: [KeyEntry; 3] = [
     KeyEntry::new(
         "combine",
         "`\"cartesian\"`, `\"zip\"`, `\"ablate\"`",
-        "How values of several paths combine: each with each, the first of all lists together and so on, or the base and \
-         every single change of it.",
+        "Combination of the values of several paths. `\"cartesian\"` combines each value with each value \
+         of the other paths. `\"zip\"` combines the first values of all lists, then the second values, and \
+         so on. `\"ablate\"` changes one value of the base at a time.",
     )
     .or("\"cartesian\""),
     KeyEntry::new(
         "memory",
         "`\"equal\"`",
-        "Gives all configurations one memory budget, which `design.memory` sets. The block cache gets what the memtables, filters and fences leave.",
+        "Memory budget of the configurations. With `\"equal\"`, all configurations have the budget that \
+         `design.memory` sets. The block cache gets the memory that memtables, filters and fence pointers \
+         leave.",
     ),
     KeyEntry::new(
         "PATH",
@@ -119,7 +130,7 @@ const SWEEP: [KeyEntry; 3] = [
 /// The tables of experiment and design files with keys that are read by hand.
 pub static TABLES: &[KeyTable] = &[
     KeyTable { name: "", about: "An experiment file.", keys: &FILE },
-    KeyTable { name: "sweep", about: "The values that configurations differ in.", keys: &SWEEP },
+    KeyTable { name: "sweep", about: "The values in which the configurations differ.", keys: &SWEEP },
     KeyTable { name: "design file", about: "A design file, in `configs/designs/`.", keys: &DESIGN_FILE },
 ];
 

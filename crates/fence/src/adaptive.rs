@@ -22,8 +22,8 @@ use crate::{binary, compressed, eytzinger};
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
     "binary search for small tables, eytzinger for large tables, and compressed if memory is short",
-    "# Number of separators from which an SSTable gets the layout \"eytzinger\". Smaller SSTables get the\n\
-     # layout \"binary\".\n\
+    "# Minimum number of separators with which an SSTable gets the layout \"eytzinger\". Smaller SSTables\n\
+     # get the layout \"binary\".\n\
      eytzinger_threshold = 5000\n\
      # Smallest level number whose SSTables get the layout \"eytzinger\"; 0 means all levels. SSTables that\n\
      # move to another level without a rewrite keep their layout.\n\

@@ -18,7 +18,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "a guess of the position from 8-byte separator heads; few steps for evenly spread keys, at most 2x binary",
+    "interpolation search over 8-byte separator heads; few steps on even keys, at most twice those of binary",
     || Box::new(Interpolation),
 );
 

@@ -189,12 +189,12 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// Results to compare with: of one experiment, or a folder of several.
+    /// Baseline results of one experiment, or a folder of experiments.
     ///
     /// Several folders of one experiment are sessions. Times are then compared session by session.
     #[arg(value_name = "BASE")]
     pub(crate) base: PathBuf,
-    /// New results: of one experiment, or a folder of several
+    /// New results of one experiment, or a folder of experiments
     #[arg(value_name = "NEW")]
     pub(crate) new: PathBuf,
     /// Compare this metric; repeatable.
@@ -250,7 +250,7 @@ pub(crate) struct GateArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct EnginesArguments {
-    /// Results of experiments that sweep engines, or folders of them
+    /// Results of experiments that sweep engines, or folders of such results
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
     /// Compare all other rows with the row of this label
@@ -288,13 +288,13 @@ pub(crate) struct EnginesArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// Experiment files [default: all that have a golden file]
+    /// Experiment files [default: all experiments with a golden file]
     #[arg(value_name = "CONFIG")]
     pub(crate) configs: Vec<PathBuf>,
     /// Folder of golden files, one per experiment
     #[arg(long, value_name = "DIR", default_value = DEFAULT_BASELINE)]
     pub(crate) baseline: PathBuf,
-    /// Accept the new values: rewrite golden files and print changes
+    /// Accept the new values; rewrite golden files and print changes
     #[arg(long, conflicts_with = "against")]
     pub(crate) update: bool,
     /// Compare times with this build of lsmbench, in alternating runs
@@ -328,20 +328,20 @@ pub(crate) struct FixturesArguments {
     /// Folder of results that holds the stores
     #[arg(value_name = "RESULTS", default_value = "results")]
     pub(crate) results: PathBuf,
-    /// Remove one store by name, all, or those of other program versions
+    /// Remove a store by name, all stores, or stores of other versions
     #[arg(long, value_name = "NAME|all|stale")]
     pub(crate) remove: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
-    /// File that holds the numbers of all runs
+    /// File with the metrics of all runs
     #[arg(value_name = "STORE", default_value = "results/history.csv")]
     pub(crate) store: PathBuf,
-    /// Add the numbers of these results first; repeatable.
+    /// First add the metrics of these results; repeatable.
     ///
-    /// Takes the results of one experiment, or a folder of several. Each number is the median over trials, in the unit
-    /// of its column (`lsmbench list --columns`).
+    /// The results belong to one experiment, or are a folder of experiments. Each metric is the median over trials, in
+    /// the unit of its column (`lsmbench list --columns`).
     #[arg(long, value_name = "RESULTS")]
     pub(crate) add: Vec<PathBuf>,
     /// Add and show this metric; repeatable.
@@ -404,7 +404,7 @@ pub(crate) struct RunArguments {
     /// Experiment files
     #[arg(required = true, value_name = "CONFIG")]
     pub(crate) configs: Vec<PathBuf>,
-    /// Folder for results, one folder per experiment inside
+    /// Folder for results; contains one folder per experiment
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
     /// Folder for charts [default: plots, or charts/ in --out]
@@ -432,7 +432,7 @@ pub(crate) struct RunArguments {
     /// Run timed experiments in a debug build
     #[arg(long, hide = true)]
     pub(crate) allow_debug: bool,
-    /// Print a line per trial, not only per round
+    /// Print a line after each trial, not only after each round
     #[arg(long)]
     pub(crate) verbose: bool,
     /// Append the verdicts as Markdown to this file
@@ -444,7 +444,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OverrideArguments {
-    /// Set a value, as `design.bloom.bits_per_key=12`; repeatable
+    /// Set a value, such as `design.bloom.bits_per_key=12`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
     /// Run this many trials of every configuration
@@ -453,23 +453,23 @@ pub(crate) struct OverrideArguments {
     /// Seed of the operations
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run with reduced sizes: table [quick], or a tenth of all sizes
+    /// Reduce all sizes as the table [quick] sets, or else to a tenth
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Start from this design file instead of the one in `extends`
+    /// Start from this design file instead of the file in `extends`
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Catalog to list with parameters: bloom, keys, mix, engine, chart …
+    /// Catalog to list, such as bloom, keys, mix, engine or chart
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
     /// Print JSON
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) json: bool,
-    /// Print Markdown: tables of variants and of their parameters
+    /// Print Markdown tables of variants and of their parameters
     #[arg(long)]
     pub(crate) markdown: bool,
     /// Print the columns of results as Markdown instead of the catalogs
@@ -504,13 +504,13 @@ pub(crate) struct NewArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PlotArguments {
-    /// Results folders, or folders of them
+    /// Results folders, or folders that contain results folders
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
-    /// Folder for charts, one per experiment inside [default: plots]
+    /// Folder for charts; one subfolder per experiment [default: plots]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Experiment file with the charts [default: the one of the run]
+    /// Experiment file with the charts [default: the file of the run]
     #[arg(long, value_name = "CONFIG")]
     pub(crate) config: Option<PathBuf>,
     /// Set a value of the charts or the style; repeatable
@@ -519,10 +519,10 @@ pub(crate) struct PlotArguments {
     /// File formats: svg, png, pdf, pgf, gnuplot [default: svg,png]
     #[arg(long, value_name = "LIST")]
     pub(crate) format: Option<plot::Formats>,
-    /// Width in print: 3.3in, 84mm, 240pt, column or page
+    /// Printed width, such as 3.3in, 84mm, 240pt, column or page
     #[arg(long, value_name = "LENGTH")]
     pub(crate) width: Option<plot::Length>,
-    /// Typeface: an installed family or a font file
+    /// Installed font family, or a font file
     #[arg(long, value_name = "FONT")]
     pub(crate) font: Option<String>,
     /// Title of every chart; an empty text leaves the title out
@@ -538,7 +538,7 @@ pub(crate) struct PlotArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
-    /// Results folders, or folders of them
+    /// Results folders, or folders that contain results folders
     #[arg(required = true, value_name = "RESULTS")]
     pub(crate) results: Vec<PathBuf>,
     /// File of the page
@@ -551,12 +551,12 @@ pub(crate) struct PageArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Experiment files with claims, or folders of them
+    /// Experiment files with claims, or folders with such files
     #[arg(value_name = "CONFIG|DIR", default_value = "experiments")]
     pub(crate) paths: Vec<PathBuf>,
     /// Folder of results; missing experiments run first.
     ///
-    /// Default: results; with --check results/published.
+    /// Default: results, or results/published with --check.
     #[arg(long, value_name = "DIR")]
     pub(crate) results: Option<PathBuf>,
     /// Copy the needed results into this folder and report from the copy
@@ -565,7 +565,7 @@ pub(crate) struct ReportArguments {
     /// Folder for the report [default: report/ in --keep or --results]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Run with reduced sizes, as table [quick] of each experiment says
+    /// Reduce sizes as the table [quick] of each experiment sets
     #[arg(long)]
     pub(crate) quick: bool,
     /// Run this many trials; six or more give confidence intervals
@@ -581,7 +581,7 @@ pub(crate) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct GalleryArguments {
-    /// Experiment files, or folders of them; each shows its first chart
+    /// Experiment files or folders; each experiment shows its first chart
     #[arg(value_name = "CONFIG|DIR", default_value = "configs/gallery")]
     pub(crate) paths: Vec<PathBuf>,
     /// Folder of results; missing experiments run first
@@ -598,7 +598,7 @@ pub(crate) struct GalleryArguments {
     /// Show the first table of the run instead of the verdict sentences
     #[arg(long)]
     pub(crate) tables: bool,
-    /// Keep the rows in this folder of results, without empty columns
+    /// Copy the result rows into this folder, without empty columns
     #[arg(long, value_name = "DIR")]
     pub(crate) keep: Option<PathBuf>,
     /// Run timed experiments in a debug build

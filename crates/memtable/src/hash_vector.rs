@@ -28,7 +28,7 @@ use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "hash-vector",
-    "an append-only list with a hash index, sorted once immutable; fastest lookups, but slow early scans",
+    "an append-only list with a hash index; fastest lookups, but a scan of the mutable list must sort first",
     || Box::new(Policy { pool: Arc::default() }),
 );
 

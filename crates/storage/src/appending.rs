@@ -11,7 +11,8 @@ use crate::{mapped_log, page_cached};
 macro_rules! appending_reference {
     () => {
         "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
-         # needs no system call. \"write\" calls write(2). Both survive a crash of the process.\n\
+         # needs no system call. \"write\" calls write(2). With both methods, records survive a\n\
+         # crash of the process.\n\
          log = \"mapped\"\n"
     };
 }

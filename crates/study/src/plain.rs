@@ -24,7 +24,7 @@ use types::Entry;
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
     "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",
-    "# Version of the format in cs265, 1 or 2. Version 1 is that of section 2.3.1. Version 2 (section\n\
+    "# Version of the format in cs265, 1 or 2. Section 2.3.1 describes version 1. Version 2 (section\n\
      # 3.6.1) also stores the smallest and the largest key of the block.\n\
      version = 2\n",
 )

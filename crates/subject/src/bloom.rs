@@ -23,15 +23,16 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     r#"# Number of keys in the filter.
 entries    = 1_000_000
 # Method of insertion. "whole" inserts all keys in one call, "single" one key per call, and "batch"
-# several keys per call. "whole" is timed from the hashes to a usable filter, the other methods only
-# during insertion.
+# several keys per call. "whole" is timed from the hashes to a usable filter. The other methods are
+# timed only during insertion.
 insertion  = "whole"
-# Number of threads that insert keys into the filter. The method "whole" uses one thread.
+# Number of threads that insert keys into the filter. With insertion = "whole", the only valid
+# number is 1.
 threads    = 1
 # Number of probes per phase.
 operations = 4_000_000
-# Number of probes per call in the phases "absent-batch" and "present-batch". The method "batch"
-# inserts the same number of keys per call.
+# Number of probes per call in the phases "absent-batch" and "present-batch". With insertion =
+# "batch", each insertion call has this number of keys.
 batch      = 32
 # Time limit of each timed phase.
 limit      = "5s"

@@ -27,11 +27,11 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
     "requests for blocks, with an insertion after each miss",
-    r#"# Number of distinct blocks. A trace determines this number itself.
+    r#"# Number of distinct blocks. A trace determines the number of blocks itself.
 blocks     = 262_144
 # Length of each block.
 block      = "4KiB"
-# Sequence of the requested blocks. Valid: "scan-mixed", "loop", "trace", or a key distribution of
+# Sequence of the requested blocks. Valid values: "scan-mixed", "loop", "trace", or a key distribution of
 # workloads.
 requests   = "zipfian"
 # Number of requests. The first half of the requests only warms the cache.

@@ -18,7 +18,7 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
     "compression and decompression of blocks with a given content",
-    r#"# Content of the blocks. Valid: "entries", "keys", "integers", "noise", "file".
+    r#"# Content of the blocks. Valid values: "entries", "keys", "integers", "noise", "file".
 content = "entries"
 # Length of each block.
 block   = "4KiB"

@@ -29,7 +29,7 @@ pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
 entries    = 1_000_000
 # Key format, as in workloads.
 keys       = "u64"
-# Spacing of the key numbers. Valid: "random", "even".
+# Spacing of the key numbers. Valid values: "random", "even".
 spread     = "random"
 # Number of searches per phase.
 operations = 1_000_000

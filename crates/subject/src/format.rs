@@ -25,8 +25,8 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
     "construction, search and check of blocks in one format",
-    r#"# Number of entries in all blocks together. A small number fits in the CPU caches; a large number is
-# read from memory.
+    r#"# Number of entries in all blocks together. A small number of entries fits in the CPU caches; a
+# large number is read from memory.
 entries    = 2_000
 # Key format, as in workloads.
 keys       = "u64"

@@ -30,7 +30,8 @@ entries    = 500_000
 keys       = "u64"
 # Length of each value.
 value      = "100B"
-# Number of lookups per phase of lookups, and number of entries that the scans of a phase read.
+# Number of lookups in each phase of lookups, and number of entries that the scans of each phase
+# read.
 operations = 500_000
 # Number of entries per scan.
 scan       = 100

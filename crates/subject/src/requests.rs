@@ -49,7 +49,7 @@ pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
              file = \"\"\n\
              # Size of each integer in bytes.\n\
              width = 4\n\
-             # Byte order of the integers. Valid: \"big\", \"little\".\n\
+             # Byte order of the integers. Valid values: \"big\", \"little\".\n\
              endian = \"big\"\n",
         ),
     ],

@@ -24,7 +24,8 @@ file       = "64MiB"
 append     = "64KiB"
 # Number of appends of one block that each end with a sync.
 syncs      = 50
-# Number of bytes per read. Each read begins at a multiple of this number.
+# Length of a block, which is the number of bytes per read. Each read begins at a multiple of this
+# length.
 block      = "4KiB"
 # Number of reads.
 operations = 50_000

@@ -23,7 +23,7 @@ const WORKLOAD: &[KeyEntry] = &[
 const KEY: &[KeyEntry] = &[KeyEntry::new(
     "format",
     "name of a key format",
-    "Key format. Its parameters stand next to it in the table.",
+    "Key format. The parameters of the format are in the same table.",
 )
 .or("\"u64\"")];
 
@@ -32,54 +32,57 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "name",
         "text of letters, digits, `-` and `_`",
-        "Name of the phase, unique in the workload. Results, charts and paths such as `phase.load.threads` use it.",
+        "Name of the phase, unique in the workload. Results, charts and paths such as `phase.load.threads` \
+         contain this name.",
     ),
     KeyEntry::new(
         "insert",
         "count from 1, or `\"all\"`",
-        "Makes the phase a load that inserts this many new keys, each once. `\"all\"` inserts every key of the \
-         replayed trace.",
+        "Number of new keys that the phase inserts, each once. With this key, the phase is a load. \
+         `\"all\"` inserts every key of the replayed trace.",
     ),
     KeyEntry::new(
         "order",
         "`\"random\"`, `\"sequential\"`, `\"reverse\"`",
-        "Order in which a load inserts keys: a seeded permutation, from the first key to the last, or from the last \
-         key to the first.",
+        "Order in which a load inserts keys. `\"random\"` is a permutation that the seed determines. \
+         `\"sequential\"` goes from the first key to the last, and `\"reverse\"` from the last key to the \
+         first.",
     )
     .or("\"random\""),
     KeyEntry::new(
         "operations",
         "count from 1",
-        "Number of operations of the phase, over all threads. Without `operations` and `seconds`, a replayed trace runs \
-         to its end.",
+        "Number of operations of the phase, over all threads together. Without `operations` and `seconds`, \
+         a replayed trace runs to its end.",
     ),
     KeyEntry::new(
         "seconds",
         "time such as `\"30s\"`, or a number of seconds",
-        "Time after which the phase ends. With `operations`, the phase ends at whichever comes first. Of a sleep, its \
-         length.",
+        "Time after which the phase ends. If the phase also has `operations`, the phase ends at the first \
+         of the two limits. For `step = \"sleep\"`, `seconds` is the length of the sleep.",
     ),
     KeyEntry::new(
         "mix",
         "name of an operation kind, or a table of weights by kind",
-        "Share of each kind of operation. Weights are relative: they need not sum to 1.",
+        "Share of each kind of operation in the phase. The weights are relative, so they need not sum to 1.",
     ),
     KeyEntry::new(
         "keys",
         "name of a key distribution, or a table with `kind` and its parameters",
-        "Distribution from which the keys of operations are drawn.",
+        "Distribution of the keys that operations access.",
     )
     .or("\"uniform\""),
     KeyEntry::new(
         "absent",
         "share from 0 to 1",
-        "Share of gets for keys that the store never had. It also applies to scans with a `range.span` above 0.",
+        "Share of the gets that request a key that was never in the store. The share also applies to scans \
+         with a `range.span` above 0.",
     )
     .or("0.0"),
     KeyEntry::new(
         "value",
         "name of a value distribution, or a table with `kind` and its parameters",
-        "Size and compressibility of the values that are written.",
+        "Size and compressibility of the written values.",
     )
     .or("{ kind = \"fixed\", bytes = 100 }"),
     KeyEntry::new(
@@ -91,17 +94,18 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "batch",
         "count from 1 to 65536",
-        "Operations in one write batch or multi-get. In a load, keys are inserted in write batches of this size; \
-         without it, each key is one put.",
+        "Number of operations in one write batch or multi-get. A load inserts its keys in write batches of \
+         this size. Without `batch`, a load inserts each key by a put.",
     )
     .or("100"),
     KeyEntry::new("threads", "count from 1 to 1024", "Number of client threads.").or("1"),
     KeyEntry::new(
         "rate",
         "`\"closed\"`, operations per second, or a table",
-        "Arrival of operations. `\"closed\"` is a closed loop: a thread issues its next operation when the last one is \
-         answered. A number is an open loop at that rate over all threads, from 0.0001 to 1e9. A table searches the \
-         highest sustained rate.",
+        "Arrival of operations. With `\"closed\"`, each thread issues its next operation after the \
+         previous operation has ended (closed loop). With a number from 0.0001 to 1e9, operations arrive \
+         at this rate over all threads (open loop). With a table, the phase searches the highest sustained \
+         rate.",
     )
     .or("\"closed\""),
     KeyEntry::new(
@@ -113,33 +117,37 @@ const PHASE: &[KeyEntry] = &[
     KeyEntry::new(
         "replay",
         "table with `kind` and `file`",
-        "Replays a recorded trace, or the commands of a text file, instead of drawing keys.",
+        "Recorded trace or file of commands that the phase replays. A replay has no key distribution.",
     ),
     KeyEntry::new(
         "step",
         "`\"flush\"`, `\"compact\"`, `\"settle\"`, `\"reopen\"`, `\"checkpoint\"`, `\"drop_caches\"`, `\"sleep\"`",
-        "Makes the phase a step on the store, without operations: it writes the memtables, compacts the whole store, waits \
-         for background work, closes and opens the store, copies it, evicts its files from the page cache, or waits. A \
-         step has only the keys `name` and `settle`, and a sleep has `seconds`.",
+        "Step that the phase makes on the store, without operations. `\"flush\"` writes the memtables to \
+         SSTables, `\"compact\"` compacts the whole store, and `\"settle\"` waits for background work. \
+         `\"reopen\"` closes and opens the store, and `\"checkpoint\"` copies the store. `\"drop_caches\"` \
+         evicts the files of the store from the page cache, and `\"sleep\"` waits. A step has only the \
+         keys `name` and `settle`, and a sleep also has `seconds`.",
     ),
     KeyEntry::new(
         "settle",
         "`true`, `false`",
-        "Whether the phase ends only when no flush and no compaction is running or due. `false` leaves that to the next \
-         phase, for example to `step = \"settle\"`.",
+        "Whether the phase waits at its end until no flush and no compaction is running or due. With \
+         `false`, the next phase inherits this background work.",
     )
     .or("true"),
     KeyEntry::new(
         "cache",
         "`\"as-is\"`, `\"warm\"`, `\"cold\"`",
-        "State of the caches when the clock starts: unchanged, filled by one scan over all entries, or emptied by \
-         reopening the store and dropping its files from the page cache.",
+        "State of the caches at the start of the measurement. `\"as-is\"` changes nothing. `\"warm\"` \
+         fills the caches by one scan over all entries. `\"cold\"` reopens the store and evicts its files \
+         from the page cache.",
     )
     .or("\"as-is\""),
     KeyEntry::new(
         "warm_up",
         "time such as `\"10s\"`, a number of operations, or a table",
-        "Operations of the phase that run first and are not measured. A table runs them until the store is steady.",
+        "Length of the warm-up, whose operations are not measured. With a table, the warm-up lasts until \
+         the store is steady.",
     ),
 ];
 
@@ -190,23 +198,32 @@ const VALUE: &[KeyEntry] = &[
     KeyEntry::new(
         "compressible",
         "share from 0 to below 1",
-        "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, because 8 \
-         bytes of each value are unique.",
+        "Share of the bytes of a value that a fast compressor saves. Values below 100 bytes compress less, \
+         because 8 bytes of each value are unique.",
     )
     .or("0.5"),
 ];
 
 /// Keys of the table `phase.range` in addition to the parameters of its kind.
 const RANGE: &[KeyEntry] = &[
-    KeyEntry::new("kind", "name of a scan-length distribution", "Distribution of the number of entries per scan.")
-        .or("\"fixed\""),
-    KeyEntry::new("backward", "share from 0 to 1", "Share of scans that read from larger keys to smaller ones.")
-        .or("0.0"),
+    KeyEntry::new(
+        "kind",
+        "name of a scan-length distribution",
+        "Distribution of the number of entries per scan.",
+    )
+    .or("\"fixed\""),
+    KeyEntry::new(
+        "backward",
+        "share from 0 to 1",
+        "Share of the scans that read from larger keys to smaller keys.",
+    )
+    .or("0.0"),
     KeyEntry::new(
         "span",
         "count from 0 to 4294967295",
-        "Key numbers that a scan covers: it ends before the key whose number is larger by `span`, and may be empty. 0 is \
-         no end but the number of entries. Key formats that keep the order write key i as number 2i.",
+        "Number of successive key numbers that a scan covers. The scan ends before the first key outside \
+         this range, and may return no entry. With 0, only the number of entries ends a scan. Key formats \
+         in numeric order write key i as number 2i.",
     )
     .or("0"),
 ];
@@ -215,26 +232,39 @@ const RANGE: &[KeyEntry] = &[
 const KEYS: &[KeyEntry] = &[KeyEntry::new(
     "kind",
     "name of a key distribution",
-    "Distribution of keys. Its parameters stand next to it in the table.",
+    "Distribution of keys. The parameters of the distribution are in the same table.",
 )
 .or("\"uniform\"")];
 
 /// The keys of the table `phase.rate`, which searches the highest sustained rate.
 const RATE: &[KeyEntry] = &[
-    KeyEntry::new("p99", "time above 0, such as `\"1ms\"`", "Highest 99th percentile of the response time at a sustained rate."),
-    KeyEntry::new("from", "operations per second from 1", "Lowest rate that is tried.").or("1000"),
-    KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that is tried.").or("10000000"),
+    KeyEntry::new(
+        "p99",
+        "time above 0, such as `\"1ms\"`",
+        "Maximum 99th percentile of the response time. The search takes a rate as sustained only up to \
+         this maximum.",
+    ),
+    KeyEntry::new("from", "operations per second from 1", "Lowest rate that the search tries.").or("1000"),
+    KeyEntry::new("to", "operations per second up to 1e9", "Highest rate that the search tries.")
+        .or("10000000"),
     KeyEntry::new(
         "within",
         "share from 0.001 to below 1",
-        "Precision of the search: the relative distance between the rate that is found and the next rate that fails.",
+        "Precision of the search, as the relative distance between the highest sustained rate and the next \
+         failing rate.",
     )
     .or("0.05"),
-    KeyEntry::new("stalls", "time such as `\"0s\"`", "Longest time that writers may stall in one probe. Without it, stalls do not matter."),
+    KeyEntry::new(
+        "stalls",
+        "time such as `\"0s\"`",
+        "Maximum time that writers may stall during one tried rate. Without `stalls`, the search ignores \
+         write stalls.",
+    ),
     KeyEntry::new(
         "level0_runs",
         "count",
-        "Largest number of sorted runs at level 0 at any time. Without it, their number does not matter.",
+        "Maximum number of sorted runs in level 0 at any time. Without `level0_runs`, the search ignores \
+         level 0.",
     ),
 ];
 
@@ -243,35 +273,51 @@ const REPLAY: &[KeyEntry] = &[
     KeyEntry::new(
         "kind",
         "name of a trace reader",
-        "Format of the file. Without it, the format is recognized by the content of the file.",
+        "Format of the file. Without `kind`, lsmbench recognizes the format by the content of the file.",
     ),
     KeyEntry::new(
         "file",
         "path, relative to the file that names it",
-        "File to replay. Compression by gzip, xz or zstd is recognized.",
+        "File to replay. lsmbench recognizes compression by gzip, xz or zstd.",
     ),
     KeyEntry::new(
         "miss",
         "`\"absent\"`, `\"fill\"`",
-        "Effect of a get that finds nothing: none, or a put of the key at the recorded size, as a cache is filled. With \
-         `miss`, a trace that has only keys is replayed as gets without a load.",
+        "Action after a get that finds no value. `\"absent\"` does nothing. `\"fill\"` puts the key with \
+         its recorded size, like a cache that loads a missing object. With `miss`, a trace that has only \
+         keys is replayed as gets without a load.",
     )
     .or("\"absent\""),
     KeyEntry::new(
         "speed",
         "number above 0",
-        "Speed at which the recorded times pass: 1 is as recorded, 10 is ten times as fast. An operation then starts at \
-         its time, or when the last one is answered, if that is later. Without `speed`, the loop is closed.",
+        "Speed of the replay relative to the recorded times; 10 is ten times as fast. An operation starts \
+         at its recorded time, but not before the previous operation has ended. Without `speed`, the loop \
+         is closed and ignores the recorded times.",
     ),
 ];
 
 /// The keys of the table `phase.warm_up`.
 const WARM_UP: &[KeyEntry] = &[
-    KeyEntry::new("until", "`\"steady\"`", "End of the warm-up: when the last rounds are alike."),
-    KeyEntry::new("rounds", "count from 2 to 100", "Number of rounds that are compared.").or("5"),
-    KeyEntry::new("round", "time such as `\"1s\"`", "Length of a round.").or("\"1s\""),
-    KeyEntry::new("at_most", "time such as `\"60s\"`", "Time after which the warm-up ends, steady or not.")
-        .or("\"60s\""),
+    KeyEntry::new(
+        "until",
+        "`\"steady\"`",
+        "End of the warm-up. `\"steady\"` ends the warm-up when throughput, write amplification and the \
+         number of sorted runs stay within bounds over the last rounds.",
+    ),
+    KeyEntry::new(
+        "rounds",
+        "count from 2 to 100",
+        "Number of last rounds that are compared with each other.",
+    )
+    .or("5"),
+    KeyEntry::new("round", "time such as `\"1s\"`", "Length of each round of the warm-up.").or("\"1s\""),
+    KeyEntry::new(
+        "at_most",
+        "time such as `\"60s\"`",
+        "Maximum length of the warm-up, whether the store is steady or not.",
+    )
+    .or("\"60s\""),
 ];
 
 /// The kinds of operation, as keys of the table `phase.mix`.
@@ -285,9 +331,9 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
             "Overwrites the value of an existing key, or inserts it again after a delete.",
         )
         .or("0.0"),
-        KeyEntry::new("insert", WEIGHT, "Inserts a key that the store never had.").or("0.0"),
+        KeyEntry::new("insert", WEIGHT, "Inserts a key that was never in the store.").or("0.0"),
         KeyEntry::new("delete", WEIGHT, "Deletes a key.").or("0.0"),
-        KeyEntry::new("range", WEIGHT, "Scans entries in key order from a key on.").or("0.0"),
+        KeyEntry::new("range", WEIGHT, "Reads entries in key order, starting at a key.").or("0.0"),
         KeyEntry::new(
             "rmw",
             WEIGHT,
@@ -311,9 +357,17 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
 /// The tables of a workload with an entry for each valid key. Parameters of variants are not included, because the
 /// catalogs describe them.
 pub static TABLES: &[KeyTable] = &[
-    KeyTable { name: "", about: "The workload of an experiment, or of a file of its own.", keys: WORKLOAD },
+    KeyTable {
+        name: "",
+        about: "The keys of the workload, in an experiment file or in a workload file.",
+        keys: WORKLOAD,
+    },
     KeyTable { name: "key", about: "The format of keys.", keys: KEY },
-    KeyTable { name: "phase", about: "A phase: a load, a mix of operations, or a replay.", keys: PHASE },
+    KeyTable {
+        name: "phase",
+        about: "A phase, which is a load, a mix of operations, a replay or a step.",
+        keys: PHASE,
+    },
     KeyTable {
         name: "phase.mix",
         about: "The kinds of operation of a phase, with their weights.",

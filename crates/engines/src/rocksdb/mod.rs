@@ -39,15 +39,15 @@ macro_rules! reference {
             ".\nlibrary = \"\"\n# Name of the engine in results. Set a name if \"",
             $kind,
             "\" does not distinguish two libraries.\nlabel = \"\"\n\
-             # Compaction style. Valid: leveled, universal.\n\
+             # Compaction style. Valid values: leveled, universal.\n\
              compaction = \"leveled\"\n\
-             # Kind of block cache. Valid: lru, and hyper-clock if the library has this kind.\n\
+             # Kind of block cache. Valid values: lru, and hyper-clock if the library has this kind.\n\
              cache = \"lru\"\n\
              # Whether the engine counts events, such as bytes per flush and compaction. Counting costs some percent\n\
              # of the speed.\n\
              statistics = false\n\
              # Further options in the syntax of RocksDB options files, such as\n\
-             # max_bytes_for_level_base=64M;num_levels=5. These options take precedence.\n\
+             # max_bytes_for_level_base=64M;num_levels=5. These options override all other options.\n\
              options = \"\"\n"
         )
     };

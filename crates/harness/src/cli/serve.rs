@@ -14,10 +14,10 @@ pub(crate) struct StoreArguments {
     /// Design file [default: the default design]
     #[arg(long, value_name = "FILE")]
     pub(crate) design: Option<PathBuf>,
-    /// Set a value of the design, as `bloom.bits_per_key=12`; repeatable
+    /// Set a design value, such as `bloom.bits_per_key=12`; repeatable
     #[arg(long, value_name = "PATH=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Move corrupt files to quarantine/ in the store and go on
+    /// Move corrupt files to quarantine/ in the store and continue
     #[arg(long)]
     pub(crate) quarantine: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) struct ServeArguments {
     /// Protocol of the clients
     #[arg(long, value_name = "PROTOCOL", default_value = "resp")]
     pub(crate) protocol: ServedProtocol,
-    /// Require this password; needed unless --listen is this machine.
+    /// Require this password; needed if other machines can connect.
     ///
     /// The variable `LSMBENCH_PASSWORD` sets the password, too, and keeps it out of the list of processes.
     #[arg(long, value_name = "PASSWORD")]
@@ -40,16 +40,16 @@ pub(crate) struct ServeArguments {
     /// Serve metrics as Prometheus text on this address, at /metrics
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) metrics: Option<SocketAddr>,
-    /// Limit of connections
+    /// Maximum number of connections
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: u32,
-    /// Limit of the bytes of one request
+    /// Maximum size of one request in bytes
     #[arg(long, value_name = "BYTES", default_value = "128MiB", value_parser = size)]
     pub(crate) max_request: usize,
-    /// Limit of the bytes of one reply
+    /// Maximum size of one reply in bytes
     #[arg(long, value_name = "BYTES", default_value = "256MiB", value_parser = size)]
     pub(crate) max_reply: usize,
-    /// Limit of the bytes in the buffers of all clients together
+    /// Maximum size of the buffers of all clients together in bytes
     #[arg(long, value_name = "BYTES", default_value = "1GiB", value_parser = size)]
     pub(crate) max_client_memory: usize,
 }

@@ -38,7 +38,7 @@ pub(crate) enum TortureCommand {
     },
     /// Check that concurrent operations are linearizable
     Race(RaceArguments),
-    /// Race for long, and check memory, files and threads for leaks
+    /// Run a long race test; check memory, files and threads for leaks
     Soak(SoakArguments),
     /// Kill (-9) processes that write to a store, and check the store
     Kill(KillArguments),
@@ -53,13 +53,13 @@ pub(crate) struct RaceArguments {
     /// Default: all designs, and the default design with each memtable, each cache and each WAL mode.
     #[arg(long, value_name = "FILE|NAME")]
     pub(crate) design: Vec<PathBuf>,
-    /// Use this WAL mode instead of the design's
+    /// Use this WAL mode instead of the WAL mode of the design
     #[arg(long, value_name = "MODE")]
     pub(crate) wal: Option<String>,
     /// Run at least this many operations on each design
     #[arg(long, value_name = "N", default_value_t = 8000, value_parser = value_parser!(u64).range(1..))]
     pub(crate) operations: u64,
-    /// Run for this many seconds on each design instead
+    /// Run for this many seconds per design instead of --operations
     #[arg(long, value_name = "N", conflicts_with = "operations", value_parser = value_parser!(u64).range(1..))]
     pub(crate) seconds: Option<u64>,
     /// Use this many threads that write and read
@@ -75,13 +75,13 @@ pub(crate) struct SoakArguments {
     /// Design file or name in configs/designs
     #[arg(long, value_name = "FILE|NAME", default_value = "default")]
     pub(crate) design: PathBuf,
-    /// Use this WAL mode instead of the design's
+    /// Use this WAL mode instead of the WAL mode of the design
     #[arg(long, value_name = "MODE")]
     pub(crate) wal: Option<String>,
     /// Run for this many seconds
     #[arg(long, value_name = "N", default_value_t = 3600, value_parser = value_parser!(u64).range(1..))]
     pub(crate) seconds: u64,
-    /// Print a line every this many seconds
+    /// Set the interval in seconds between two printed lines
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = value_parser!(u64).range(1..))]
     pub(crate) every: u64,
     /// Use this many threads that write and read
@@ -90,7 +90,7 @@ pub(crate) struct SoakArguments {
     /// Seed of the operations
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Keep the store in this new directory [default: a temporary one]
+    /// Keep the store in this new directory [default: a temporary folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 }
@@ -112,7 +112,7 @@ pub(crate) struct SweepArguments {
     /// Kill this many runs in each mode
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
     pub(crate) kills: u64,
-    /// Seed of the times of the kills
+    /// Seed of the kill times
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
     /// Folder for the results [default: the temporary folder]
@@ -131,7 +131,7 @@ pub(crate) struct SubjectArguments {
     /// Seed of the first history
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Use this many threads; the results do not depend on it
+    /// Set the number of threads, which does not change the results
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u64).range(1..=1024))]
     pub(crate) threads: u64,
 }
@@ -140,7 +140,7 @@ pub(crate) struct SubjectArguments {
 pub(crate) struct ReplayArguments {
     /// Replay only the place that a violation names.
     ///
-    /// Needs one design and one WAL mode.
+    /// This option needs exactly one design and one WAL mode.
     #[arg(long, value_name = "PLACE")]
     pub(crate) replay: Option<String>,
 }

@@ -7,11 +7,11 @@ use trace::Format;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TraceCommand {
-    /// Print mix, sizes, skew, LRU miss ratios and working set
+    /// Print operation mix, sizes, skew, LRU miss ratios and working set
     Stat(TraceStatArguments),
     /// Write a trace in another format
     Convert(TraceConvertArguments),
-    /// Write the records of a part of the keys
+    /// Write the records of a sample of the keys
     Sample(TraceSampleArguments),
     /// Write a workload with the statistics of a trace
     Fit(TraceFitArguments),
@@ -54,7 +54,7 @@ pub(crate) struct TraceConvertArguments {
     /// Format to write
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: TraceFormat,
-    /// File to write; it must not exist
+    /// File to write; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }
@@ -69,7 +69,7 @@ pub(crate) struct TraceSampleArguments {
     /// Format to write
     #[arg(long, value_name = "FORMAT", default_value = "csv")]
     pub(crate) to: TraceFormat,
-    /// File to write; it must not exist
+    /// File to write; the file must not exist yet
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
 }

@@ -27,8 +27,13 @@ pub(super) const FILTER: &str = "filter";
 /// All keys of axes. All code that reads, writes, sweeps or compares such keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
-        entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Size in bytes at which a memtable becomes immutable: the bytes of keys and values, plus 8 bytes per entry. With a larger memtable, flushes are rarer.")
-            .or("\"16MiB\""),
+        entry: KeyEntry::new(
+            CAPACITY,
+            "size from `\"1KiB\"`",
+            "Size at which a memtable becomes immutable, as the bytes of keys and values plus 8 bytes per \
+             entry. With larger memtables, flushes are less frequent.",
+        )
+        .or("\"16MiB\""),
         read: |design, value| {
             design.memtable_capacity = read_value(value, Value::try_into::<ByteSize>)?;
             Ok(())
@@ -68,7 +73,8 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             "key_range",
             "`true` or `false`",
-            "Whether each memtable keeps its smallest and its largest key. Gets of keys outside this range then skip the memtable.",
+            "Whether each memtable keeps its smallest and its largest key. Gets of keys outside this range \
+             then skip the memtable.",
         )
         .or("false"),
         read: |design, value| {

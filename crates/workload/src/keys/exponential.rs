@@ -9,7 +9,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
-    "newer keys more often, with an exponential distribution over the age of keys",
+    "an exponential distribution over the age of keys, so that newer keys are accessed more often",
     "# Percentage of the accesses that go to the newest keys, whose share is `frac`.
 percentile = 95.0
 # Share of the keys, counted from the newest key, that receive `percentile` percent of the accesses.

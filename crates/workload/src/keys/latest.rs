@@ -10,7 +10,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Latest>(
     "latest",
-    "newer keys more often, with a Zipf distribution over the age of keys",
+    "a Zipf distribution over the age of keys, so that newer keys are accessed more often",
     "# Zipf exponent. A larger exponent concentrates more accesses on the newest keys.\n\
      theta = 0.99\n",
 );

@@ -9,7 +9,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
     "normal",
-    "keys near a mean position more often, with a normal distribution",
+    "a normal distribution of accesses around a mean position",
     "# Mean position, as a share of the number of keys.
 mean = 0.5
 # Standard deviation, as a share of the number of keys. A larger deviation spreads the accesses over

@@ -16,7 +16,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-core",
-    "the zipfian of YCSB's CoreWorkload, which is ycsb-scrambled over the expected number of keys",
+    "zipfian keys of YCSB's CoreWorkload, which are ycsb-scrambled over the expected number of keys",
     || Box::new(YcsbCore),
 );
 

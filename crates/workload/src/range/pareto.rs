@@ -16,9 +16,9 @@ theta = 0.0
 sigma = 14.236
 # Shape parameter of the generalised Pareto distribution. A larger shape gives more long scans.
 k = 2.517
-# Smallest number of entries per scan. Smaller numbers are raised to this number.
+# Smallest number of entries per scan. Scans below this minimum are extended to the minimum.
 min = 1
-# Largest number of entries per scan. Larger numbers are taken modulo this number.
+# Largest number of entries per scan. Lengths above this maximum are taken modulo the maximum.
 max = 10_000
 ",
 );

@@ -7,7 +7,7 @@ use crate::length::{LengthDistribution, Zipfian};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ZipfianLength>(
     "zipfian",
-    "short scans often and long scans rarely, by a Zipf distribution",
+    "a Zipf distribution of scan lengths, with many short scans and few long scans",
     "# Smallest number of entries per scan.
 min = 1
 # Largest number of entries per scan.

@@ -20,7 +20,7 @@ pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
      header = true\n\
      # Number of the column with the time, counted from 1; 0 if there is no such column.\n\
      time = 1\n\
-     # Unit of the column with the time. Valid: \"ns\", \"us\", \"ms\", \"s\", \"filetime\" (100 ns).\n\
+     # Unit of the column with the time. Valid values: \"ns\", \"us\", \"ms\", \"s\", \"filetime\" (100 ns).\n\
      time_unit = \"ns\"\n\
      # Number of the column with the operation; 0 if every row is a read.\n\
      operation = 2\n\

@@ -10,7 +10,7 @@ use super::record::{TraceOperation, TraceRecord};
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
     "integers of equal width, one after the other",
-    "# Size of each integer in bytes. Valid: 1, 2, 4, 8.\n\
+    "# Size of each integer in bytes. Valid values: 1, 2, 4, 8.\n\
      width = 4\n\
      # Byte order of the integers. \"big\" stores the most significant byte first, and \"little\" stores the\n\
      # least significant byte first.\n\

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters with their defaults, as TOML.
 pub(super) const REFERENCE: &str =
-    "# Number of entries that an iterator reads after a seek. Traces do not record this number.
+    "# Number of entries that an iterator reads after a seek. Traces do not record the number of entries.
 entries = 1
 ";
 

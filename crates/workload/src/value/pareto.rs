@@ -16,9 +16,9 @@ theta = 0.0
 sigma = 25.45
 # Shape parameter of the generalised Pareto distribution. A larger shape gives more large values.
 k = 0.2615
-# Smallest value size. Smaller sizes are raised to this size.
+# Smallest value size. Sizes below this minimum are raised to the minimum.
 min = \"10B\"
-# Largest value size. Larger sizes are taken modulo this size.
+# Largest value size. Sizes above this maximum are taken modulo the maximum.
 max = \"1KiB\"
 ",
 );

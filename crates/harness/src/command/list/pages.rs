@@ -89,14 +89,14 @@ fn experiment_file() -> String {
 fn design_options(axes: &[&Listed]) -> String {
     let mut page = head(
         "Design options",
-        "A design has a variant on each axis, and options. It stands in the table `[design]` of an experiment or of a \
-         design file. [Variants](variants.md) lists the variants of each axis with their parameters.",
+        "A design selects a variant on each axis and sets options. The design is the table `[design]` of an experiment \
+         or of a design file. [Variants](variants.md) lists the variants of each axis with their parameters.",
     );
     page.push_str(
         "\n```toml\n[design]\nbloom = \"blocked\"\ncache = { kind = \"lru\", capacity = \"8MiB\" }\nblock = { size = \
          \"16KiB\" }\n```\n\nA string changes the variant and keeps the parameters that both variants have. A table with \
-         `kind` stands for itself: missing parameters take their defaults. A table without `kind` changes parameters of the \
-         base design's variant.\n",
+         `kind` selects the variant, and missing parameters take their defaults. A table without `kind` changes only \
+         parameters of the variant in the base design.\n",
     );
     let defaults = tree::Design::default();
     let entries = axes.iter().map(|axis| Entry {
@@ -113,7 +113,7 @@ fn design_options(axes: &[&Listed]) -> String {
     axes.write(&mut page, 2, "Axes");
     let memtable = Section {
         name: "design.memtable".to_owned(),
-        about: "Keys that belong to the axis: they stay when the variant changes.".to_owned(),
+        about: "Keys of the axis itself. These keys keep their values when the variant changes.".to_owned(),
         entries: own_key_entries().map(Entry::from).collect(),
     };
     memtable.write(&mut page, 2, &code("design.memtable"));
@@ -122,7 +122,7 @@ fn design_options(axes: &[&Listed]) -> String {
         let title = if number == 0 { "Options".to_owned() } else { code(&section.name) };
         section.write(&mut page, 2, &title);
     }
-    page.push_str("\n## Other names\n\nAn axis or key with two names.\n\n");
+    page.push_str("\n## Other names\n\nThese axes and keys have two names.\n\n");
     let second = SECOND_NAMES.iter().map(|(group, key)| {
         vec![
             code(&format!("design.{group}.{key}")),
@@ -142,7 +142,7 @@ fn design_options(axes: &[&Listed]) -> String {
 pub(super) fn variants(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Variants",
-        "The variants of each axis in catalog order, with their parameters. The first variant of an axis is its baseline. \
+        "This page lists the variants of each axis with their parameters. The first variant of an axis is its baseline. \
          `lsmbench list NAME` prints the variants of one axis.",
     );
     page.push_str(
@@ -177,8 +177,8 @@ fn of_catalog(page: &mut String, listed: &Listed) {
 fn workloads(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Workloads",
-        "A workload is a key format and a list of phases. It stands in an experiment file, or in a file of its own that \
-         the key `workload` names.",
+        "A workload is a key format and a list of phases. The workload is a part of an experiment file, or a separate \
+         file that the key `workload` names.",
     );
     page.push_str(
         "\n```toml\nkey = { format = \"u64\", bytes = 16 }\n\n[[phase]]\nname   = \"load\"\ninsert = \
@@ -200,8 +200,8 @@ fn workloads(catalogs: &[&Listed]) -> String {
 fn charts(catalogs: &[&Listed]) -> String {
     let mut page = head(
         "Charts",
-        "Each `[[chart]]` of an experiment draws columns of the results. [Columns](columns.md) lists the names that `x`, \
-         `y`, `series` and `filter` take; a swept path such as `design.bloom` is a column too.",
+        "Each `[[chart]]` of an experiment draws columns of the results. [Columns](columns.md) lists the valid names \
+         for `x`, `y`, `series` and `filter`. A swept path such as `design.bloom` is a column too.",
     );
     page.push_str(
         "\n```toml\n[[chart]]\nkind   = \"line\"\nx      = \"design.bloom.bits_per_key\"\ny      = \"fpr\"\nseries = \
@@ -258,8 +258,8 @@ fn exit_codes() -> String {
             BAD_ANSWER,
             "Bad answer",
             "`run`: a trial gave wrong answers, or a configuration did not pass `[gate]`. `compare`, `check`: a \
-             number did not pass. `verify`: a file has corruption. \
-             `report --check`, `engines --check`: a page does not follow from the results. `torture`: a design broke an \
+             metric did not pass. `verify`: a file has corruption. \
+             `report --check`, `engines --check`: a page differs from the results. `torture`: a design broke an \
              invariant.",
         ),
         (

@@ -63,7 +63,7 @@ ASK = r"""
       if (of < 3) wrong.push(`${name(picture)} has a title that is hard to read, contrast ${of.toFixed(1)}`);
     }
   }
-  for (const figure of document.querySelectorAll('figure')) {
+  for (const figure of [...document.querySelectorAll('figure')].filter((of) => of.checkVisibility())) {
     if (![...figure.querySelectorAll('img, svg')].some(shown)) wrong.push(`${name(figure)} shows nothing`);
     const dark = matchMedia('(prefers-color-scheme: dark)').matches;
     if (dark !== ground(figure) < 0.3) wrong.push(`${name(figure)} has not the colours of its page`);
@@ -271,6 +271,7 @@ SHOWN = r"""
   lines: [...document.querySelectorAll('.explore tbody tr[data-at]')].slice(0, 5).map((row) => row.innerText.replace(/\s+/g, ' ')),
   dialog: document.querySelector('dialog[open] h2')?.textContent || '',
   focus: document.activeElement?.localName || '',
+  charts: document.querySelectorAll('.explore figure svg path.dots').length,
   unnamed: [...document.querySelectorAll('button, select, input, svg[role=img]')].filter((of) => of.checkVisibility()
     && !(of.getAttribute('aria-label') || of.textContent.trim() || of.labels?.length)).length,
 }))()
@@ -314,8 +315,9 @@ def explore_one(browser, path, shots):
             wide = ask(browser, "document.documentElement.scrollWidth")
             if wide > width:
                 wrong.append(f"{where}: {wide} wide")
-            if not shown["lines"] or shown["unnamed"]:
-                wrong.append(f"{where}: {len(shown['lines'])} lines, {shown['unnamed']} controls without a name")
+            if not shown["lines"] or not shown["charts"] or shown["unnamed"]:
+                counts = f"{len(shown['lines'])} lines, {shown['charts']} kinds of points"
+                wrong.append(f"{where}: {counts}, {shown['unnamed']} controls without a name")
             if shots:
                 high = ask(browser, "document.documentElement.scrollHeight")
                 browser.shoot(width, min(high, SHOT_HEIGHT), shots / f"{path.stem}-{width}-{scheme}")

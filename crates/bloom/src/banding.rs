@@ -46,7 +46,7 @@ impl Banding {
         Self { coefficients: vec![0; rows], fingerprints: vec![0; rows] }
     }
 
-    /// Adds an equation. Returns `false` if it contradicts earlier equations.
+    /// Adds an equation. Returns `false` if the equation contradicts earlier equations.
     #[inline]
     pub(crate) fn add(&mut self, equation: Equation) -> bool {
         let Equation { start: row, coefficients, fingerprint } = self.reduced(equation);
@@ -64,7 +64,7 @@ impl Banding {
         self.reduced(equation).coefficients == 0
     }
 
-    /// Reduces an equation by the earlier ones. The result has no coefficients, or begins at a row where no
+    /// Reduces an equation by the earlier equations. The result has no coefficients, or begins at a row where no
     /// equation begins.
     #[inline]
     fn reduced(&self, mut equation: Equation) -> Equation {
@@ -82,7 +82,7 @@ impl Banding {
     /// rows: one word for each of its `columns(block)` columns. The number of columns never increases towards the
     /// start.
     ///
-    /// Rows in which no equation begins are free. They get random values, which homogeneous systems need.
+    /// Rows in which no equation begins are free. Free rows get random values, which homogeneous systems need.
     pub(crate) fn solve(&self, columns: impl Fn(usize) -> usize, mut take: impl FnMut(usize, &[u64])) {
         let mut state = [0u64; u64::BITS as usize];
         for block in (0..self.coefficients.len() / WIDTH).rev() {

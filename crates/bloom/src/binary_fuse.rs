@@ -20,18 +20,20 @@ use crate::position::{reduce, remix};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<BinaryFuse>(
     "binary-fuse",
-    "numbers in adjacent segments add up to a fingerprint: a third of a Bloom filter's rate in less memory",
-    "# Bits of a fingerprint f, 1 to 32: the false-positive rate is 2^-f. An allocation over levels overrides it\n\
-     # within its budget.\n\
+    "like xor, with entries in adjacent segments; a third of a Bloom filter's false positives in less memory",
+    "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
+     # is 2^-f. Allocations such as \"monkey\" set another length for each filter, within their memory\n\
+     # budget.\n\
      fingerprint_bits = 8\n\
-     # Numbers per key: 3 is faster, 4 is smaller.\n\
+     # Number of array positions that the filter reads per key, 3 or 4. Lookups are faster with 3, and\n\
+     # the filter is smaller with 4.\n\
      arity = 3\n",
 );
 
 const TAG_OF_THREE: [u8; 4] = *b"fus3";
 const TAG_OF_FOUR: [u8; 4] = *b"fus4";
 
-/// The length of the longest segment, as a power of two. It fits the second-level cache.
+/// The length of the longest segment, as a power of two. The longest segment fits the second-level cache.
 const MOST_SEGMENT_BITS: u32 = 18;
 
 /// Builds binary fuse filters.

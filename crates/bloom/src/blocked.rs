@@ -24,10 +24,11 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Blocked>(
     "blocked",
-    "one cache line per key: one cache miss per lookup, at a somewhat higher rate than standard",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "all bits of a key in one cache line; one cache miss per lookup, more false positives than standard",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Bits set per key, 1 to 64; 0 takes the best number for lines of 512 bits.\n\
+     # Number of bits that each key sets in its cache line, 1 to 64. 0 selects the number with the lowest\n\
+     # false-positive rate for lines of 512 bits.\n\
      probes = 0\n",
 );
 
@@ -81,8 +82,8 @@ impl FilterPolicy for Blocked {
     }
 }
 
-/// The number of probes with the lowest false-positive rate in a large filter. It is smaller than for a standard
-/// filter, because unevenly loaded lines suffer most from many probes.
+/// The number of probes with the lowest false-positive rate in a large filter. The best number of probes is smaller
+/// than for a standard filter, because unevenly loaded lines suffer most from many probes.
 fn best_probes(bits_per_key: f64) -> u32 {
     const LINES: u64 = 1 << 32;
     let keys = (LINE_BITS as f64 / bits_per_key * LINES as f64) as u64;
@@ -191,8 +192,8 @@ impl Lookup for Portable {
     }
 }
 
-/// Lookups with vector instructions. They test several bits of a key at once, up to the number of vector lanes. A
-/// permutation selects the probed 32-bit lanes of a line.
+/// Lookups with vector instructions. Vector lookups test several bits of a key at once, up to the number of vector
+/// lanes. A permutation selects the probed 32-bit lanes of a line.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 mod vector {
@@ -364,7 +365,7 @@ mod tests {
         }
     }
 
-    /// The answers one by one. A batch must give the same.
+    /// The answers one by one. A batch must give the answers of single lookups.
     fn answers<L: Lookup>(lookup: L, lines: &[Line], probes: u32, hashes: &[KeyHash]) -> Vec<bool> {
         let mut batch = vec![false; hashes.len()];
         lookup.may_contain_batch(lines, probes, hashes, &mut batch);

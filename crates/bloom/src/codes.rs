@@ -54,7 +54,7 @@ impl Codes {
         }
     }
 
-    /// Decodes all words as a set of `len` codes below `range`. `None` if they are corrupt.
+    /// Decodes all words as a set of `len` codes below `range`. Returns `None` if the words are corrupt.
     pub(crate) fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         len: u64,

@@ -22,8 +22,9 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Cuckoo>(
     "cuckoo",
-    "a fingerprint of every key in one of two buckets: two cache misses, a rate set by the fingerprint width",
-    "# Bits of a fingerprint, 6 to 32. An allocation over levels overrides it within its budget.\n\
+    "a fingerprint of each key in one of two buckets, so that a lookup costs two cache misses",
+    "# Fingerprint length in bits, 6 to 32. A longer fingerprint lowers the false-positive rate.\n\
+     # Allocations such as \"monkey\" set another length for each filter, within their memory budget.\n\
      fingerprint_bits = 12\n",
 );
 
@@ -136,7 +137,7 @@ impl Table {
         bucket * BUCKET..(bucket + 1) * BUCKET
     }
 
-    /// The index of a tag in a bucket. `None` if it is not there.
+    /// The index of a tag in a bucket. `None` if the bucket does not have the tag.
     #[inline]
     fn find(&self, bucket: usize, tag: u64) -> Option<usize> {
         Self::places(bucket).find(|place| self.tags.get(*place) == tag)
@@ -192,8 +193,8 @@ impl Filter for Table {
     }
 
     /// The tags of a bucket differ, so the probabilities of a match add up. For each slot, the probability is the load
-    /// times the probability that two tags are equal. Tag 1 also stands for 0. The two buckets of a key are equal with
-    /// probability 1 / buckets.
+    /// times the probability that two tags are equal. The stored tag 1 also stands for a tag of 0. The two buckets of a
+    /// key are equal with probability 1 / buckets.
     fn expected_fpr(&self) -> f64 {
         let tags = 2f64.powf(self.tags.width().into());
         let equal = (tags + 2.0) / (tags * tags);

@@ -34,13 +34,14 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<DoubleProbe>(
     "double-probe",
-    "bits tested in pairs: scattered words as in cs265, or paired blocks as in SpeedB",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "a Bloom filter with bits in pairs, in one 64-bit word as in cs265 or in two paired blocks as in SpeedB",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Pairs of bits set per key, 1 to 32; 0 takes the best number.\n\
+     # Number of bit pairs that each key sets, 1 to 32. 0 selects the number with the lowest\n\
+     # false-positive rate.\n\
      double_probes = 0\n\
-     # Layout of pairs. \"words\": both bits in one word, at any word; \"blocks\": one bit in each of two cache\n\
-     # lines, which balances their loads.\n\
+     # Layout of the bit pairs. With \"words\", both bits of a pair are in one 64-bit word. With \"blocks\",\n\
+     # the bits of a pair are in two cache lines, so all cache lines have similar numbers of bits set.\n\
      form = \"words\"\n",
 );
 

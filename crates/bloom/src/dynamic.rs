@@ -22,12 +22,14 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Dynamic>(
     "dynamic",
-    "a list of growing Bloom filters that keeps a target rate without knowing the number of keys",
-    "# Target false-positive rate, 1e-9 to 0.5; no allocation changes it.\n\
+    "a list of growing Bloom filters, which keeps a target false-positive rate for any number of keys",
+    "# Target false-positive rate, 1e-9 to 0.5. A lower rate takes more memory. No allocation changes\n\
+     # this rate.\n\
      target_fpr = 0.01\n\
-     # Capacity of the first part in keys, 1 to 16 million.\n\
+     # Capacity of the first Bloom filter in keys, 1 to 16 million.\n\
      initial_keys = 1024\n\
-     # Capacity of each further part relative to the previous one, 1.1 to 16.\n\
+     # Ratio of the capacities of two successive Bloom filters, 1.1 to 16. With a larger ratio, a lookup\n\
+     # tests fewer filters, but the last filter has more unused memory.\n\
      growth = 2.0\n",
 );
 

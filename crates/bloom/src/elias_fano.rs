@@ -1,4 +1,4 @@
-//! A sorted set of integers with fast search. It takes little more than two bits per integer, plus the low bits.
+//! A sorted set of integers with fast search. The set takes little more than two bits per integer, plus the low bits.
 //!
 //! The low bits of each number are in an array. The high bits are encoded in unary: for each value of the high bits, a
 //! one per number with this value, and then a zero. The numbers with given high bits begin after that number of zeros.
@@ -35,7 +35,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// The lengths for `len` numbers below `bound`. `None` if they are too large.
+    /// The lengths for `len` numbers below `bound`. `None` if the lengths are too large.
     fn of(len: u64, bound: u64, low_bits: u32) -> Option<Self> {
         let zeros = (bound >> low_bits).checked_add(1)?;
         let bits = len.checked_add(zeros).filter(|bits| u32::try_from(*bits).is_ok())?;
@@ -115,7 +115,7 @@ impl EliasFano {
         (place.saturating_sub(high), place)
     }
 
-    /// The number of consecutive ones from a position on.
+    /// The number of consecutive one bits from a position on.
     fn ones_from(&self, place: u64) -> u64 {
         let mut ones = 0;
         while let Some(word) = self.highs.get((place + ones) as usize / 64) {

@@ -20,8 +20,8 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<FastBloom>(
     "fastbloom",
-    "the standard Bloom filter of the crate fastbloom",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "the standard Bloom filter of the Rust crate fastbloom",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n",
 );
 

@@ -8,7 +8,7 @@ use crate::batch::{GROUP, in_groups};
 use crate::corrupt::CorruptFilter;
 use crate::filter_builder::FilterBuilder;
 
-/// A kind of filter. It builds filters for new SSTables and opens stored filters.
+/// A kind of filter. A filter policy builds filters for new SSTables and opens stored filters.
 pub trait FilterPolicy: Send + Sync {
     /// Builds the filter of one SSTable and returns the bytes to store. [`open`](Self::open) needs no other input.
     /// Equal inputs give equal bytes on every machine.

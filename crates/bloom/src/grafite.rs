@@ -39,8 +39,9 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Grafite>(
     "grafite",
-    "a range filter: sorted codes that keep neighbours together, with a bound on its rate for every range",
-    "# Bits spent per key, 0.001 to 64; at most 34 are used.\n\
+    "a range filter of sorted hash codes, with a bound on the false-positive rate for every range",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
+     # at most 34 bits per key.\n\
      bits_per_key = 12\n",
 );
 
@@ -226,8 +227,8 @@ mod tests {
         share_of_empty_ranges((filter, key), numbers, starts, length, 50_000)
     }
 
-    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both have the theoretical
-    /// rate, below the bound of the paper.
+    /// Random ranges, and ranges directly after keys, for which heuristic filters fail. Both kinds of range have the
+    /// theoretical rate, below the bound of the paper.
     #[test]
     fn every_kind_of_range_keeps_the_bound() {
         let numbers = sorted((0..KEYS).map(|i| mix(i, 1)));

@@ -60,7 +60,7 @@ pub use library::seam;
 pub static CATALOG: Catalog<dyn FilterPolicy> = Catalog::new(
     catalog::origin!(),
     "bloom",
-    "the filter that lets a lookup skip runs without its key",
+    "the filter by which a lookup skips sorted runs that lack the key",
     &[
         none::VARIANT,
         standard::VARIANT,

@@ -1,9 +1,9 @@
 //! A filter in a shared library, called through the C ABI of `lsmbench_filter.h`.
 //!
-//! The library builds filters from the hashes of keys, and answers probes of hashes. It may be written in any language
-//! that can export C functions. Every call goes through a table of function pointers. If `library` is empty, the table
-//! has functions of this crate around the filter `standard`. The cost of the interface can then be measured in
-//! isolation.
+//! The library builds filters from the hashes of keys, and answers probes of hashes. The library may be written in any
+//! language that can export C functions. Every call goes through a table of function pointers. If `library` is empty,
+//! the table has functions of this crate around the filter `standard`. The cost of the interface can then be measured
+//! in isolation.
 //!
 //! Stored form, little-endian. The name identifies the library that wrote the filter. No other library opens it:
 //!
@@ -34,11 +34,11 @@ use crate::standard;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<LibraryFilters>(
     "library",
-    "a filter in a shared library, by C ABI: for filters in other languages",
-    "# Path of the library, relative to the current directory. \"\" calls the built-in filter standard by the same\n\
-     # ABI.\n\
+    "a filter in a shared library, called through a C ABI, for filters in other languages",
+    "# Path of the shared library, relative to the current directory. \"\" calls the built-in filter\n\
+     # \"standard\" through the same C ABI.\n\
      library = \"\"\n\
-     # Bits spent per key, 0.001 to 64.\n\
+     # Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n",
 );
 

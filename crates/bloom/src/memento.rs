@@ -36,10 +36,12 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Memento>(
     "memento",
-    "a quotient filter of prefixes that keeps the last bits of numbers: a bound on its rate, few memory accesses",
-    "# Bits of a fingerprint, 1 to 20. Where an allocation over levels decides, as many as it pays for.\n\
+    "a range filter of key prefixes with their last bits; bounded false-positive rate, few memory accesses",
+    "# Fingerprint length in bits, 1 to 20. A longer fingerprint lowers the false-positive rate.\n\
+     # Allocations such as \"monkey\" set another length for each filter, within their memory budget.\n\
      fingerprint_bits = 7\n\
-     # Last bits of a number that are kept, 1 to 10: ranges of up to 2^memento_bits numbers are answered well.\n\
+     # Number of last bits of each key number that the filter keeps, 1 to 10. The filter is effective for\n\
+     # ranges of up to 2^memento_bits key numbers.\n\
      memento_bits = 5\n",
 );
 

@@ -6,10 +6,11 @@ use types::{Bytes, KeyHash};
 use crate::corrupt::CorruptFilter;
 use crate::filter::{Filter, FilterInput, FilterPolicy};
 
-pub(crate) const VARIANT: Variant<dyn FilterPolicy> =
-    Variant::plain("none", "no filter: every run whose key range covers the key is searched", || {
-        Box::new(NoFilter)
-    });
+pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::plain(
+    "none",
+    "no filter, so a lookup searches every sorted run whose key range includes the key",
+    || Box::new(NoFilter),
+);
 
 /// The policy and the filter, both without state.
 struct NoFilter;

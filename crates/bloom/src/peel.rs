@@ -22,13 +22,13 @@ pub(crate) trait Selection<const N: usize>: Sized + Send + Sync {
     /// The two parameters that determine [`len`](Self::len) and [`select`](Self::select).
     fn params(&self) -> [u64; 2];
 
-    /// Creates the selection from stored parameters. `None` if they are invalid.
+    /// Creates the selection from stored parameters. Returns `None` if the parameters are invalid.
     fn from_params(params: [u64; 2]) -> Option<Self>;
 
     /// The length of the array.
     fn len(&self) -> u64;
 
-    /// The indices that a key selects by its mixed hash. They are distinct and below the length.
+    /// The indices that a key selects by its mixed hash. The indices are distinct and below the length.
     fn select(&self, mixed: u64) -> [usize; N];
 }
 

@@ -1,7 +1,7 @@
 //! The ideal bound: the exact set of the key hashes, at no cost in memory.
 //!
-//! The filter is the upper limit for the benefit of any filter. By convention its memory counts as 0. Its stored bytes,
-//! eight per key, do count.
+//! The filter is the upper limit for the benefit of any filter. By convention its memory counts as 0. The stored bytes
+//! of the filter, eight per key, do count.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;
@@ -15,7 +15,7 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::<dyn FilterPolicy>::plain(
     "perfect",
-    "the ideal bound: never wrong, and its memory counts as 0",
+    "the ideal bound of all filters; it is never wrong, and its memory counts as 0",
     || Box::new(Perfect),
 )
 .oracle();

@@ -1,19 +1,20 @@
 //! Positions in a filter, derived from the 64-bit hash of a key.
 
-/// A multiplier whose powers spread well over the high bits. It is the 64-bit multiplier for multiplicative generators
-/// of Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential pseudorandom number
-/// generators" (2021).
+/// A multiplier whose powers spread well over the high bits. This multiplier is the 64-bit multiplier for
+/// multiplicative generators of Steele & Vigna, "Computationally easy, spectrally good multipliers for congruential
+/// pseudorandom number generators" (2021).
 const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
 
-/// The next derived hash. Its high bits are as good as those of a fresh hash. The mapping is a bijection.
+/// The next derived hash. The high bits of a derived hash are as good as those of a fresh hash. The mapping is a
+/// bijection.
 #[inline]
 pub(crate) fn remix(hash: u64) -> u64 {
     hash.wrapping_mul(MULTIPLIER)
 }
 
 /// Mixes a hash with a seed, so that every bit of the result depends on every bit. A filter whose construction failed
-/// tries again with the next seed. For each seed the mapping is a bijection, so distinct hashes stay distinct. It is
-/// the finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
+/// tries again with the next seed. For each seed the mapping is a bijection, so distinct hashes stay distinct. The
+/// mapping is the finalizer of Stafford's thirteenth variant ("Better bit mixing", 2011), as in `SplitMix64`.
 #[inline]
 pub(crate) fn mix(hash: u64, seed: u64) -> u64 {
     let mixed = hash.wrapping_add(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));

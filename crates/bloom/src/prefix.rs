@@ -28,12 +28,15 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Prefix>(
     "prefix",
-    "a Bloom filter of keys and of their first bytes: answers ranges within one prefix",
-    "# Bits spent per key, 0.001 to 64; prefixes take their share of them.\n\
+    "a Bloom filter of keys and of their prefixes; also lets scans within one prefix skip runs",
+    "# Memory in bits per key, 0.001 to 64, shared by the entries for keys and for prefixes. More bits\n\
+     # lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Bytes of a prefix, 1 to 65535.\n\
+     # Prefix length in bytes, 1 to 65535. The filter cannot help scans that extend over several\n\
+     # prefixes.\n\
      length = 8\n\
-     # Whether full keys are added too, so that gets test more than their prefix.\n\
+     # Whether the filter also has an entry for each full key. Without these entries, a lookup tests only\n\
+     # the prefix of its key.\n\
      whole_keys = true\n",
 );
 
@@ -129,7 +132,7 @@ impl Prefix {
     }
 }
 
-/// The hash of a prefix. The function is fixed, because the hash function of the tree is for whole keys.
+/// The hash of a prefix. The function is fixed, because the hash function of the tree is for complete keys.
 fn hash(prefix: &[u8]) -> KeyHash {
     KeyHash(xxh3_64(prefix))
 }
@@ -194,7 +197,7 @@ impl Filter for PrefixFilter {
     }
 }
 
-/// The first `length` bytes of all keys between the bounds. `None` if they may differ.
+/// The first `length` bytes of all keys between the bounds. `None` if the first bytes of these keys may differ.
 fn shared_prefix<'a>(low: Bound<&'a [u8]>, high: Bound<&[u8]>, length: usize) -> Option<&'a [u8]> {
     let (Bound::Included(low) | Bound::Excluded(low)) = low else { return None };
     let (Bound::Included(end) | Bound::Excluded(end)) = high else { return None };

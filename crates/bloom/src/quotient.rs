@@ -26,8 +26,9 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Quotient>(
     "quotient",
-    "remainders in the order of quotients, found by counting bits: keys stay in order, so filters can merge",
-    "# Bits of a remainder, 1 to 32. An allocation over levels overrides it within its budget.\n\
+    "sorted key hashes, each stored as a position (quotient) and a remainder; such filters can be merged",
+    "# Remainder length in bits, 1 to 32. A longer remainder lowers the false-positive rate. Allocations\n\
+     # such as \"monkey\" set another length for each filter, within their memory budget.\n\
      remainder_bits = 8\n",
 );
 

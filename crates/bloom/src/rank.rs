@@ -1,6 +1,7 @@
 //! A bit vector that counts its one bits up to a position, and finds the n-th one bit.
 //!
-//! The ones before every 512th bit are stored. Source: Jacobson, "Space-efficient static trees and graphs" (1989).
+//! The number of one bits before every 512th bit is stored. Source: Jacobson, "Space-efficient static trees and graphs"
+//! (1989).
 
 use prefetch::large;
 
@@ -31,17 +32,17 @@ impl RankedBits {
         Self { words, ranks, ones: ones as usize }
     }
 
-    /// Whether the bit at `index` is a one.
+    /// Whether the bit at `index` is 1.
     pub(crate) fn get(&self, index: usize) -> bool {
         self.words[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// The number of ones.
+    /// The number of one bits.
     pub(crate) fn ones(&self) -> usize {
         self.ones
     }
 
-    /// The number of ones before `index`, which is less than the number of bits.
+    /// The number of one bits before `index`. `index` must be less than the number of bits.
     pub(crate) fn rank(&self, index: usize) -> usize {
         let (word, group) = (index / 64, index / 64 / WORDS);
         let whole = self.words[group * WORDS..word].iter().map(|word| word.count_ones()).sum::<u32>();

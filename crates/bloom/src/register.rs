@@ -22,10 +22,11 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Register>(
     "register",
-    "all bits of a key in one 64-bit word: one load and one comparison, at a high rate",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "all bits of a key in one 64-bit word; fewest instructions and most false positives of all Bloom filters",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Bits set per key, 1 to 10; 0 takes the best number for words of 64 bits.\n\
+     # Number of bits that each key sets in its word, 1 to 10. 0 selects the number with the lowest\n\
+     # false-positive rate for words of 64 bits.\n\
      probes = 0\n",
 );
 

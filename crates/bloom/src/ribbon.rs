@@ -1,5 +1,5 @@
-//! The ribbon filter: fingerprints as sums over a band of 64 rows. Its memory is within a few percent of the minimum
-//! for any filter.
+//! The ribbon filter: fingerprints as sums over a band of 64 rows. The memory of a ribbon filter is within a few
+//! percent of the minimum for any filter.
 //!
 //! The equation of a key (see `banding`) requires that the rows selected by its coefficients sum up to its fingerprint.
 //! The solution is stored by columns: a block of 64 rows is one word per column. A lookup is a few ANDs and parities
@@ -9,14 +9,15 @@
 //! Three forms:
 //! * **`balanced`**: there are fewer rows than keys. If a key contradicts, the keys below a threshold in its bucket of
 //!   128 starts move ("are bumped") to a second, far smaller system, and so on. The last system has the standard form.
-//!   It takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
+//!   The balanced form takes about 1.015 · r bits per key, including 8 bits of threshold per bucket. Source: Dillinger,
 //!   Hübschle-Schneider, Sanders & Walzer, "Fast succinct retrieval and approximate membership using ribbon" (2022).
 //! * **`homogeneous`**: all fingerprints are 0, and free rows are random. No contradiction is possible. But with too
 //!   few rows, some absent keys are dependent too, which adds up to a fifth to the rate of large SSTables (counted
-//!   during construction). It takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the same paper.
-//! * **`standard`**: as many rows as a system without contradictions needs, found by trying. It takes 1.1 to 1.2 · r
-//!   bits per key, and more with the logarithm of the number of keys. Source: Dillinger & Walzer, "Ribbon filter:
-//!   practically smaller than Bloom and Xor" (2021).
+//!   during construction). The homogeneous form takes (1 + (4 + r/4)/64) · r bits per key. Source: section 4 of the
+//!   same paper.
+//! * **`standard`**: as many rows as a system without contradictions needs, found by trying. The standard form takes
+//!   1.1 to 1.2 · r bits per key, and more with the logarithm of the number of keys. Source: Dillinger & Walzer,
+//!   "Ribbon filter: practically smaller than Bloom and Xor" (2021).
 //!
 //! Bytes: `bits_per_key` / 8 per key. Memory accesses per probe: two adjacent blocks of r words each, which are two to
 //! four neighbouring cache lines. Some probes of the balanced form repeat this in the next system.
@@ -40,18 +41,18 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Ribbon>(
     "ribbon",
-    "linear equations over bits: close to the least memory for a rate, for more work per probe",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "linear equations over bits; close to the minimum memory for a false-positive rate, but slower to probe",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Form of the filter. \"balanced\": least memory; \"homogeneous\": simplest, cannot fail; \"standard\": the\n\
-     # original form.\n\
+     # Construction of the filter. \"balanced\" takes the least memory. \"homogeneous\" is the simplest, and\n\
+     # its construction cannot fail. \"standard\" is the original construction.\n\
      form = \"balanced\"\n",
 );
 
 /// The number of starts that share a threshold.
 const BUCKET: usize = 128;
 
-/// The largest number of systems of a balanced filter, including the last one.
+/// The largest number of systems of a balanced filter, including the last system.
 const MOST_LAYERS: usize = 4;
 
 /// The number of words that a layer stores in addition to its thresholds and its solution.
@@ -60,7 +61,7 @@ const LAYER_WORDS: usize = 4;
 /// The number of keys below which a further system for bumped keys is not worth its cost.
 const FEW_KEYS: usize = 512;
 
-/// The number of seeds that a homogeneous filter tries. It searches for a seed under which all equations are
+/// The number of seeds that a homogeneous filter tries. A homogeneous filter needs a seed under which all equations are
 /// independent.
 const HOMOGENEOUS_SEEDS: u64 = 3;
 
@@ -239,7 +240,8 @@ fn bumping(keys: &[u64], seed: u64) -> (Layer, Vec<u64>) {
     (Layer { banding, rows, seed, thresholds, spanned: 0.0 }, bumped)
 }
 
-/// The position of the words of each block. Blocks before `split` have `columns` words, the others have one more.
+/// The position of the words of each block. Blocks before `split` have `columns` words, and all other blocks have one
+/// more word.
 #[derive(Clone, Copy)]
 struct Layout {
     columns: usize,

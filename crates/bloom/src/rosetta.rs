@@ -35,10 +35,12 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Rosetta>(
     "rosetta",
-    "Bloom filters of all prefixes of numbers: robust for short ranges, with many probes per range",
-    "# Bits spent per key, 0.001 to 64; prefixes take their share of them.\n\
+    "a range filter of one Bloom filter per prefix length; robust for short ranges, but with many probes",
+    "# Memory in bits per key, 0.001 to 64, shared by the Bloom filters of all prefix lengths. More bits\n\
+     # lower the false-positive rate.\n\
      bits_per_key = 16\n\
-     # Bits that the shortest prefix lacks, 0 to 20: ranges of up to 2^range_bits numbers are answered well.\n\
+     # Number of bits that the shortest prefix omits, 0 to 20. The filter is effective for ranges of up\n\
+     # to 2^range_bits key numbers.\n\
      range_bits = 6\n",
 );
 
@@ -287,7 +289,8 @@ mod tests {
         share_of_empty_ranges((filter, u64::to_be_bytes), numbers, starts, length, 10_000)
     }
 
-    /// The claim of the authors: short ranges have a low rate, also right after keys, and longer ones a higher rate.
+    /// Tests the claim of the authors: short ranges have a low rate, including ranges right after keys, and longer
+    /// ranges have a higher rate.
     #[test]
     fn short_ranges_are_answered_wherever_they_are() {
         let numbers = numbers();

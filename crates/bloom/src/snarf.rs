@@ -32,8 +32,9 @@ use crate::universe::Universe;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Snarf>(
     "snarf",
-    "a range filter that learns the distribution of keys: low rates for ranges that do not follow keys",
-    "# Bits spent per key, 0.001 to 64; more than 34 are not spent.\n\
+    "a range filter that learns the key distribution; weak for ranges that begin right after a key",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate, but the filter uses\n\
+     # at most 34 bits per key.\n\
      bits_per_key = 12\n",
 );
 
@@ -125,16 +126,17 @@ impl FilterPolicy for Snarf {
     }
 }
 
-/// The number of segments for this number of keys. It is one per [`SEGMENT`], or fewer if a tight budget would be spent
-/// on knots.
+/// The number of segments for this number of keys. The number is one segment per [`SEGMENT`] numbers, or fewer if a
+/// tight budget would be spent on knots.
 fn affordable_segments(bits: f64, numbers: usize) -> usize {
     let most = bits * SPLINE_BITS / f64::from(u64::BITS);
     numbers.div_ceil(SEGMENT).min(most as usize).max(1)
 }
 
-/// A monotone mapping from numbers to codes. It is piecewise linear, with equally many codes in each segment.
+/// A monotone mapping from numbers to codes. The mapping is piecewise linear, with equally many codes in each segment.
 struct Spline {
-    /// The first number of each segment, and the largest number: at least two. None if each number is its own code.
+    /// The first number of each segment, and the largest number: at least two. The list is empty if each number is its
+    /// own code.
     knots: Vec<u64>,
     /// The exclusive upper bound of the codes, at least 1.
     range: u64,

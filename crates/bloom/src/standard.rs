@@ -19,10 +19,11 @@ use crate::theory;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Standard>(
     "standard",
-    "the textbook Bloom filter: the lowest rate of its family, one cache miss per probe",
-    "# Bits spent per key, 0.001 to 64.\n\
+    "the textbook Bloom filter; lowest false-positive rate of all Bloom filters, one cache miss per probe",
+    "# Memory in bits per key, 0.001 to 64. More bits lower the false-positive rate.\n\
      bits_per_key = 10\n\
-     # Bits set per key, 1 to 64; 0 takes the best number, ln 2 · bits_per_key.\n\
+     # Number of bits that each key sets, 1 to 64. 0 selects the number with the lowest false-positive\n\
+     # rate, ln 2 · bits_per_key.\n\
      probes = 0\n",
 );
 

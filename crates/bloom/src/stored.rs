@@ -11,7 +11,7 @@ use crate::corrupt::CorruptFilter;
 const HEAD_BYTES: usize = 24;
 const WORD_BYTES: usize = 8;
 
-/// The largest number of probes. It limits the work that a corrupt header can cause.
+/// The largest number of probes. This limit bounds the work that a corrupt header can cause.
 pub(crate) const MAX_PROBES: u32 = 64;
 
 /// The header: the variant that wrote the bytes, and its parameters.

@@ -1,15 +1,16 @@
-//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. It takes few bits more than the
+//! `SuRF`: a trie of the shortest prefixes that distinguish the keys. `SuRF` takes few bits more than the
 //! information-theoretic minimum.
 //!
-//! The trie ends a key as soon as no other key shares its prefix. It therefore answers for strings of any kind and for
-//! ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a false
-//! positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which also
-//! narrow ranges, or bits of its hash (`hash`), which only help lookups.
+//! The trie ends a key as soon as no other key shares its prefix. The trie therefore answers for strings of any kind
+//! and for ranges of any length. Bytes after the prefix are unknown. An absent key that shares a complete prefix is a
+//! false positive, unless the suffix excludes it. The suffix has `suffix_bits` more bits of the key (`real`), which
+//! also narrow ranges, or bits of its hash (`hash`), which only help lookups.
 //!
 //! The nodes are in level order. Each label has one byte (and a ninth bit, so that the end of a key is a label too).
 //! Each label also has a bit for whether it has a child, and a bit for whether it begins a node. The child of label i
 //! is node number 1 + the number of earlier labels with children. A node begins at its one bit in the second bit
-//! vector. Both are found by counting bits (`rank.rs`). Bytes that all keys share are stored once.
+//! vector. The child of a label and the begin of a node are found by counting bits (`rank.rs`). Bytes that all keys
+//! share are stored once.
 //!
 //! Source: Zhang, Lim, Leis, Andersen, Kaminsky, Keeton, Pavlo, "`SuRF`: Practical Range Query Filtering with Fast
 //! Succinct Tries" (SIGMOD 2018), sections 2 and 3. All levels are in the sparse form of the paper. The dense form of
@@ -38,10 +39,12 @@ use crate::universe::{decode_bytes, encode_bytes};
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Surf>(
     "surf",
-    "a trie of shortest different prefixes: ranges of any length over keys of any kind",
-    "# Bits of a key that are stored after its prefix, 0 to 16.\n\
+    "a trie of the shortest distinct key prefixes; answers ranges of any length over keys of any kind",
+    "# Number of bits that the filter stores for each key after its prefix, 0 to 16. More bits lower the\n\
+     # false-positive rate.\n\
      suffix_bits = 8\n\
-     # \"real\": the next bits of the key, for lookups and ranges; \"hash\": bits of its hash, for lookups only.\n\
+     # Source of the suffix bits. \"real\" takes the next bits of the key, which help lookups and scans.\n\
+     # \"hash\" takes bits of the key's hash, which help only lookups.\n\
      suffix = \"real\"\n",
 );
 
@@ -161,7 +164,7 @@ struct SurfFilter {
 type Tight<'a> = Option<&'a [u8]>;
 
 impl SurfFilter {
-    /// Decodes the stored words. `None` if they are corrupt.
+    /// Decodes the stored words. Returns `None` if the words are corrupt.
     fn decode(
         words: &mut impl ExactSizeIterator<Item = u64>,
         suffix: Suffix,

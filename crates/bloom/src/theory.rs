@@ -9,8 +9,8 @@ pub(crate) fn standard(bits: u64, keys: u64, probes: u32) -> f64 {
 
 /// The probability that a range of `length` neighbouring numbers without a key contains a number with the code of a
 /// key. There are `keys` distinct codes below `codes`, for numbers up to `largest`. The probability is 1 − (1 − n/r)^ℓ
-/// for random codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). It is 0
-/// if every number has its own code.
+/// for random codes, which is below the nℓ/r of Costa, Ferragina & Vinciguerra (arXiv 2311.15380, theorem 3.4). The
+/// probability is 0 if every number has its own code.
 pub(crate) fn codes(keys: u64, codes: u64, largest: u64, length: u64) -> f64 {
     if largest < codes {
         return 0.0;
@@ -23,11 +23,12 @@ pub(crate) fn standard_probes(bits_per_key: f64) -> u32 {
     ((bits_per_key * std::f64::consts::LN_2).round() as u32).max(1)
 }
 
-/// The false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. It is the mean of
+/// The false-positive rate of a filter that maps each of `keys` keys to one of `blocks` blocks. The rate is the mean of
 /// `rate_at_load` over the binomial load of a block.
 ///
 /// Putze, Sanders & Singler, "Cache-, hash- and space-efficient Bloom filters" (2007), section 3, use the Poisson
-/// distribution instead. The binomial distribution is the same for large filters and is exact for small ones too.
+/// distribution instead. For large filters, both distributions agree. The binomial distribution is also exact for small
+/// filters.
 pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64) -> f64 {
     /// Loads with a lower probability, relative to the most likely load, are ignored.
     const NEGLIGIBLE: f64 = 1e-17;
@@ -67,8 +68,8 @@ pub(crate) fn blocked(keys: u64, blocks: u64, rate_at_load: impl Fn(u64) -> f64)
 /// The false-positive rate of one small Bloom filter of `bits` bits with `keys` keys and `probes` bits per key.
 ///
 /// In a block of a few hundred bits, the number of set bits varies so much that the mean of fill^k is above the k-th
-/// power of the mean fill. The result is the mean to second order. It uses the exact mean and variance of the number of
-/// empty cells when kn balls are thrown into m cells.
+/// power of the mean fill. The result is the mean to second order. The computation uses the exact mean and variance of
+/// the number of empty cells when kn balls are thrown into m cells.
 pub(crate) fn small(bits: u64, keys: u64, probes: u32) -> f64 {
     if keys == 0 {
         return 0.0;

@@ -63,7 +63,7 @@ impl Universe {
         (head(&key[self.prefix.len()..]) >> self.shift) - self.min
     }
 
-    /// The number of any key. `None` if it certainly equals no key of the SSTable.
+    /// The number of any key. `None` if the key certainly equals no key of the SSTable.
     pub(crate) fn find(&self, key: &[u8]) -> Option<u64> {
         let tail = self.without_prefix(key)?;
         let at = head(tail);
@@ -91,8 +91,8 @@ impl Universe {
         (smallest <= largest).then(|| (smallest - self.min, largest - self.min))
     }
 
-    /// The first head that a lower bound allows. It is the next head if `passes` is true for the order of the bound and
-    /// the key with this head.
+    /// The first head that a lower bound allows. If `passes` is true for the order of the bound and the key with the
+    /// bound's head, the result is the next head.
     fn first(&self, bound: &[u8], passes: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound < &*self.prefix).then_some(self.min);
@@ -106,8 +106,8 @@ impl Universe {
         if is_above { number.checked_add(1) } else { Some(number) }
     }
 
-    /// The last head that an upper bound allows. It is the previous head if `misses` is true for the order of the bound
-    /// and the key with this head.
+    /// The last head that an upper bound allows. If `misses` is true for the order of the bound and the key with the
+    /// bound's head, the result is the previous head.
     fn last(&self, bound: &[u8], misses: impl Fn(Ordering) -> bool) -> Option<u64> {
         let Some(tail) = self.without_prefix(bound) else {
             return (bound > &*self.prefix).then_some(self.max);
@@ -161,7 +161,7 @@ impl Universe {
         encode_bytes(tail.map_or(&[], |tail| &tail.rest), words);
     }
 
-    /// Decodes the stored words. `None` if they are corrupt.
+    /// Decodes the stored words. Returns `None` if the words are corrupt.
     pub(crate) fn decode(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Self> {
         let [low, shift, min, max, tail] = [(); 5].map(|()| words.next());
         let (low, shift, min, max) = (low?, shift?, min?, max?);
@@ -189,7 +189,7 @@ pub(crate) fn encode_bytes(bytes: &[u8], words: &mut Vec<u64>) {
     words.extend(bytes.chunks(HEAD_BYTES).map(head));
 }
 
-/// Decodes the words of [`encode_bytes`]. `None` if they are too few.
+/// Decodes the words of [`encode_bytes`]. Returns `None` if there are too few words.
 pub(crate) fn decode_bytes(words: &mut impl ExactSizeIterator<Item = u64>) -> Option<Vec<u8>> {
     let len = usize::try_from(words.next()?).ok()?;
     let count = len.div_ceil(HEAD_BYTES);

@@ -29,8 +29,9 @@ use crate::stored::Head;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<VectorQuotient>(
     "vector-quotient",
-    "fingerprints in buckets of one cache line, in the emptier of two lines: fast to build at any load",
-    "# Bits of a fingerprint, 8 or 16. A block has 64 bytes in either case.\n\
+    "a fingerprint of each key in the emptier of two cache lines; insertion is fast even when nearly full",
+    "# Fingerprint length in bits, 8 or 16. With 16 bits, the false-positive rate is lower, but a block\n\
+     # of 64 bytes has room for fewer fingerprints.\n\
      fingerprint_bits = 8\n",
 );
 

@@ -17,9 +17,10 @@ use crate::position::reduce;
 
 pub(crate) const VARIANT: Variant<dyn FilterPolicy> = Variant::new::<Xor>(
     "xor",
-    "three numbers add up to a fingerprint: a low rate from 1.23 times its bits, built from all keys at once",
-    "# Bits of a fingerprint f, 1 to 32: the false-positive rate is 2^-f. An allocation over levels overrides it\n\
-     # within its budget.\n\
+    "the XOR of three array entries is the fingerprint of a key; memory is 1.23 times the fingerprints",
+    "# Fingerprint length f in bits, 1 to 32. A longer fingerprint lowers the false-positive rate, which\n\
+     # is 2^-f. Allocations such as \"monkey\" set another length for each filter, within their memory\n\
+     # budget.\n\
      fingerprint_bits = 8\n",
 );
 

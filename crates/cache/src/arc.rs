@@ -18,7 +18,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Arc>>(
     "arc",
-    "an adaptive split between recently and frequently used blocks, tuned by ghost hits",
+    "an adaptive split between recently used and frequently used blocks, tuned by hits on evicted names",
     sharded_reference!(""),
 );
 

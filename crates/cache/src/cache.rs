@@ -41,7 +41,7 @@ pub trait Cache: Send + Sync {
     /// Drops every block of a table whose file is gone.
     fn remove_table(&self, tree: u64, table: u64);
 
-    /// Changes the capacity in bytes, and immediately evicts blocks until the rest fits.
+    /// Changes the capacity in bytes. Blocks are evicted immediately until the remaining blocks fit.
     fn set_capacity(&self, bytes: u64);
 
     /// The capacity in bytes; `u64::MAX` if the cache is unbounded.

@@ -17,8 +17,12 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Clock>>(
     "clock",
-    "second chance: a hand sweeps blocks in arrival order and spares those used since its last pass",
-    sharded_reference!("# Maximum number of counted uses, 1 to 255; each spares a block once.\nuses = 1\n"),
+    "second chance; a hand moves through the blocks in arrival order and spares recently used blocks",
+    sharded_reference!(
+        "# Maximum number of uses that the cache counts per block, 1 to 255. Each counted use spares the\n\
+         # block from one eviction.\n\
+         uses = 1\n"
+    ),
 );
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,13 +1,13 @@
 //! Epoch-based reclamation: an object that was removed from a shared structure is freed after all lock-free readers
 //! that began before its removal have finished.
 //!
-//! When a reader begins, it writes the current epoch into a cell of its thread; when it ends, it writes zero. These are
-//! two plain stores, without an atomic instruction and without a word that threads share. A writer collects the removed
-//! objects. With [`COLLECTED`] objects it ends the epoch, and frees objects whose epoch is older than every epoch in
-//! the cells. A reader's loads must not overtake its store. The writer ensures this by a barrier in all threads of the
-//! process (`membarrier(2)`), so that readers pay nothing. If the kernel has no such barrier, each reader pays with a
-//! fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et al., "User-Level
-//! Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
+//! When a reader begins, it writes the current epoch into a cell of its thread; when it ends, it writes zero. Both
+//! writes are plain stores, without an atomic instruction and without a word that threads share. A writer collects the
+//! removed objects. With [`COLLECTED`] objects it ends the epoch, and frees objects whose epoch is older than every
+//! epoch in the cells. A reader's loads must not overtake its store. The writer ensures this by a barrier in all
+//! threads of the process (`membarrier(2)`), so that readers pay nothing. If the kernel has no such barrier, each
+//! reader pays with a fence. Sources: Fraser, "Practical lock-freedom" (2004), section 5.2.3, for epochs; Desnoyers et
+//! al., "User-Level Implementations of Read-Copy Update" (IEEE TPDS 23(2), 2012), for the barrier on the writer's side.
 
 use std::collections::VecDeque;
 use std::sync::LazyLock;

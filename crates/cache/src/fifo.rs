@@ -1,6 +1,6 @@
 //! FIFO (first in, first out): evicts the block that was inserted first, regardless of its uses.
 //!
-//! FIFO is the lower bound for every policy that considers hits. It has the fastest hits, because a hit moves and
+//! FIFO is the lower bound for every policy that considers hits. FIFO has the fastest hits, because a hit moves and
 //! counts nothing. Memory per block: 16 bytes of links, which a hit does not touch. Source: the page replacement that
 //! Belady measured first (IBM Systems Journal 5(2), 1966), with the anomaly that has his name.
 
@@ -13,7 +13,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Fifo>>(
     "fifo",
-    "evicts the oldest block, used or not: the lower bound for policies that react to hits",
+    "evicts the block that entered first, used or not; a lower bound for policies that react to hits",
     sharded_reference!(""),
 );
 

@@ -1,10 +1,11 @@
-//! `foyer`: the in-memory part of the cache of `RisingWave`. It keeps a reference-counted record per block, in the
+//! `foyer`: the in-memory part of the cache of `RisingWave`. `foyer` keeps a reference-counted record per block, in the
 //! queues of one of five policies.
 //!
 //! A hit returns a counted reference to a record, and decrements the count when the read ends. The policy determines
 //! which lock of its shard a hit takes: `s3-fifo`, `sieve` and `fifo` take a read lock, `lru` and `lfu` a write lock.
 //! The crate cannot list its blocks, so this module records the offsets that were offered for each table until the
-//! table is removed. This costs eight bytes and the overhead of a hash set per block, and a lock at each insertion.
+//! table is removed. Recording an offset costs eight bytes and the overhead of a hash set per block, and a lock at each
+//! insertion.
 //!
 //! Available only with the feature `foyer`, because the crate adds about forty other crates. Source: the documentation
 //! of the crate.
@@ -26,9 +27,9 @@ use crate::hasher::{HasherKind, WithHasher, hasher_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "foyer",
-    "the crate of RisingWave: reference-counted records, with a choice of five policies",
+    "the Rust crate foyer of RisingWave, with reference-counted records and a choice of five policies",
     concat!(
-        "# Capacity in bytes of blocks.\ncapacity = \"64MiB\"\n",
+        "# Capacity in bytes of cached blocks. A larger cache gives more hits.\ncapacity = \"64MiB\"\n",
         "# Eviction policy: \"lru\", \"lfu\", \"s3-fifo\", \"sieve\" or \"fifo\".\neviction = \"lru\"\n",
         hasher_reference!()
     ),

@@ -11,7 +11,8 @@ use crate::cache::Cache;
 /// The values of the parameter `hasher`, for the reference text of the variants.
 macro_rules! hasher_reference {
     () => {
-        "# Hash function: \"xxh3\" (the same on every machine), \"foldhash\", \"ahash\", \"rustc-hash\" or \"sip\" (std's).\n\
+        "# Hash function of block names. \"xxh3\" gives the same hits on every machine. \"sip\" is the default of\n\
+         # Rust's standard library. Valid: \"xxh3\", \"foldhash\", \"ahash\", \"rustc-hash\", \"sip\".\n\
          hasher = \"xxh3\"\n"
     };
 }

@@ -33,7 +33,8 @@ type Word = *mut Entry;
 const USES: usize = 0b11;
 const TAG: usize = 0b11_1100;
 
-/// The tombstone of a removed entry. Readers must continue the search after it. Its tag is 0, which no entry has.
+/// The tombstone of a removed entry. Readers must continue the search after it. The tag of a tombstone is 0, which no
+/// entry has.
 const GONE: usize = align_of::<Entry>();
 
 /// The minimum number of places of a table.
@@ -51,7 +52,7 @@ fn entry_of(word: Word) -> Word {
     word.map_addr(|address| address & !(USES | TAG))
 }
 
-/// The slots of a hash table. Their number is a power of two.
+/// The slots of a hash table. The number of slots is a power of two.
 struct Table {
     places: Box<[AtomicPtr<Entry>]>,
 }
@@ -140,7 +141,7 @@ impl<T> Index<T> {
         None
     }
 
-    /// Waits for other writers, and returns the only one.
+    /// Waits for other writers, and returns the exclusive writer.
     pub(crate) fn write(&self) -> Writer<'_, T> {
         Writer { index: self, books: self.writer.lock() }
     }
@@ -318,8 +319,8 @@ impl<T> Writer<'_, T> {
     }
 }
 
-/// A removed object. It was made by `Box::into_raw`, is owned only by this value, and stays visible to readers for a
-/// while.
+/// A removed object. The object was made by `Box::into_raw`, is owned only by this value, and stays visible to readers
+/// for a while.
 enum Outworn {
     /// An entry, without tag and uses.
     Entry(*mut Entry),

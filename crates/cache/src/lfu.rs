@@ -1,11 +1,11 @@
 //! LFU (least frequently used): evicts the block with the fewest uses since its insertion. Among equals, it evicts the
 //! block whose last use is the longest ago.
 //!
-//! The policy counts all uses of a block while the block is cached. This is good for a constant skew and bad for a
-//! changing skew. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of links and 8
-//! bytes of count. A hit moves the block to the next queue, which writes four list nodes and searches the tree twice.
-//! Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache eviction
-//! scheme" (2010), with a tree instead of their list of frequencies.
+//! The policy counts all uses of a block while the block is cached. Counting all uses is good for a constant skew and
+//! bad for a changing skew. The queues of equal counts are in a tree ordered by count. Memory per block: 16 bytes of
+//! links and 8 bytes of count. A hit moves the block to the next queue, which writes four list nodes and searches the
+//! tree twice. Source: the frequency lists of Shah, Mitra and Matani, "An O(1) algorithm for implementing the LFU cache
+//! eviction scheme" (2010), with a tree instead of their list of frequencies.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lfu>>(
     "lfu",
-    "evicts the block with the fewest uses since it entered; never forgets one",
+    "evicts the block with the fewest uses since it entered; use counts never age",
     sharded_reference!(""),
 );
 

@@ -42,7 +42,7 @@ pub use simulate::{Request, Score, belady, replay};
 pub static CATALOG: Catalog<dyn Cache> = Catalog::new(
     catalog::origin!(),
     "cache",
-    "which blocks stay in memory, within a budget of bytes",
+    "the cache of blocks in memory, within a budget of bytes",
     &[
         none::VARIANT,
         lru::VARIANT,

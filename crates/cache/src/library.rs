@@ -2,8 +2,8 @@
 //!
 //! The hooks are those of a plugin cache of libCacheSim. The library gets the ids and sizes of blocks and decides which
 //! block is evicted. This crate keeps the blocks, in shards with a lock each. If `library` is empty, the hooks are
-//! functions of this crate around a list in the order of last use. This is the policy `lru` through the C ABI, which
-//! isolates the cost of the ABI.
+//! functions of this crate around a list in the order of last use. These hooks are the policy `lru` through the C ABI,
+//! which isolates the cost of the ABI.
 //!
 //! The id of a block is the hash of its name, so that a library can remember evicted blocks. If two cached blocks have
 //! equal hashes, the later block gets the next free number.
@@ -30,10 +30,10 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Library>>(
     "library",
-    "an eviction policy in a shared library, by hooks like those of libCacheSim's plugins",
+    "an eviction policy in a shared library, called through hooks like those of libCacheSim's plugins",
     sharded_reference!(
-        "# Path of the library, relative to the current directory. \"\" calls the built-in policy lru by the same\n\
-         # ABI.\n\
+        "# Path of the shared library, relative to the current directory. \"\" calls the built-in policy \"lru\"\n\
+         # through the same C ABI.\n\
          library = \"\"\n"
     ),
 );

@@ -1,10 +1,10 @@
 //! LIRS: ranks blocks by the distance between their last two uses, and not only by the last use.
 //!
 //! Nearly all of the capacity belongs to blocks whose distance is short (settled blocks). A new block is a visitor in
-//! the rest of the capacity. It becomes a settled block if it is used again within the time that the oldest settled
-//! block goes unused. A stack measures that time. Every use puts a block on top, and all entries below the lowest
-//! settled block are cut off. Evicted blocks stay in the stack by name. In a loop larger than the cache, the settled
-//! blocks stay and hit, where LRU has no hits.
+//! the rest of the capacity. A visitor becomes a settled block if it is used again within the time that the oldest
+//! settled block goes unused. A stack measures that time. Every use puts a block on top, and all entries below the
+//! lowest settled block are cut off. Evicted blocks stay in the stack by name. In a loop larger than the cache, the
+//! settled blocks stay and hit, where LRU has no hits.
 //!
 //! The paper's names: settled is LIR, a visitor is a resident HIR, a ghost is a non-resident HIR, the queue of visitors
 //! is `Q`, the stack is `S`. The number of ghosts is limited, and the oldest eviction is dropped first. In the paper it
@@ -23,11 +23,11 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lirs>>(
     "lirs",
-    "keeps blocks whose last two uses were close together; hits in loops larger than the cache",
+    "keeps blocks whose last two uses were close together; has hits in loops larger than the cache",
     sharded_reference!(
-        "# Share of blocks with long reuse distances (HIR), in percent of the capacity.\n\
+        "# Share for blocks with long reuse distances (HIR), in percent of the cache capacity.\n\
          visitors = 1.0\n\
-         # Size of the ghost list of evicted blocks, in percent of the capacity.\n\
+         # Size of the list of names of evicted blocks, in percent of the cache capacity.\n\
          remembered = 200.0\n"
     ),
 );

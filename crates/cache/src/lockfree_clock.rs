@@ -7,7 +7,7 @@
 //!
 //! Memory per block: 64 bytes of entry (96 with the alignment overhead of an allocator), 14 to 28 of table, 24 of
 //! metadata, 17 of queues; per ghost about 30 bytes. A hit touches three cache lines: the place, the entry and the
-//! reference count of the block. It writes the reference count, and the place until three uses are counted. `read`
+//! reference count of the block. A hit writes the reference count, and the place until three uses are counted. `read`
 //! skips the reference count, so it writes no cache line that threads share. Evicted blocks are freed in batches of 16.
 //! Up to 16 blocks per shard exceed the capacity, and more while a reader is stopped in the middle of a hit.
 //!
@@ -32,8 +32,8 @@ use crate::sharded::{affordable_shards, check_shards, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "lockfree-clock",
-    "hits take no lock and move nothing: scales with readers; evicts as s3-fifo does",
-    sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 5.0\n"),
+    "evicts like s3-fifo, with hits that take no lock and move no block, so reads scale with threads",
+    sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 5.0\n"),
 );
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

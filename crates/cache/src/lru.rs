@@ -2,8 +2,8 @@
 //!
 //! The textbook block cache, and the cache of the cs265 document (section 2.6: `RwLock<LruCache>` in shards, with an
 //! optional time to live). Memory per block: 16 bytes of links and 8 bytes of birth. A hit moves the block to the
-//! newest end, which writes four list nodes. These are three or four cache lines in addition to those of the sharded
-//! cache.
+//! newest end, which writes four list nodes. These nodes are in three or four cache lines, in addition to those of the
+//! sharded cache.
 //!
 //! `ttl` limits the age of a cached block. Age is counted in requests, not in time: a shard counts its hits and
 //! insertions, and uses its part of `ttl`. The same requests therefore give the same hits in every run. An age in
@@ -20,9 +20,11 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Lru>>(
     "lru",
-    "evicts the least recently used block, in shards with a lock each",
+    "evicts the least recently used block; each shard has its own lock",
     sharded_reference!(
-        "# Number of requests after which a block is read again, used or not; 0 for never.\nttl = 0\n"
+        "# Age of a block in requests after which the cache reads the block again; 0 means never. A block\n\
+         # ages whether it is used or not.\n\
+         ttl = 0\n"
     ),
 );
 

@@ -1,4 +1,5 @@
-//! `moka`: Caffeine's design in Rust. It is W-TinyLFU with a frequency sketch, and updates its queues asynchronously.
+//! `moka`: Caffeine's design in Rust. `moka` is W-TinyLFU with a frequency sketch, and updates its queues
+//! asynchronously.
 //!
 //! Callers record their operations in channels, and at intervals one caller applies the records. This module applies
 //! them at each insertion, so that the capacity holds whenever calls have returned (invariant 2). Hits wait in the
@@ -21,7 +22,7 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<MokaCaches>(
     "moka",
-    "the crate modelled on Caffeine: W-TinyLFU with queued updates; few misses, slow hits",
+    "the Rust crate moka, modelled on Caffeine (W-TinyLFU with queued updates); few misses, slow hits",
 );
 
 /// A builder of caches of the crate.

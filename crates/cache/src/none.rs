@@ -6,7 +6,7 @@ use types::Bytes;
 use crate::cache::{BlockId, Cache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> =
-    Variant::plain("none", "no cache: every block is read from storage each time", || Box::new(NoCache));
+    Variant::plain("none", "no cache, so each access to a block reads storage", || Box::new(NoCache));
 
 /// A cache that declines every block.
 struct NoCache;

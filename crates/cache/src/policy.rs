@@ -20,8 +20,8 @@ pub(crate) struct Incoming {
 ///
 /// The sharded cache reports every hit by [`hit`](Self::hit). For every miss that ends in an insertion, it calls
 /// [`announce`](Self::announce), then [`victim`](Self::victim) as often as needed to make room, and then
-/// [`admit`](Self::admit). This is the order of the papers, which first evict and then insert. Targets that papers
-/// state in entries are kept in bytes, as fractions of the capacity.
+/// [`admit`](Self::admit). The papers use this order: first evict and then insert. Targets that papers state in entries
+/// are kept in bytes, as fractions of the capacity.
 pub(crate) trait Policy: Send + Sized + 'static {
     /// The parameters of the policy, without those of the sharded cache.
     type Params: Clone + Serialize + DeserializeOwned + Default;

@@ -18,7 +18,7 @@ use crate::sized::{self, SizedCache};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = sized::variant::<QuickCaches>(
     "quick",
-    "scan-resistant CLOCK with a ghost list of evicted blocks: few misses, cheap hits",
+    "a scan-resistant CLOCK with a list of evicted blocks; few misses and cheap hits",
 );
 
 /// The maximum number of shards with a lock each. The crate's default is four times the number of CPUs, and hits

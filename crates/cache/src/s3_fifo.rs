@@ -22,8 +22,8 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<S3Fifo>>(
     "s3-fifo",
-    "two FIFO queues and a ghost list of evicted blocks: scans pass through the small queue",
-    sharded_reference!("# The share of the small queue in percent of the capacity.\nsmall = 10.0\n"),
+    "two FIFO queues and a list of evicted blocks; scans pass through the small queue only",
+    sharded_reference!("# Capacity of the small queue in percent of the cache capacity.\nsmall = 10.0\n"),
 );
 
 /// The maximum count of uses.

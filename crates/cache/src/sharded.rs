@@ -2,12 +2,12 @@
 //! capacity, and a policy that chooses the victims.
 //!
 //! With one shard, the cache follows its policy exactly. With several shards, each shard evicts the worst of its own
-//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it.
-//! This is a hit if the weights are equal, else a removal and an insertion.
+//! blocks. A block that weighs more than the capacity of a shard is declined. Inserting a cached block replaces it. An
+//! insertion of a cached block counts as a hit if the weights are equal, else as a removal and an insertion.
 //!
 //! Memory per cached block: 24 bytes of name, 40 of handle, 8 of hash, 4 to 10 of hash table, and the data of the
-//! policy. A hit takes one lock. It touches the cache line of the lock, two lines of the hash table and its slot, two
-//! of the slab, the reference count of the block, and the lines that the policy writes.
+//! policy. A hit takes one lock. A hit touches the cache line of the lock, two lines of the hash table and its slot,
+//! two of the slab, the reference count of the block, and the lines that the policy writes.
 
 use std::fmt::Debug;
 use std::hash::BuildHasher;
@@ -26,9 +26,10 @@ use crate::policy::{Incoming, Policy, Slot};
 macro_rules! sharded_reference {
     ($policy:expr) => {
         concat!(
-            "# Capacity in bytes of blocks.\n\
+            "# Capacity in bytes of cached blocks. A larger cache gives more hits.\n\
              capacity = \"64MiB\"\n\
-             # Shards with a lock each, 1 to 256; reduced until each shard has at least 64KiB.\n\
+             # Number of shards, 1 to 256, each with its own lock. With more shards, threads wait less often. The\n\
+             # cache reduces the number until each shard has at least 64 KiB.\n\
              shards = 16\n",
             $crate::hasher::hasher_reference!(),
             $policy

@@ -1,5 +1,5 @@
-//! SIEVE: a queue in order of arrival in which no block moves. A hand moves from the oldest block to the newest. It
-//! spares used blocks and evicts unused blocks.
+//! SIEVE: a queue in order of arrival in which no block moves. A hand moves from the oldest block to the newest. The
+//! hand spares used blocks and evicts unused blocks.
 //!
 //! SIEVE differs from CLOCK in one point: a spared block stays in its position. New blocks after the hand are used or
 //! evicted soon, while old good blocks stay. Memory per block: 16 bytes of links and 1 byte of mark. A hit touches one
@@ -15,7 +15,7 @@ use crate::sharded::{Sharded, sharded_reference};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<Sieve>>(
     "sieve",
-    "a hand moves from old to new blocks and evicts those not used since; spared blocks stay in place",
+    "a hand moves from old to new blocks and evicts unused blocks; spared blocks keep their position",
     sharded_reference!(""),
 );
 

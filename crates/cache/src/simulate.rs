@@ -15,7 +15,7 @@ use crate::cache::{BlockId, Cache};
 pub struct Request {
     /// The requested block.
     pub id: BlockId,
-    /// The length of the block in bytes. It is equal in all requests for the block.
+    /// The length of the block in bytes. The length is equal in all requests for the block.
     pub bytes: u32,
 }
 
@@ -43,8 +43,8 @@ impl Score {
     }
 }
 
-/// Gets every block of `trace` from `cache` in turn, and inserts missed blocks. All requests from number `warm_up` on
-/// are scored.
+/// Gets every block of `trace` from `cache`, one after the other, and inserts missed blocks. All requests from number
+/// `warm_up` on are scored.
 pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
     let mut score = Score::default();
     let mut blocks: HashMap<u32, Bytes> = HashMap::new();
@@ -66,8 +66,8 @@ pub fn replay(cache: &dyn Cache, trace: &[Request], warm_up: usize) -> Score {
 
 /// The ideal bound on the hits of a cache of `capacity` bytes on `trace`, scored from number `warm_up` on.
 ///
-/// The cache begins the scored requests with any subset of the blocks of the warm-up, because a policy may give up hits
-/// of the warm-up for later hits. The warm-up is therefore reduced to one request for each of its blocks, which is
+/// The cache begins the scored requests with any subset of the blocks of the warm-up, because a policy may sacrifice
+/// hits of the warm-up for later hits. The warm-up is therefore reduced to one request for each of its blocks, which is
 /// always a miss. The blocks that the algorithm keeps of them are the best beginning.
 ///
 /// The blocks whose next request is nearest are kept, the incoming block included (Belady, "A study of replacement
@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    /// The warm-up asks for other blocks than the scored requests. A rule that plays the whole trace gives up the scored
-    /// hits for those of the warm-up.
+    /// The warm-up asks for other blocks than the scored requests. A rule that covers the whole trace sacrifices scored
+    /// hits for hits of the warm-up.
     #[test]
     fn a_change_at_the_end_of_the_warm_up_leaves_the_bound_above_every_cache() {
         let phased = |random: &mut Xoshiro256PlusPlus, scored: u64| -> Vec<Request> {

@@ -20,7 +20,10 @@ pub const fn variant<C: SizedCache>(kind: &'static str, summary: &'static str) -
     Variant::new::<WithCapacity<C>>(
         kind,
         summary,
-        concat!("# Capacity in bytes of blocks.\ncapacity = \"64MiB\"\n", hasher_reference!()),
+        concat!(
+            "# Capacity in bytes of cached blocks. A larger cache gives more hits.\ncapacity = \"64MiB\"\n",
+            hasher_reference!()
+        ),
     )
 }
 

@@ -1,10 +1,10 @@
 //! A count-min sketch with aging: estimates the recent frequency of many names, with half a byte per counter and a few
 //! counters per name.
 //!
-//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. Its frequency is the minimum of
-//! the four counters. The frequency is never too low and rarely too high, up to 15. After ten times as many increments
-//! as a row has counters, all counters are halved, so that old uses fade. Sources: Cormode and Muthukrishnan (2005);
-//! for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
+//! The sketch has four rows of 4-bit counters, and a name has one counter in each row. The frequency of a name is the
+//! minimum of its four counters. The frequency is never too low and rarely too high, up to 15. After ten times as many
+//! increments as a row has counters, all counters are halved, so that old uses fade. Sources: Cormode and Muthukrishnan
+//! (2005); for the aging, the reset of `TinyLFU`, Einziger, Friedman and Manes (ACM TOS 13(4), 2017, section 3.3).
 
 /// One odd multiplier per row, which scrambles a hash differently for each row. The values have no meaning.
 const SCRAMBLERS: [u64; 4] =

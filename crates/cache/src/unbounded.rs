@@ -1,5 +1,5 @@
-//! A cache that never evicts. It is the ideal bound for the hit rate of every other cache at any capacity, because it
-//! misses only blocks that were never read before.
+//! A cache that never evicts. This cache is the ideal bound for the hit rate of every other cache at any capacity,
+//! because it misses only blocks that were never read before.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -15,7 +15,7 @@ use crate::hasher::{HasherKind, WithHasher, hasher_reference, shard};
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Params>(
     "unbounded",
-    "never evicts: the hit rate that no cache of any size exceeds",
+    "a cache that never evicts, as the upper bound for the hit rate of any cache",
     hasher_reference!(),
 )
 .oracle();

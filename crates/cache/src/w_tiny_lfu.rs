@@ -21,11 +21,12 @@ use crate::sketch::Sketch;
 
 pub(crate) const VARIANT: Variant<dyn Cache> = Variant::new::<Sharded<WTinyLfu>>(
     "w-tinylfu",
-    "an LRU window, then admission by frequency, from a sketch that covers more blocks than the cache",
+    "an LRU window before a main part that admits blocks by an estimate of their request frequency",
     sharded_reference!(
-        "# Share of the window, in percent of the capacity.\n\
+        "# Capacity of the LRU window in percent of the cache capacity.\n\
          window = 1.0\n\
-         # Share of protected blocks, in percent of the main part.\n\
+         # Capacity for protected blocks, in percent of the main part. Blocks are protected after a hit in\n\
+         # the main part.\n\
          protected = 80.0\n"
     ),
 );

@@ -9,7 +9,7 @@ pub trait Axis: Sync {
     /// The name of the axis in TOML.
     fn name(&self) -> &'static str;
 
-    /// One line about the design decision of this axis.
+    /// One line about the decision that this axis represents.
     fn summary(&self) -> &'static str;
 
     /// Names, summaries, parameters and limits of all variants, in catalog order.
@@ -26,7 +26,7 @@ pub trait Axis: Sync {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may have other keys too. `others` are those keys; the message about an
+    /// Reads a choice from a TOML table that may have other keys too. `others` are these keys. The message about an
     /// unknown key lists them.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ pub trait Axis: Sync {
 pub struct VariantInfo {
     /// Name of the variant.
     pub kind: &'static str,
-    /// A line that describes the variant and when it pays off.
+    /// One line that describes the variant and when it is useful.
     pub summary: &'static str,
     /// Parameters as commented TOML with their defaults.
     pub reference: &'static str,

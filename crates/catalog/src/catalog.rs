@@ -7,19 +7,20 @@ use toml::{Table, Value};
 use crate::error::suggestion;
 use crate::{AdditionError, Choice, ChoiceError, Origin, Variant, label};
 
-/// Variants that only a feature of the package enables, because they need many other packages: axis, name, feature.
+/// Variants that are available only with a feature of the package, because they need many other packages: axis, name,
+/// feature.
 const OPTIONAL: &[(&str, &str, &str)] = &[("cache", "foyer", "foyer")];
 
-/// All variants of one axis, in the order of lists and charts: the baseline, the textbook variant, the others, the
-/// ideal bounds.
+/// All variants of one axis, in the order of lists and charts: the baseline, the textbook variant, the other variants,
+/// the ideal bounds.
 ///
-/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so a
-/// process sees one list from start to end. Added variants keep their order. They come after the built-in variants,
-/// before the ideal bounds that end the list.
+/// Other crates [add](Self::add) variants before the first lookup. The first lookup closes the catalog, so a process
+/// always sees one list. Added variants keep their order. Added variants come after the built-in variants, and before
+/// the ideal bounds at the end of the list.
 pub struct Catalog<T: ?Sized + 'static> {
     /// The name of the axis in TOML: `bloom`.
     pub axis: &'static str,
-    /// One line about the design decision of this axis.
+    /// One line about the decision that this axis represents.
     pub summary: &'static str,
     /// The crate of the built-in variants.
     origin: Origin,
@@ -85,11 +86,12 @@ impl<T: ?Sized> Catalog<T> {
 
     /// The variants of other crates, under their lock.
     fn added(&self) -> MutexGuard<'_, Vec<&'static Variant<T>>> {
-        // A thread that panicked under the lock left the list complete: the only operation under it is a push.
+        // A thread that panicked while it held the lock left the list complete, because a push is the only operation
+        // under the lock.
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All variants, in the order in which lists and charts show them. Closes the catalog.
+    /// All variants, in the order in which lists and charts show them. This call closes the catalog.
     pub fn variants(&self) -> &[&'static Variant<T>] {
         if let Some(closed) = self.closed.get() {
             return closed;
@@ -176,7 +178,7 @@ impl<T: ?Sized> Catalog<T> {
         self.choose_beside(value, &[])
     }
 
-    /// Reads a choice from a TOML table that may have other keys too. `others` are those keys; the message about an
+    /// Reads a choice from a TOML table that may have other keys too. `others` are these keys. The message about an
     /// unknown key lists them.
     ///
     /// # Errors

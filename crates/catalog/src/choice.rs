@@ -1,4 +1,4 @@
-//! The choice of a design for one axis: a variant with a value for every parameter.
+//! The choice of a design on one axis: a variant with a value for every parameter.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use toml::{Table, Value};
 
 use crate::label;
 
-/// A named variant with a value for every parameter. Two choices are equal if they have the same name and the same
-/// values.
+/// A named variant with a value for every parameter. Two choices are equal if they have equal names and equal values.
 #[derive(Clone, Debug)]
 pub struct Choice {
     kind: &'static str,
@@ -36,8 +35,8 @@ impl Choice {
         &self.params
     }
 
-    /// The label: the name with the parameters that differ from their defaults, such as `blocked(bits_per_key=12)`.
-    /// Reading the label gives the same choice.
+    /// The label of the choice: the name with the parameters that differ from their defaults, such as
+    /// `blocked(bits_per_key=12)`. Parsing the label gives an equal choice.
     pub fn label(&self) -> String {
         let changed = self.params.iter().filter(|(key, value)| self.defaults.get(*key) != Some(value));
         label::write(self.kind, changed)

@@ -3,13 +3,13 @@
 /// A key of a table in TOML, as the reference describes it. Keys that serde reads have their doc comment instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyEntry {
-    /// The key: `threads`.
+    /// The key, such as `threads`.
     pub key: &'static str,
     /// Values that the key accepts, with their unit, in Markdown.
     pub values: &'static str,
     /// The default in TOML; empty if the key has none.
     pub default: &'static str,
-    /// One or two sentences: the meaning of the key.
+    /// The meaning of the key, in one or two sentences.
     pub about: &'static str,
 }
 

@@ -35,7 +35,7 @@ pub enum AdditionError {
         /// The name of the variant.
         kind: &'static str,
     },
-    /// Another variant has the name.
+    /// Another variant already has the name.
     #[error("{axis}: another variant is named \"{kind}\"; rename yours")]
     Taken {
         /// The axis.
@@ -65,7 +65,7 @@ pub enum AdditionError {
     },
 }
 
-/// Returns `did you mean …? ` for the one of `names` that is most similar to `wrong`. Empty if none is similar.
+/// Returns `did you mean …? ` for the one of `names` that is most similar to `wrong`. Empty if no name is similar.
 pub fn suggestion<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> String {
     names
         .map(|name| (strsim::damerau_levenshtein(wrong, name), name))

@@ -9,11 +9,11 @@ use toml::{Table, Value};
 
 use crate::{Catalog, Variant, label};
 
-/// An invariant of an axis: its name, and a check that describes the violation.
+/// An invariant of an axis: its name, and a check that describes a violation.
 pub type Invariant<S> = (&'static str, fn(&S) -> Result<(), String>);
 
-/// Whether a test with many cases tries case `number`: one of `every` cases, or all if the environment variable
-/// `LSMBENCH_NIGHTLY` is set, as `just nightly` does.
+/// Whether a test with many cases runs case `number`. Only one of `every` cases runs. If the environment variable
+/// `LSMBENCH_NIGHTLY` is set, as `just nightly` does, it runs all cases.
 pub fn is_sampled(number: usize, every: usize) -> bool {
     number.is_multiple_of(every) || std::env::var_os("LSMBENCH_NIGHTLY").is_some()
 }
@@ -27,7 +27,7 @@ pub fn ensure(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), Str
 }
 
 /// Checks a variant against the invariants of all axes ([`check_variant`]) and of its own axis (`invariants`). The
-/// component with default parameters is checked. `subject` converts it to the input of the checks.
+/// component is built with default parameters. `subject` converts it to the input of the checks.
 ///
 /// # Errors
 /// One line per broken invariant.
@@ -48,7 +48,7 @@ pub fn check_component<T: ?Sized, S>(
 /// Checks `subject` against all `invariants`.
 ///
 /// # Errors
-/// One line per broken invariant: `name: "invariant": violation`.
+/// One line per broken invariant, in the form `name: "invariant": violation`.
 pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>]) -> Result<(), String> {
     let broken = invariants.iter().filter_map(|(invariant, check)| {
         let violation = check(subject).err()?;
@@ -57,7 +57,7 @@ pub fn check_invariants<S>(name: &str, subject: &S, invariants: &[Invariant<S>])
     all_kept(&broken.collect::<Vec<_>>())
 }
 
-/// Checks a whole catalog: it is not empty, names are unique, and every variant passes [`check_variant`].
+/// Checks a whole catalog: it is not empty, its names are unique, and every variant passes [`check_variant`].
 ///
 /// # Errors
 /// One line per broken invariant.
@@ -117,8 +117,8 @@ pub fn check_all<C: Sync>(
 ///
 /// * the name consists of lower-case words joined by hyphens, and the summary is one line without a full stop;
 /// * the reference text contains exactly the default parameters;
-/// * it can be built from its defaults and rejects an unknown parameter; its label and its TOML read back as the
-///   same choice.
+/// * the variant can be built from its defaults, and rejects an unknown parameter; its label and its TOML parse to an
+///   equal choice.
 ///
 /// # Errors
 /// One line per broken invariant.

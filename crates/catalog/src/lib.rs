@@ -1,8 +1,8 @@
-//! The shape every axis has: a list of [`Variant`]s, each built from its own parameters, chosen by name
-//! in TOML, and named in results by a label that parses back.
+//! The common structure of all axes. An axis is a list of [`Variant`]s. A variant is built from its own parameters, is
+//! chosen by name in TOML, and appears in results under a label that can be parsed again.
 //!
-//! Adding a variant to an axis is one new file and one line in that axis' [`Catalog`]; TOML, `lsmbench
-//! list`, error texts, conformance suites, benches, charts and documentation all walk the catalog.
+//! To add a variant to an axis, add one new file and one line in the [`Catalog`] of the axis. TOML, `lsmbench list`,
+//! error texts, conformance suites, benches, charts and documentation all iterate over the catalog.
 
 mod axis;
 mod catalog;

@@ -13,9 +13,9 @@ use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 
 /// Return code: success.
 pub const OK: i32 = 0;
-/// Return code: the input bytes were not written by this component.
+/// Return code: this component did not write the input bytes.
 pub const DAMAGED: i32 = 1;
-/// Return code: the output does not fit its buffer.
+/// Return code: the output does not fit into its buffer.
 pub const NO_SPACE: i32 = 3;
 
 /// The function, header and ABI version that a library of one axis must have.
@@ -23,16 +23,16 @@ pub const NO_SPACE: i32 = 3;
 pub struct Interface {
     /// The exported function: `lsmbench_filter`.
     pub symbol: &'static str,
-    /// The header that declares it: `lsmbench_filter.h`.
+    /// The header file that declares the table, such as `lsmbench_filter.h`.
     pub header: &'static str,
     /// The ABI version that this program was compiled for.
     pub abi: u32,
 }
 
-/// The owner of a table's functions: a library, loaded while this value lives, or this program.
+/// The owner of a table's functions: a library, which stays loaded while this value lives, or this program.
 #[derive(Debug)]
 pub struct Provider {
-    /// The file; empty for functions of this program.
+    /// The file of the library; empty for functions of this program.
     path: PathBuf,
     /// The header that declares the table.
     header: &'static str,
@@ -43,8 +43,8 @@ pub struct Provider {
 /// A table of functions as a C header declares it.
 ///
 /// # Safety
-/// The type is `repr(C)`. Its first member is a `u32` with the ABI version. Every other member accepts any bit
-/// pattern that a C compiler may write: functions are `Option`s, pointers are raw.
+/// The type is `repr(C)`. The first member of the type is a `u32` with the ABI version. Every other member accepts any
+/// bit pattern that a C compiler may write: functions are `Option`s, pointers are raw.
 pub unsafe trait FunctionTable: Copy {}
 
 /// Opens the library at `path` and reads its table of functions. Returns `built_in` if `path` is empty. A relative

@@ -1,4 +1,4 @@
-//! Origin of a variant: the crate and its version, which manifests record.
+//! Origin of a variant: the crate and its version. Manifests record the origin.
 
 use std::fmt;
 

@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// Describes a quantity in a schema: text, in the format of this name.
+/// Describes a quantity in a schema, as text in the format with this name.
 macro_rules! schemas {
     ($($quantity:ident = $format:literal;)+) => {
         $(impl JsonSchema for $quantity {

@@ -18,7 +18,7 @@ pub fn read_value<T>(value: &Value, read: impl Fn(Value) -> Result<T, Error>) ->
     if let (false, Some((given, names))) = (value.is_table(), unknown_name(error.message())) {
         return Err(no_such_name(given, &names));
     }
-    // serde lists the valid names of an enum only for a string, so read an empty one to get them.
+    // serde lists the valid names of an enum only for a string, so an empty string is parsed to get them.
     if let Err(error) = read(Value::String(String::new()))
         && let Some((_, names)) = unknown_name(error.message())
     {

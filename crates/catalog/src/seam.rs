@@ -1,7 +1,7 @@
 //! The work to time for the call cost of a component in another language or process.
 
-/// Calls of a component through a foreign interface, and the same calls without it. The difference of their times
-/// is the cost of the interface.
+/// Calls of a component through a foreign interface, and equal calls without the interface. The difference of their
+/// times is the cost of the interface.
 pub struct Seam {
     /// The axis of the variant.
     pub axis: &'static str,

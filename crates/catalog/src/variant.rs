@@ -61,9 +61,9 @@ struct NoParams {}
 pub struct Variant<T: ?Sized> {
     /// The name in TOML, results and charts.
     pub kind: &'static str,
-    /// A line that describes the variant and when it pays off.
+    /// One line that describes the variant and when it is useful.
     pub summary: &'static str,
-    /// Parameters as commented TOML with their defaults; `laws::check` compares them with `Params::default()`.
+    /// Parameters as commented TOML with their defaults. `laws::check` compares them with `Params::default()`.
     pub reference: &'static str,
     /// Whether the variant is an ideal bound of the axis, which no real component reaches.
     pub oracle: bool,
@@ -71,7 +71,7 @@ pub struct Variant<T: ?Sized> {
     pub selector: bool,
     /// Limitations of the variant.
     pub limits: &'static [Limit],
-    /// Crate of the variant; `None` means the crate of its catalog.
+    /// Crate of the variant; `None` means the crate of the catalog.
     pub origin: Option<Origin>,
     build: Constructor<T>,
     normalize: fn(Table) -> Result<Table, toml::de::Error>,
@@ -139,8 +139,8 @@ impl<T: ?Sized> Variant<T> {
         self
     }
 
-    /// Names the crate that the variant comes from: `origin!()` in that crate. A variant that is
-    /// [added](crate::Catalog::add) from outside must have one, because manifests name crate and version.
+    /// Sets the crate of the variant: `origin!()` in that crate. A variant that is [added](crate::Catalog::add) from
+    /// outside must have an origin, because manifests name its crate and version.
     #[must_use]
     pub const fn from(mut self, origin: Origin) -> Self {
         self.origin = Some(origin);
@@ -148,8 +148,8 @@ impl<T: ?Sized> Variant<T> {
     }
 
     /// Reads the parameters of a choice on `axis`. Missing parameters take their defaults. The component is built once
-    /// as a test, so every choice that exists can be built. `others` are keys that the same table may have; they are only
-    /// listed in the message about an unknown key.
+    /// as a test, so that every existing choice can be built. `others` are keys that the table may also have. The
+    /// message about an unknown key lists them.
     ///
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
@@ -158,7 +158,7 @@ impl<T: ?Sized> Variant<T> {
         if let Some(key) = given.keys().find(|key| !defaults.contains_key(*key)) {
             return Err(self.unknown_parameter(axis, key, others));
         }
-        // Checks one value at a time, so that the error can name its key.
+        // One value is checked at a time, so that the error can name its key.
         for (key, value) in &given {
             let alone = |value| (self.normalize)(Table::from_iter([(key.clone(), value)]));
             read_value(value, alone).map_err(|message| {
@@ -193,7 +193,7 @@ impl<T: ?Sized> Variant<T> {
         })
     }
 
-    /// Builds the component from `params`; missing parameters take their defaults.
+    /// Builds the component from `params`. Missing parameters take their defaults.
     ///
     /// # Errors
     /// Unknown parameters, values of the wrong type, values that the variant rejects.
@@ -217,8 +217,8 @@ impl<T: ?Sized> Variant<T> {
         (self.defaults)()
     }
 
-    /// Returns `params` in canonical form, in which they are stored and compared. Missing ones take their defaults,
-    /// a size `65536` becomes `"64KiB"`, a fraction `10` becomes `10.0`.
+    /// Returns `params` in canonical form, in which they are stored and compared. Missing parameters take their
+    /// defaults, a size `65536` becomes `"64KiB"`, and a fraction `10` becomes `10.0`.
     ///
     /// # Errors
     /// Values of the wrong type.
@@ -242,7 +242,7 @@ fn write_params<P: Serialize>(params: &P) -> Table {
     Table::try_from(params).expect("parameters are plain TOML values")
 }
 
-/// Converts a deserialisation error. The key is set if the message names one.
+/// Converts a deserialisation error. The result has the key that the message names, if any.
 fn params_error(error: &toml::de::Error) -> ChoiceError {
     let message = error.message().replace('`', "\"");
     let key = message

@@ -13,6 +13,6 @@ use crate::tiered::Tiered;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::plain(
     "binary-counter",
-    "two runs of a level become one of the next: a run per binary digit of the number of flushes",
+    "two runs of a level become one run of the next level, like the carry in binary addition",
     || Box::new(Tiered { runs_per_level: 2 }),
 );

@@ -7,9 +7,9 @@ use crate::whole;
 
 /// Picks the job that compacts a level into the one run of the level below. Tables that share no keys with older tables
 /// are moved without being read, unless a merge would drop their tombstones. If all tables overlap older tables, the
-/// oldest table is merged. It is merged with all tables that overlap it, directly or through other tables, in this
-/// level and the level below. Later jobs take the remaining tables. Tables written in random key order all overlap, so
-/// they make one job.
+/// oldest table is merged. The merge includes all tables that overlap the oldest table, directly or through other
+/// tables, in this level and the level below. Later jobs take the remaining tables. Tables written in random key order
+/// all overlap, so they make one job.
 pub(crate) fn hand_down(shape: &Shape, level: usize) -> Job {
     let runs = shape.runs_of(level);
     let below = match (runs, shape.runs_of(level + 1)) {

@@ -1,8 +1,8 @@
 //! Compaction policy in another process, written in any language.
 //!
 //! lsmbench starts `command` at the first pick, and communicates over the standard input and output of the process.
-//! Both sides write one JSON value per line, and every line of lsmbench gets one line as its answer. The protocol has
-//! version 1:
+//! Both the process and lsmbench write one JSON value per line, and every line of lsmbench gets one line as its answer.
+//! The protocol has version 1:
 //!
 //! ```text
 //! to the process                                        from the process
@@ -58,16 +58,16 @@ const KIND: &str = "external";
 const REFERENCE: &str = "\
      # The program and its arguments. A relative path starts at the current directory. [] starts no process.\n\
      command = []\n\
-     # Time limit of one answer.\n\
+     # Maximum time in which the process must answer a request.\n\
      timeout = \"10s\"\n\
-     # Built-in policy that answers through the same encoding if command is [].\n\
+     # Built-in policy that answers if command is []. Its requests and answers use the same encoding.\n\
      identity = \"tiered\"\n";
 
 /// Returns the variant for the catalog `C`, which has the policies that `identity` can name.
 pub(crate) const fn variant<C: CatalogHandle<dyn CompactionPolicy>>() -> Variant<dyn CompactionPolicy> {
     Variant::new::<Builder<C>>(
         KIND,
-        "a policy in another process, in any language: the shape as a line of JSON in, the job out",
+        "a policy in another process, in any language, that receives the tree as JSON and returns a job",
         REFERENCE,
     )
 }

@@ -1,14 +1,14 @@
 //! FIFO compaction: no run is merged, and the oldest runs are dropped once the tree exceeds `capacity`.
 //!
-//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). It is for data that
-//! expire, such as logs, metrics and caches. A store with this policy is a window over the newest writes. The oldest
-//! run is dropped completely, then the next run, until the remaining runs fit. A key that was written long ago is
-//! therefore no longer found. A key that is found has its newest value, because a tombstone is dropped only with all
+//! Source: the FIFO compaction style of `RocksDB` (`FIFOCompactionPicker::PickSizeCompaction`). FIFO compaction is for
+//! data that expire, such as logs, metrics and caches. A store with this policy is a window over the newest writes. The
+//! oldest run is dropped completely, then the next run, until the remaining runs fit. A key that was written long ago
+//! is therefore no longer found. A key that is found has its newest value, because a tombstone is dropped only with all
 //! older data. The newest run stays, however large it is.
 //!
-//! The second rule of the style drops data older than a given time. It needs a clock, which no policy has. Here, age is
-//! measured in bytes written since. A manual compaction makes one run of all data. That run is dropped in one piece
-//! when it is the oldest run and no longer fits.
+//! The second rule of the style drops data older than a given time. This rule needs a clock, which no policy has. Here,
+//! age is measured in bytes written since. A manual compaction makes one run of all data. That run is dropped in one
+//! piece when it is the oldest run and no longer fits.
 //!
 //! # What it costs
 //! Write amplification is exactly 1 for keys that are all different: each byte is written once, by its flush. A lookup
@@ -24,8 +24,9 @@ use crate::shape::{Run, Shape};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fifo>(
     "fifo",
-    "no compaction; the oldest runs are dropped above a capacity: a window of the newest writes",
-    "# Bytes of keys and values, with the overhead of entries, above which the oldest runs are dropped.\n\
+    "no compaction; above a capacity, the oldest runs are deleted, so only the newest writes remain",
+    "# Maximum size of all keys and values, including the overhead of entries. Above this size, the tree\n\
+     # deletes its oldest runs.\n\
      capacity = \"1GiB\"\n",
 )
 .limited(&[Limit::DropsData]);

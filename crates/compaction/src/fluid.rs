@@ -7,16 +7,16 @@
 //! Sizes are in buffers. Level i takes arrivals of T^i: the arrivals of level 0 are flushes, those of another level are
 //! runs of the level above. An arrival is merged with the newest run of its level as long as the result fits into one
 //! run: s = ⌈(T−1)/K⌉ arrivals, or ⌈(T−1)/Z⌉ in the largest level. Otherwise the arrival becomes a run. A level
-//! compacts all its data into one run of the next level when it has T arrivals. It also does so with more than K runs,
-//! if overwritten keys keep it below T arrivals. In the largest level, more than Z runs become one run, and T arrivals
-//! begin a new largest level. The first level is never the largest level in this sense.
+//! compacts all its data into one run of the next level when it has T arrivals. A level with more than K runs is
+//! compacted as well, if overwritten keys keep it below T arrivals. In the largest level, more than Z runs become one
+//! run, and T arrivals begin a new largest level. The first level is never the largest level in this sense.
 //!
 //! # What it writes
 //! Let N buffers be flushed, with distinct keys. The j-th arrival since a level was empty is the p(j)-th of its run,
 //! p(j) = ((j−1) mod s) + 1, and writes p(j)·T^i. Level 0 writes nothing if p(j) = 1, because the flush wrote that run.
-//! It also writes nothing if j = T, because the level is then compacted down at once. In a full level i ≥ 1 that is
-//! compacted down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1, and 1 at K = T − 1. The paper's
-//! terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for the largest.
+//! Level 0 also writes nothing if j = T, because the level is then compacted down at once. In a full level i ≥ 1 that
+//! is compacted down, an entry costs Σ p(j) / T writes, j = 1 … T: (T−1)/2 + 1/T at K = 1, and 1 at K = T − 1. The
+//! paper's terms are (T−1)/(K+1) for each level above the largest and (T−1)/(Z+1) for the largest.
 //!
 //! # What it costs to read
 //! With L levels, the tree has at most K·(L−1) + Z runs, and stale data are up to Z − 1 + 1/T of the live data (ibid.,
@@ -32,12 +32,15 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Fluid>(
     "fluid",
-    "K runs in every level but the largest, Z in that: leveled, tiered, lazy-leveled and all between",
-    "# How much larger each level is than the one above, 2 to 1000000.\n\
+    "K runs per level and Z in the largest level; includes leveled, tiered and lazy-leveled",
+    "# Size ratio between a level and the level above, 2 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs of a level above the largest (K), at least 1; size_ratio - 1 or more is tiering.\n\
+     # Maximum number of runs in each level above the largest level (K), at least 1. More runs give fewer\n\
+     # writes, but slower reads. size_ratio - 1 or more is tiering.\n\
      upper_runs = 3\n\
-     # Runs of the largest level (Z), at least 1; size_ratio - 1 or more is tiering.\n\
+     # Maximum number of runs in the largest level (Z), at least 1. More runs give fewer writes, but\n\
+     # slower reads. size_ratio - 1 or more is tiering.\n\
      largest_runs = 1\n",
 );
 

@@ -18,7 +18,8 @@ pub(crate) trait Limits: Send + Sync {
     fn most_runs(&self, shape: &Shape, level: usize) -> u64;
 }
 
-/// Returns the largest level. If it has too many runs, it is compacted within itself. The first level never is.
+/// Returns the largest level. If the largest level has too many runs, it is compacted within itself. The first level
+/// never is.
 pub(crate) fn largest_level(shape: &Shape) -> usize {
     shape.last_level().max(1)
 }

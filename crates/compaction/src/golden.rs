@@ -6,7 +6,7 @@
 //! above is empty right after its compaction, and every size is at least φ times zero. The tables are picked
 //! round-robin in key order. Level 0 is compacted when it has two runs.
 //!
-//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. Its ratio is the separate parameter
+//! The policy is [`leveled-partial`](crate::leveled_partial) with other numbers. The ratio is the separate parameter
 //! `growth`, so that a `size_ratio` set for another policy is not applied by mistake. The tree has about 4.8 times as
 //! many levels as with T = 10. Lookups search all of them, and data pass through all of them. Whole-level leveling with
 //! T writes in proportion to T/(2·log₂ T). This term is lowest near T = e (0.94), and it is 1.17 at φ, against 1.00 at
@@ -22,10 +22,12 @@ use crate::size_ratio;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Golden>(
     "golden",
-    "levels grow by 1.618 and compact two tables at a time: many levels, many small compactions",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "levels grow by 1.618 and compact two SSTables at once; many levels and many small compactions",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      growth = 1.618\n\
-     # Adjacent tables that are compacted in one job, at least 1.\n\
+     # Number of adjacent SSTables per compaction, at least 1. A larger number gives fewer but longer\n\
+     # compactions.\n\
      tables_per_job = 2\n",
 );
 

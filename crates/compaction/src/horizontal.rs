@@ -7,10 +7,10 @@
 //! 2504.17178), which calls the scheme horizontal growth.
 //!
 //! Sizes are in buffers. The oldest run has rank K, the next run has rank K − 1, and so on. A run of rank k has
-//! C(w−1+k, k) buffers. Its weight w is the number of times that its first entries were written. A flush beyond K runs
-//! joins the newest run whose weight is below that of the run before it, and all runs after that run. If there is no
-//! such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten keys make
-//! runs smaller, and the policy continues with the weight that fits the size.
+//! C(w−1+k, k) buffers. The weight w of a run is the number of times that its first entries were written. A flush
+//! beyond K runs joins the newest run whose weight is below that of the run before it, and all runs after that run. If
+//! there is no such run, all data become one run. Weights follow from sizes, so the policy needs no memory. Overwritten
+//! keys make runs smaller, and the policy continues with the weight that fits the size.
 //!
 //! # What it writes
 //! With K runs, C(w−1+k, k) entries of weight w fit, first with k = K, and so on down to one run. The scheme is
@@ -25,7 +25,7 @@
 //! chain of buffers that the last weight needs. Tests compare both numbers with a dynamic programme.
 //!
 //! # What it costs
-//! Each merge reads whole runs, so the last one takes as much transient space as the data.
+//! Each merge reads whole runs, so the last merge takes as much transient space as the data.
 
 use std::cmp::Ordering;
 
@@ -39,10 +39,11 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Horizontal>(
     "horizontal",
-    "at most K runs and no levels: the fewest bytes written for so many runs",
-    "# Runs of the tree, 1 to 64.\n\
+    "at most K runs and no levels; the fewest bytes written for this number of runs",
+    "# Maximum number of runs in the tree (K), 1 to 64. More runs give fewer writes, but slower lookups.\n\
      runs = 4\n\
-     # Flushes of the whole load, for which the schedule is optimal; 0 if unknown. For keys that are written once.\n\
+     # Number of flushes of the whole load, after which the schedule has written the fewest bytes; 0 if\n\
+     # unknown. The schedule assumes that each key is written once.\n\
      flushes = 0\n",
 );
 
@@ -79,7 +80,7 @@ impl Build<dyn CompactionPolicy> for Horizontal {
     }
 }
 
-/// The longest load with a schedule of its own. The work per flush grows with the square root.
+/// The longest load that has a separate schedule. The work per flush grows with the square root.
 const MOST_FLUSHES: u64 = 1_000_000;
 
 impl Horizontal {
@@ -122,8 +123,8 @@ impl CompactionPolicy for Horizontal {
     }
 }
 
-/// Returns the weight of a run of `size` buffers and this rank. It is the weight w whose size C(w−1+rank, rank) is
-/// nearest.
+/// Returns the weight of a run of `size` buffers and this rank. The result is the weight w whose size C(w−1+rank, rank)
+/// is nearest.
 fn weight(size: f64, rank: u64) -> u64 {
     if rank == 1 {
         return size.round().max(1.0) as u64;

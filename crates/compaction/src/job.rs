@@ -19,7 +19,7 @@ pub struct Job {
     /// The run of that level that the output joins; `None` for a new run. A new run takes the position of the newest
     /// input run of the level. If no input is from this level, the new run comes before all runs of the level.
     pub run: Option<RunId>,
-    /// Whether the tables are merged into new ones, moved unchanged, or dropped.
+    /// Whether the tables are merged into new tables, moved unchanged, or dropped.
     pub action: Action,
 }
 
@@ -51,7 +51,7 @@ pub enum InvalidJob {
     /// The output level is deeper than any tree needs.
     #[error("level {0} is too deep; the deepest level is {MAX_LEVEL}")]
     TooDeep(usize),
-    /// A moved table overlaps another one, so the job needs a merge.
+    /// A moved table overlaps another table, so the job needs a merge.
     #[error("tables {0} and {1} overlap and cannot be moved without a merge")]
     MoveOfOverlapping(TableId, TableId),
     /// Data older than the dropped tables would stay, and become visible.
@@ -72,7 +72,7 @@ pub enum InvalidJob {
 
 impl Job {
     /// Checks that applying this job to `levels` changes no answer. For a drop, checks that no answer becomes an older
-    /// one.
+    /// version.
     ///
     /// # Errors
     /// The first rule that the job violates.
@@ -141,8 +141,8 @@ impl Job {
         }
     }
 
-    /// Returns the rank of the output among all runs from newest to oldest. It is the rank of the run that the output
-    /// joins. The rank of a new run is half a step before the run that follows it.
+    /// Returns the rank of the output among all runs from newest to oldest. If the output joins a run, the rank is that
+    /// of the run. The rank of a new run is half a step before the run that follows it.
     fn output_rank<T: Placed>(
         &self,
         levels: &Levels<T>,

@@ -16,19 +16,23 @@ use crate::policy::CompactionPolicy;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<L0Tiered>(
     "l0-tiered",
-    "leveled as LevelDB and RocksDB do it: level 0 collects runs, every other level has one",
-    "# Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
+    "leveled as in LevelDB and RocksDB; level 0 collects several runs, and every other level has one run",
+    "# Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 4\n\
-     # How much larger each level is than the one above, 1.1 to 1000000.\n\
+     # Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Capacity of level 1 in memtables; 0 means size_ratio. With more there are fewer levels, less stale data and\n\
-     # fewer runs to read, and each compaction into level 1 writes more.\n\
+     # Capacity of level 1 as a number of memtables; 0 means size_ratio. A larger level 1 gives fewer\n\
+     # levels, less stale data and fewer runs to read. In exchange, each compaction into level 1 writes\n\
+     # more.\n\
      level1_memtables = 0\n\
-     # Read-triggered compaction: bytes of compaction that a scan pays for each extra source that it reads. Runs\n\
-     # are compacted when the accumulated bytes reach the size of their compaction. 0 B disables it.\n\
+     # Bytes that a scan adds to a counter for each sorted source that it reads in addition to the first.\n\
+     # The tree compacts these runs when the counter reaches the size of their compaction (read-triggered\n\
+     # compaction). 0 B disables this.\n\
      read_triggered = \"0 B\"\n\
-     # Whether tables without common keys are moved to the next level unread, and only overlapping tables are\n\
-     # compacted. Data in key order is then written once.\n\
+     # Whether SSTables without overlapping keys are moved to the next level instead of being rewritten.\n\
+     # Data in key order is then written only once.\n\
      trivial_moves = false\n",
 );
 

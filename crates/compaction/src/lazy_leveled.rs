@@ -7,8 +7,8 @@
 //!
 //! Flushes go to level 0, which is never the largest in this sense: the first T runs become the run of level 1. When
 //! the level right above the largest level L has T runs, they are merged with the run of L. When that run has T^(L+1)
-//! buffers of data, it becomes the run of a new largest level. It is moved down, and level L collects runs from then
-//! on.
+//! buffers of data, it becomes the run of a new largest level. The run is moved down, and level L collects runs from
+//! then on.
 //!
 //! # What it writes
 //! Sizes are in buffers. Let N buffers be flushed, with distinct keys. Level i takes its a = ⌊N / T^i⌋ arrivals of T^i
@@ -31,9 +31,9 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LazyLeveled>(
     "lazy-leveled",
-    "one run in the largest level, T in those above: nearly the lookups and the space of leveled for fewer \
-     writes",
-    "# Runs of each level above the largest, and size ratio between levels, 2 to 1000000.\n\
+    "one run in the largest level, several in all others; reads and space near leveled, with fewer writes",
+    "# Number of runs in each level above the largest level, and size ratio between levels, 2 to 1000000.\n\
+     # A larger number gives fewer levels, but more runs per level.\n\
      size_ratio = 10\n",
 );
 

@@ -2,8 +2,8 @@
 //!
 //! Sources: O'Neil, Cheng, Gawlick, O'Neil, "The Log-Structured Merge-Tree" (1996), section 2; whole-level merges as in
 //! Dayan, Athanassoulis, Idreos, "Monkey" (SIGMOD 2017), section 2, which calls them leveling. Level 0 takes the
-//! flushes. When it has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run, until
-//! that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
+//! flushes. When level 0 has `level0_runs` runs, they are merged with the run of level 1. Level i ≥ 1 has one run,
+//! until that run has C(i) = T^i buffers of data. If level 1 has another size of C(1) buffers, C(i) = C(1)·T^(i−1). The
 //! complete run is then merged into level i + 1, or moved there if that level is empty. If
 //! [`l0-tiered`](crate::l0_tiered) enables trivial moves, a level moves down table by table instead.
 //!
@@ -35,10 +35,12 @@ use crate::{descent, size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Leveled>(
     "leveled",
-    "one run per level: fewest runs to read and least space, at about T/2 writes per level",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "one run per level; fewest runs to read and least space, but about size_ratio/2 writes per level",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

@@ -4,7 +4,7 @@
 //! "Constructing and Analyzing the LSM Compaction Design Space" (VLDB 2021), sections 3.3 and 3.4. Level 0 collects
 //! `level0_runs` runs, which are merged together with the tables that they overlap in level 1. Level i ≥ 1 is one run
 //! of at most T^i buffers. Above that size, the [`Picker`] selects a table, which is merged with the tables that it
-//! overlaps in level i + 1. If it overlaps no tables, it is moved.
+//! overlaps in level i + 1. If the table overlaps no tables, it is moved.
 //!
 //! # What it costs
 //! Reads and space are those of [`leveled`](crate::leveled): one run per level, and stale data of about 1/T of the live
@@ -36,17 +36,22 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<LeveledPartial>(
     "leveled-partial",
-    "one run per level, compacted table by table: short compactions and the reads of leveled",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "one run per level, compacted table by table; short compactions, and the same reads as leveled",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs of level 0 that trigger their compaction into level 1, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 4\n\
-     # Table of a full level that is compacted first: round-robin, least-overlap, least-overlap-grandparent,\n\
-     # oldest, coldest, largest, most-tombstones, tombstone-ttl.\n\
+     # Rule that selects the SSTable of a full level that is compacted first. Valid: round-robin,\n\
+     # least-overlap, least-overlap-grandparent, oldest, coldest, largest, most-tombstones,\n\
+     # tombstone-ttl.\n\
      picker = \"least-overlap\"\n\
-     # Picker most-tombstones: share of tombstones, above 0 to 1, at which a table is compacted in any case.\n\
+     # Share of tombstones, above 0 to 1, from which an SSTable is compacted even if its level has room.\n\
+     # Only the picker \"most-tombstones\" uses this share.\n\
      tombstone_share = 0.5\n\
-     # Picker tombstone-ttl: age at which a tombstone must be dropped, as the number of tables created since.\n\
+     # Maximum age of a tombstone, as the number of SSTables that are created after it. Older tombstones\n\
+     # trigger a compaction. Only the picker \"tombstone-ttl\" uses this age.\n\
      tombstone_ttl = 1000\n",
 );
 

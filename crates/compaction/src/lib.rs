@@ -1,8 +1,8 @@
-//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. It
-//! uses no bytes, files or threads, so the simulator and the tree run the same code.
+//! The compaction axis. A policy takes the shape of the tree as plain data and returns the next job as plain data. A
+//! policy uses no bytes, files or threads, so the simulator and the tree run the same code.
 //!
 //! No job changes an answer. The only exceptions are policies that declare that they drop data
-//! ([`catalog::Limit::DropsData`]). They may drop the oldest runs, each completely.
+//! ([`catalog::Limit::DropsData`]). Such policies may drop the oldest runs, each completely.
 
 mod binary_counter;
 pub mod conformance;
@@ -47,13 +47,16 @@ pub use job::{Action, InvalidJob, Job, MAX_LEVEL};
 pub use policy::CompactionPolicy;
 pub use seek::{RangeWork, merge_down_to, worth_merging};
 pub use shape::{InvalidEdit, Level, Levels, OutputRun, Placed, Run, RunId, Shape, TableId, TableShape};
-pub use simulate::{LevelReport, Load, Report, SimulationError, Simulator, simulate};
+pub use simulate::{
+    Contents, ExactKeys, FlushedWrites, KeyClass, KeyEntry, LevelReport, Load, MergeTerms, Report,
+    SimulationError, Simulator, Spread, Written, simulate,
+};
 
 /// All compaction policies. The first policy is the baseline and the lower bound of write amplification.
 pub static CATALOG: Catalog<dyn CompactionPolicy> = Catalog::new(
     catalog::origin!(),
     "compaction",
-    "which runs are compacted, when, and into which level",
+    "the policy that decides which runs are compacted, when, and into which level",
     &[
         none::VARIANT,
         leveled::VARIANT,

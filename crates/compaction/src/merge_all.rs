@@ -1,7 +1,7 @@
 //! Merge-all compaction: n runs are merged into one.
 //!
-//! Source: golsm, section Compaction. It is the simplest policy that limits the number of runs. All runs stay in level
-//! 0.
+//! Source: golsm, section Compaction. Merge-all is the simplest policy that limits the number of runs. All runs stay in
+//! level 0.
 //!
 //! # What it costs
 //! The first n flushes make a run of n buffers, and every n − 1 more rewrite all data. After N flushes of keys that
@@ -23,8 +23,9 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MergeAll>(
     "merge-all",
-    "at n runs everything becomes one run: few runs to read, at writes that grow with the data",
-    "# Runs that are merged into one, at least 2.\n\
+    "all runs become one run once there are n; few runs to read, but writes that grow with the data",
+    "# Number of runs that triggers the merge of all runs into one, at least 2. A larger number gives\n\
+     # fewer writes, but more runs to read.\n\
      runs = 4\n",
 );
 

@@ -1,15 +1,15 @@
 //! Moose: each level has a separate size ratio r and about √r runs, chosen for the final size of the tree.
 //!
 //! Source: Liu, Wang, Mo, Luo, "Structural Designs Meet Optimality: Exploring Optimized LSM-tree Structures in a
-//! Colossal Configuration Space" (SIGMOD 2024). It has two results: point lookups need a large last level, and a level
-//! of ratio r writes and scans best with n ≈ √r runs. The rule is the one that the authors published with the program:
-//! n is √r, rounded, and a level with b entries in a block costs
+//! Colossal Configuration Space" (SIGMOD 2024). The paper has two results: point lookups need a large last level, and a
+//! level of ratio r writes and scans best with n ≈ √r runs. This policy uses the rule that the authors published with
+//! the program: n is √r, rounded, and a level with b entries in a block costs
 //!
 //! > n + 16/b + (r − 1)/(b·n)
 //!
 //! for one scan and one write. A dynamic programme over the sizes of levels, in buffers, finds the ratios with the
-//! lowest sum of costs. Their product is at least `flushes`, and the last ratio is at least `last_ratio`. Deeper
-//! levels, which a larger tree needs, repeat the last ratio.
+//! lowest sum of costs. The product of the ratios is at least `flushes`, and the last ratio is at least `last_ratio`.
+//! Deeper levels, which a larger tree needs, repeat the last ratio.
 //!
 //! The jobs are those of [`fluid`](crate::fluid), which has one ratio and two run limits for the whole tree.
 //!
@@ -26,19 +26,20 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Moose>(
     "moose",
-    "a size ratio per level, r, with about √r runs: the structure for a known size of the tree",
-    "# Memtables that the tree is made for, 2 to 1000000.\n\
+    "a separate size ratio r and about √r runs per level, optimal for a known size of the tree",
+    "# Number of flushed memtables for which the structure of the tree is optimal, 2 to 1000000.\n\
      flushes = 1000\n\
-     # Entries of a data block, at least 1: the more, the cheaper are writes against scans.\n\
+     # Number of entries per data block that the cost model assumes, at least 1. With more entries, the\n\
+     # model gives scans more weight and writes less.\n\
      entries_per_block = 32\n\
-     # How much larger the last level is than the one above, at least, 2 to 1000000.\n\
+     # Minimum size ratio between the last level and the level above, 2 to 1000000.\n\
      last_ratio = 10\n",
 );
 
 /// The largest size that a structure is made for, and the largest ratio.
 const MOST_FLUSHES: u64 = 1_000_000;
 
-/// The cost of a level, as a number of entries that a scan reads. It does not depend on the ratio and the runs.
+/// The cost of a level, as a number of entries that a scan reads. This cost does not depend on the ratio and the runs.
 const LEVEL_ENTRIES: f64 = 16.0;
 
 /// The levels of the structure, at least one.

@@ -1,11 +1,11 @@
 //! Multi-level compaction: a merge that would fill a level also merges that level into the level below.
 //!
 //! A leveled tree writes a full level one last time, only to merge it into the next level right after. Here, one job
-//! does both. The job takes level 0 and goes down as long as the data would fill the next level. Its output goes to the
-//! first level with room. Sources: the multi-level or multi-way merges that users of leveled stores request
+//! does both. The job takes level 0 and goes down as long as the data would fill the next level. The output of the job
+//! goes to the first level with room. Sources: the multi-level or multi-way merges that users of leveled stores request
 //! (fjall-rs/lsm-tree, issue 116). With levels of one run each, the policy is the carry of a counter with base T, as in
-//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). It has the T − 1 arrivals per level of Huynh et al.,
-//! "Endure" (VLDB 2022).
+//! Bentley, Saxe, "Decomposable Searching Problems I" (1980). The policy has the T − 1 arrivals per level of Huynh et
+//! al., "Endure" (VLDB 2022).
 //!
 //! # What it writes
 //! As with [`leveled`](crate::leveled), a(i) is the size of arrivals at level i, and n(i) = ⌈T^i / a(i)⌉ is their
@@ -15,8 +15,8 @@
 //! > W(i) = a(i) · ( q·S(n(i) − 1) + S(r) ),  S(j) = j·(j+1)/2
 //!
 //! and in level 1 the first arrival of a cycle writes nothing if it is one run, because it is moved there. An entry
-//! that has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky. This is one write less than with
-//! `leveled`.
+//! that has passed level i cost (T − 1)/2 writes there, the term of Dostoevsky. The `leveled` policy writes the entry
+//! once more.
 //!
 //! # What it costs
 //! Reads and space are those of `leveled`. A merge takes as long, and as much transient space, as the levels that it
@@ -32,10 +32,12 @@ use crate::{size_ratio, whole};
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<MultiLevel>(
     "multi-level",
-    "leveled, with one merge through all levels that it would fill: one write per level less",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "leveled, but one merge goes through all levels that it would fill, which saves one write per level",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged down, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

@@ -8,7 +8,7 @@ use crate::shape::Shape;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::<dyn CompactionPolicy>::plain(
     "none",
-    "no compaction: fewest bytes written, most runs to read",
+    "no compaction; fewest bytes written, but most runs to read",
     || Box::new(NoCompaction),
 )
 .oracle();

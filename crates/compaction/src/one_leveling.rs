@@ -19,8 +19,9 @@ use crate::size_ratio::RunRatioParams;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<OneLeveling>(
     "one-leveling",
-    "the first level collects T runs, the others have one run and compact table by table",
-    "# Runs of level 0, and size ratio between levels, 2 to 1000000.\n\
+    "the first level collects size_ratio runs; other levels have one run, compacted table by table",
+    "# Number of runs in level 0, and size ratio between levels, 2 to 1000000. A larger number gives\n\
+     # fewer levels, but more runs in level 0.\n\
      size_ratio = 10\n",
 );
 

@@ -11,9 +11,9 @@
 //! Let T be `run_threshold` and m be `max_runs`. The oldest m runs are compacted whenever a level has T runs. Runs
 //! therefore grow by m from level to level, not by T, and T − m to T − 1 runs stay. Of a(0) = N flushes of distinct
 //! keys, level i + 1 gets a(i+1) = ⌊(a(i) − T)/m⌋ + 1 runs of m^(i+1) buffers if a(i) ≥ T. Write amplification is
-//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. That is one write per level as with [`tiered`](crate::tiered), but about ln N /
-//! ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it is shorter, but
-//! lookups search more runs.
+//! exactly 1 + Σ a(i)·m^i / N, i ≥ 1. An entry is written once per level as with [`tiered`](crate::tiered), but there
+//! are about ln N / ln m levels. For m = T the policy equals `tiered`. A compaction merges m runs instead of T, so it
+//! is shorter, but lookups search more runs.
 
 use catalog::{Build, Variant};
 use serde::{Deserialize, Serialize};
@@ -26,12 +26,15 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Partial>(
     "partial",
-    "a few of T runs are compacted at a time: tiered with shorter compactions and more levels",
-    "# Runs of a level that trigger a compaction, at least 2.\n\
+    "tiered, but only some runs of a level are compacted at once; shorter compactions, more levels",
+    "# Number of runs in a level that triggers a compaction, at least 2. A larger number gives more runs\n\
+     # to read.\n\
      run_threshold = 4\n\
-     # Runs that are compacted together, at least 2; run_threshold or more means all.\n\
+     # Maximum number of runs per compaction, at least 2. With run_threshold or more, a compaction takes\n\
+     # all runs of the level.\n\
      max_runs = 3\n\
-     # Runs that are selected, among those that may pass older runs: oldest, smallest, most-overlap.\n\
+     # Rule that selects the runs of a compaction. Valid: oldest, smallest, most-overlap. The rule\n\
+     # selects only runs that overlap no older run of their level.\n\
      selection = \"oldest\"\n",
 );
 

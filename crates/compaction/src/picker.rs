@@ -5,8 +5,8 @@
 //! shape and keeps no state; the table numbers replace the state. A tree numbers its tables in the order of their
 //! creation, and a moved table keeps its number. The number of a table therefore dates the last compaction of data into
 //! the table. A level of one run gets new tables from the level above. Of the tables that a table overlaps in the next
-//! level, the lowest number dates the last time that data of its range was compacted. This is an approximation, because
-//! a compaction of a neighbour also renews the table of the next level that overlaps both.
+//! level, the lowest number dates the last time that data of its range was compacted. The date is an approximation,
+//! because a compaction of a neighbour also renews the table of the next level that overlaps both.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,8 +23,8 @@ pub(crate) enum Picker {
     RoundRobin,
     /// Fewest overlapping bytes of the next level per byte of the table (`kMinOverlappingRatio`).
     LeastOverlap,
-    /// The table with the fewest overlapping bytes in the level after the next, per byte of the table. These bytes are
-    /// the cost of the following compaction.
+    /// The table with the fewest overlapping bytes in the level after the next, per byte of the table. The overlapping
+    /// bytes are the cost of the following compaction.
     LeastOverlapGrandparent,
     /// The longest time without a compaction into the next level (`kOldestSmallestSeqFirst`).
     Oldest,
@@ -91,13 +91,13 @@ impl Picker {
     }
 }
 
-/// Returns the number of the newest table. It is used as the current time, because a shape has no other clock.
+/// Returns the number of the newest table. This number is used as the current time, because a shape has no other clock.
 pub(crate) fn now(shape: &Shape) -> u64 {
     shape.levels.tables().map(|(_, table)| table.id).max().unwrap_or(0)
 }
 
-/// Returns the time at which the oldest tombstone of a table arrived at its level, approximated by table numbers. It is
-/// the time of the last compaction of the table's range into the next level. If the table was created earlier or
+/// Returns the time at which the oldest tombstone of a table arrived at its level, approximated by table numbers. The
+/// time is that of the last compaction of the table's range into the next level. If the table was created earlier or
 /// overlaps no table there, it is the creation of the table. `None` for a table without tombstones.
 pub(crate) fn tombstones_since(shape: &Shape, level: usize, table: &TableShape) -> Option<u64> {
     if table.tombstones == 0 {

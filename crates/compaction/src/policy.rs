@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::job::Job;
 use crate::shape::Shape;
 
-/// A policy that selects the next compaction. It is a pure function of plain data and has no side effects.
+/// A policy that selects the next compaction. A policy is a pure function of plain data and has no side effects.
 ///
 /// Invariants:
 /// 1. Every job is valid: applying it changes no answer (see [`Job::validate`]). A policy that declares

@@ -20,8 +20,8 @@ pub struct RangeWork {
     pub extra_entries: u64,
 }
 
-/// Cost of each additional source for each entry of a scan, in bytes that a compaction writes in equal time. It is 13
-/// ns by `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
+/// Cost of each additional source for each entry of a scan, in bytes that a compaction writes in equal time. An
+/// additional source costs 13 ns per entry by `docs/dev/lab-notebook.md`, where a compaction takes 1 ns per byte.
 const ENTRY_BYTES: u64 = 16;
 
 impl RangeWork {

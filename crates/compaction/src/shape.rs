@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-/// The number of a table, unique in its tree. It is also the number of the file of the table.
+/// The number of a table, unique in its tree. The table number is also the number of the file.
 pub type TableId = u64;
 
 /// Number of a run, unique in its tree.
@@ -78,7 +78,7 @@ pub struct Level<T> {
 /// All levels of a tree. Level 0 takes the flushes. Every key in a level is newer than an equal key in a deeper level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Levels<T> {
-    /// The levels, the newest first. The last one is never empty.
+    /// The levels, the newest first. The last level is never empty.
     pub levels: Vec<Level<T>>,
 }
 

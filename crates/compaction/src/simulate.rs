@@ -1,5 +1,7 @@
 //! The simulator: runs a policy on an initially empty tree with repeated flushes, on plain data.
 
+mod contents;
+mod exact;
 mod spread;
 
 use std::collections::HashSet;
@@ -7,7 +9,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use self::spread::{Stretch, cut, merge, split};
+pub use self::contents::{Contents, MergeTerms};
+pub use self::exact::{ExactKeys, KeyEntry};
+pub use self::spread::{FlushedWrites, KeyClass, Spread};
 use crate::job::{Action, InvalidJob, Job};
 use crate::policy::CompactionPolicy;
 use crate::shape::{InvalidEdit, Levels, OutputRun, RunId, Shape, TableId, TableShape};
@@ -37,10 +41,16 @@ pub struct Report {
     pub user_bytes_written: u64,
     /// Bytes written by flushes, without entries that are overwritten in the same flush.
     pub flush_bytes: u64,
+    /// Tables and entries written by flushes.
+    pub flushed: Written,
     /// Bytes read by compactions.
     pub compaction_bytes_read: u64,
     /// Bytes written by compactions.
     pub compaction_bytes_written: u64,
+    /// Tables and entries read by compactions.
+    pub compaction_read: Written,
+    /// Tables and entries written by compactions.
+    pub compaction_written: Written,
     /// Number of jobs that merged tables.
     pub merges: u64,
     /// Number of jobs that moved tables without reading them.
@@ -55,6 +65,17 @@ pub struct Report {
     pub levels: Vec<LevelReport>,
 }
 
+/// Tables, and the entries in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Number of tables.
+    pub tables: u64,
+    /// Number of entries, tombstones included.
+    pub entries: u64,
+    /// Number of tombstones.
+    pub tombstones: u64,
+}
+
 /// Size of one level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
@@ -64,6 +85,10 @@ pub struct LevelReport {
     pub tables: usize,
     /// Bytes of the tables.
     pub bytes: u64,
+    /// Number of entries, tombstones included.
+    pub entries: u64,
+    /// Number of tombstones.
+    pub tombstones: u64,
 }
 
 /// Reason why a simulation cannot continue.
@@ -98,10 +123,12 @@ impl Report {
     }
 }
 
-/// A simulated tree, with its policy and the written keys.
-pub struct Simulator<'a> {
+/// A simulated tree with its policy and the entries of its tables.
+pub struct Simulator<'a, C = Spread> {
     policy: &'a dyn CompactionPolicy,
-    load: Load,
+    contents: C,
+    /// The writes of each flush, where all are alike.
+    writes: FlushedWrites,
     shape: Shape,
     next_table: TableId,
     next_run: RunId,
@@ -121,45 +148,100 @@ pub fn simulate(policy: &dyn CompactionPolicy, load: Load, flushes: u64) -> Resu
 }
 
 impl<'a> Simulator<'a> {
-    /// Creates an empty tree.
+    /// Creates an empty tree for a load.
     ///
     /// # Errors
     /// If the load has a zero.
     pub fn new(policy: &'a dyn CompactionPolicy, load: Load) -> Result<Self, SimulationError> {
+        let Load { writes_per_flush, entry_bytes, entries_per_table, distinct_keys } = load;
         let numbers = [
-            ("writes_per_flush", load.writes_per_flush),
-            ("entry_bytes", load.entry_bytes),
-            ("entries_per_table", load.entries_per_table),
-            ("distinct_keys", load.distinct_keys.unwrap_or(1)),
+            ("writes_per_flush", writes_per_flush),
+            ("entry_bytes", entry_bytes),
+            ("entries_per_table", entries_per_table),
+            ("distinct_keys", distinct_keys.unwrap_or(1)),
         ];
         if let Some((name, _)) = numbers.iter().find(|(_, number)| *number == 0) {
             return Err(SimulationError::ZeroLoad(name));
         }
-        let buffer_bytes = load.writes_per_flush.saturating_mul(load.entry_bytes);
-        let shape = Shape { buffer_bytes, levels: Levels::default() };
-        Ok(Self { policy, load, shape, next_table: 1, next_run: 1, report: Report::default() })
+        let keys = distinct_keys.map_or(f64::INFINITY, |keys| keys as f64);
+        let class = KeyClass { keys, share: 1.0 };
+        let contents = Spread::new(vec![class], entry_bytes, entry_bytes, entries_per_table);
+        let writes = writes_per_flush as f64;
+        let (adds, draws) = if distinct_keys.is_some() { (0.0, writes) } else { (writes, 0.0) };
+        let mut simulator = Self::of(policy, writes_per_flush.saturating_mul(entry_bytes), contents);
+        simulator.writes = FlushedWrites { adds, draws, deletes: 0.0, within: (0.0, 1.0) };
+        Ok(simulator)
     }
 
-    /// Flushes once and lets the policy come to rest.
+    /// Flushes the writes of the load once and lets the policy come to rest.
     ///
     /// # Errors
     /// If the policy violates an invariant of its axis.
     pub fn flush(&mut self) -> Result<(), SimulationError> {
-        let tables =
-            self.tables_of(&[Stretch::flushed(self.load.writes_per_flush, self.load.distinct_keys)], &[]);
+        let (writes, bytes) = (self.writes, self.shape.buffer_bytes);
+        self.flush_with(bytes, |contents, first_table| contents.flush(writes, first_table))
+    }
+}
+
+impl<'a, C: Contents> Simulator<'a, C> {
+    /// Creates an empty tree with `contents`. `buffer_bytes` is the capacity of its memtable.
+    pub fn of(policy: &'a dyn CompactionPolicy, buffer_bytes: u64, contents: C) -> Self {
+        let shape = Shape { buffer_bytes, levels: Levels::default() };
+        let writes = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
+        Self { policy, contents, writes, shape, next_table: 1, next_run: 1, report: Report::default() }
+    }
+
+    /// Flushes the tables that `make` makes, whose first number it gets, and lets the policy come to rest.
+    /// `user_bytes` are the bytes of the writes.
+    ///
+    /// # Errors
+    /// If the policy violates an invariant of its axis.
+    pub fn flush_with(
+        &mut self,
+        user_bytes: u64,
+        make: impl FnOnce(&mut C, TableId) -> Vec<TableShape>,
+    ) -> Result<(), SimulationError> {
+        let tables = make(&mut self.contents, self.next_table);
+        self.next_table += tables.len() as u64;
         let place = OutputRun { level: 0, run: self.new_run() };
         self.report.flushes += 1;
-        self.report.user_bytes_written += self.shape.buffer_bytes;
+        self.report.user_bytes_written += user_bytes;
         self.report.flush_bytes += bytes_of(&tables);
+        self.report.flushed.add(&tables);
         self.shape.levels.apply(&[], place, &tables)?;
         self.note_runs();
+        self.rest()
+    }
+
+    /// Runs the jobs of the policy until it rests.
+    fn rest(&mut self) -> Result<(), SimulationError> {
         for _ in 0..MAX_JOBS_PER_FLUSH {
             let Some(job) = self.policy.pick(&self.shape) else {
                 return self.policy.failure().map_or(Ok(()), |failure| Err(SimulationError::Policy(failure)));
             };
-            self.compact(&job)?;
+            let cuts = self.policy.cuts(&self.shape, &job);
+            self.compact(&job, &cuts)?;
         }
         Err(SimulationError::NeverRests(self.report.flushes))
+    }
+
+    /// Compacts everything into one run of the last level, as the tree does when it is told to.
+    ///
+    /// # Errors
+    /// If the policy violates an invariant of its axis.
+    pub fn compact_all(&mut self) -> Result<(), SimulationError> {
+        let tombstones: u64 = self.shape.levels.tables().map(|(_, table)| table.tombstones).sum();
+        if self.shape.levels.runs().count() <= 1 && tombstones == 0 {
+            return Ok(());
+        }
+        let inputs = self.shape.levels.tables().map(|(_, table)| table.id).collect();
+        let level = self.shape.last_level().max(1);
+        self.compact(&Job { inputs, level, run: None, action: Action::Merge }, &[])
+    }
+
+    /// Returns the entries of the tables.
+    pub fn contents(&self) -> &C {
+        &self.contents
     }
 
     /// Returns the write counts so far, and the current levels.
@@ -168,6 +250,8 @@ impl<'a> Simulator<'a> {
             runs: level.runs.len(),
             tables: level.runs.iter().map(|run| run.tables.len()).sum(),
             bytes: level.bytes(),
+            entries: level.runs.iter().map(|run| run.sum(|table| table.entries)).sum(),
+            tombstones: level.runs.iter().map(|run| run.sum(|table| table.tombstones)).sum(),
         };
         Report { levels: self.shape.levels.levels.iter().map(level).collect(), ..self.report.clone() }
     }
@@ -177,27 +261,37 @@ impl<'a> Simulator<'a> {
         &self.shape
     }
 
-    fn compact(&mut self, job: &Job) -> Result<(), SimulationError> {
+    fn compact(&mut self, job: &Job, cuts: &[Arc<[u8]>]) -> Result<(), SimulationError> {
         job.validate(&self.shape.levels)?;
         let wanted: HashSet<TableId> = job.inputs.iter().copied().collect();
-        let all = self.shape.levels.tables().map(|(_, table)| table);
-        let inputs: Vec<TableShape> = all.filter(|table| wanted.contains(&table.id)).cloned().collect();
+        let of_run = |run: &crate::Run<TableShape>| -> Vec<TableShape> {
+            run.tables.iter().filter(|table| wanted.contains(&table.id)).cloned().collect()
+        };
+        let runs: Vec<Vec<TableShape>> =
+            self.shape.levels.runs().map(|(_, run)| of_run(run)).filter(|run| !run.is_empty()).collect();
+        let inputs = || runs.iter().flatten();
         let outputs = match job.action {
             Action::Move => {
                 self.report.moves += 1;
-                inputs
+                inputs().cloned().collect()
             }
             Action::Drop => {
                 self.report.drops += 1;
-                self.report.dropped_bytes += bytes_of(&inputs);
+                self.report.dropped_bytes += bytes_of(inputs());
+                self.contents.forget(&job.inputs);
                 Vec::new()
             }
             Action::Merge => {
-                let cuts = self.policy.cuts(&self.shape, job);
-                let outputs = self.tables_of(&merge(&inputs, self.load.distinct_keys), &cuts);
+                let drops_tombstones = job.reaches_bottom(&self.shape.levels);
+                let terms = MergeTerms { first_table: self.next_table, cuts, drops_tombstones };
+                let outputs = self.contents.merge(&runs, &terms);
+                self.contents.forget(&job.inputs);
+                self.next_table += outputs.len() as u64;
                 self.report.merges += 1;
-                self.report.compaction_bytes_read += bytes_of(&inputs);
+                self.report.compaction_bytes_read += bytes_of(inputs());
+                self.report.compaction_read.add(inputs());
                 self.report.compaction_bytes_written += bytes_of(&outputs);
+                self.report.compaction_written.add(&outputs);
                 outputs
             }
         };
@@ -205,17 +299,6 @@ impl<'a> Simulator<'a> {
         self.shape.levels.apply(&job.inputs, place, &outputs)?;
         self.note_runs();
         Ok(())
-    }
-
-    fn tables_of(&mut self, run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<TableShape> {
-        let load = self.load;
-        let table = |stretch: Stretch| {
-            let id = self.next_table;
-            self.next_table += 1;
-            stretch.into_table(id, load.entry_bytes)
-        };
-        let parts = split(run, cuts);
-        parts.iter().flat_map(|part| cut(part, load.entries_per_table)).map(table).collect()
     }
 
     fn new_run(&mut self) -> RunId {
@@ -229,8 +312,18 @@ impl<'a> Simulator<'a> {
     }
 }
 
-fn bytes_of(tables: &[TableShape]) -> u64 {
-    tables.iter().map(|table| table.bytes).sum()
+impl Written {
+    fn add<'t>(&mut self, tables: impl IntoIterator<Item = &'t TableShape>) {
+        for table in tables {
+            self.tables += 1;
+            self.entries += table.entries;
+            self.tombstones += table.tombstones;
+        }
+    }
+}
+
+fn bytes_of<'t>(tables: impl IntoIterator<Item = &'t TableShape>) -> u64 {
+    tables.into_iter().map(|table| table.bytes).sum()
 }
 
 #[cfg(test)]

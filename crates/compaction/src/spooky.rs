@@ -4,9 +4,10 @@
 //! 2022). Merging complete levels, as in [`leveled`](crate::leveled), needs as much transient space as the data when
 //! the largest level is merged. Merging table by table, as in [`leveled-partial`](crate::leveled_partial), needs little
 //! space, but writes more, because tables overlap others in part. Here, the level above the largest is cut at the
-//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When it is full, it is drained in key order.
-//! The tables within the boundaries of one table of the largest level are merged with that table, and then those of the
-//! next table. A group that is smaller than a table includes the next group, so that tables stay large.
+//! boundaries of the largest level's tables ([`CompactionPolicy::cuts`]). When the level above the largest is full, it
+//! is drained in key order. The tables within the boundaries of one table of the largest level are merged with that
+//! table, and then those of the next table. A group that is smaller than a table includes the next group, so that
+//! tables stay large.
 //!
 //! The levels above are merged whole, and their transient space is a small share of the data. Level 0 and the
 //! capacities are those of `leveled`.
@@ -34,10 +35,12 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Spooky>(
     "spooky",
-    "leveled, but the largest level is merged by groups of overlapping tables: its writes with little extra space",
-    "# How much larger each level is than the one above, 1.1 to 1000000.\n\
+    "leveled, with merges of overlapping tables in the largest level; the same writes, little extra space",
+    "# Size ratio between a level and the level above, 1.1 to 1000000. A larger ratio gives fewer levels,\n\
+     # but more writes per level.\n\
      size_ratio = 10\n\
-     # Runs that level 0 gathers before they are merged into level 1, at least 1.\n\
+     # Number of level-0 runs that triggers their compaction into level 1, at least 1. A larger number\n\
+     # gives fewer writes, but more runs to read.\n\
      level0_runs = 1\n",
 );
 

@@ -19,8 +19,9 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Tiered>(
     "tiered",
-    "a level collects T runs before they are compacted: one write per level, many runs to read",
-    "# Runs of one level that are merged into one of the next, 2 to 1000000.\n\
+    "each level collects size_ratio runs before their compaction; one write per level, many runs to read",
+    "# Number of runs in a level that are merged into one run of the next level, 2 to 1000000. A larger\n\
+     # number gives fewer writes, but more runs to read.\n\
      size_ratio = 10\n",
 );
 

@@ -26,10 +26,11 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<TimeWindow>(
     "time-window",
-    "a run per window of time, never merged with another: fewest writes for data read by time",
-    "# Length of a window in flushed buffers, at least 1.\n\
+    "one run per time window, never merged with others; fewest writes for data that is read by time",
+    "# Length of a time window, as a number of flushed memtables, at least 1. Longer windows give fewer\n\
+     # runs, but more writes.\n\
      window = 64\n\
-     # Runs of similar size that are merged inside the open window, at least 2.\n\
+     # Number of runs of similar size that triggers their merge inside the open window, at least 2.\n\
      min_runs = 4\n",
 );
 

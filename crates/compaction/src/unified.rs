@@ -32,9 +32,10 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Unified>(
     "unified",
-    "a scaling parameter per level, tiered or leveled: Cassandra's unified strategy",
-    "# The scaling parameters of the levels, separated by commas: T4 is tiered, L10 leveled, N both; a number is W.\n\
-     # The last one holds for all deeper levels.\n\
+    "one scaling parameter per level selects tiering or leveling, as in Cassandra's unified strategy",
+    "# Scaling parameters of the levels, separated by commas. \"T4\" is tiering with 4 runs, \"L10\" is\n\
+     # leveling with size ratio 10, and \"N\" is both with 2. A plain number is Cassandra's parameter W.\n\
+     # The last parameter applies to all deeper levels.\n\
      scaling_parameters = \"T4\"\n",
 );
 

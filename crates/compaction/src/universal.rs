@@ -26,15 +26,17 @@ use crate::whole;
 
 pub(crate) const VARIANT: Variant<dyn CompactionPolicy> = Variant::new::<Universal>(
     "universal",
-    "runs in one list, merged by space, size ratio and number: RocksDB's tiering",
-    "# Number of runs that triggers a compaction, at least 2.\n\
+    "RocksDB's tiering with one list of runs, merged by rules for space, size ratio and number of runs",
+    "# Number of runs that triggers a compaction, at least 2. A larger number gives fewer writes, but\n\
+     # more runs to read.\n\
      num_runs = 4\n\
-     # Percentage by which a run may exceed the total size of the newer runs and still be merged with them.\n\
+     # Percentage by which a run may be larger than all newer runs together and still be merged with\n\
+     # them.\n\
      size_ratio_percent = 1\n\
-     # Minimum number of runs in a compaction by size ratio, at least 2.\n\
+     # Minimum number of runs in a compaction by the size-ratio rule, at least 2.\n\
      min_merge_width = 2\n\
-     # Total size of all runs except the oldest, in percent of the oldest, that triggers a full compaction, at\n\
-     # least 1.\n\
+     # Total size of all runs except the oldest, in percent of the oldest run's size, that triggers a\n\
+     # merge of all runs, at least 1. A larger percentage gives fewer writes, but more stale data.\n\
      max_size_amplification_percent = 200\n",
 );
 

@@ -1,9 +1,9 @@
-//! A selector by trial: at intervals a light and a dense codec both compress a block, and the better one compresses
-//! the blocks up to the next trial.
+//! A selector by trial. At intervals, a light and a dense codec both compress a block, and the better codec compresses
+//! the blocks until the next trial.
 //!
 //! A trial costs several times as much as compressing the block once, so trials become rarer while their results stay
-//! the same. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over
-//! the light one. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run repeats; this
+//! equal. Blocks that barely shrink with the light codec are stored raw. The dense codec must save its margin over the
+//! light codec. The cs265 document (section 2.7.3) adapts to the load of the machine, which no run can repeat. This
 //! selector adapts to the data.
 
 use std::marker::PhantomData;
@@ -19,18 +19,22 @@ use crate::picked::{self, Picked};
 
 /// The parameters as commented TOML with their defaults.
 const REFERENCE: &str = "\
-     # Share of a block that the light codec must save to be used; the dense codec must save as much again.\n\
+     # Share of a block that the fast codec must save to be used, 0 to below 1. The dense codec must save\n\
+     # the same share in addition.\n\
      margin = 0.125\n\
-     # Blocks between two trials of both codecs; while the choice does not change, up to sixteen times as many.\n\
+     # Number of blocks between two trials of both codecs. While the choice stays the same, the distance\n\
+     # grows up to sixteen times.\n\
      period = 64\n\
+     # The fast codec.\n\
      light = \"lz4\"\n\
+     # The dense codec.\n\
      dense = \"zstd(level=3)\"\n";
 
 /// The variant of the catalog `C`, which contains the codecs to choose from.
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "adaptive",
-        "the codec that paid off on recent blocks: none, a light one, or a dense one",
+        "the codec that saved enough on recent blocks (no codec, a fast codec or a dense codec)",
         REFERENCE,
     )
     .selector()
@@ -116,7 +120,7 @@ impl Adaptive {
         block >= due && claim().is_ok()
     }
 
-    /// Records the result of a trial, and schedules the next one.
+    /// Records the result of a trial, and schedules the next trial.
     fn end_trial(&self, block: u64, pays: Pays) {
         let is_news = self.found.swap(pays as u8, Ordering::Relaxed) != pays as u8;
         let longer = self.gap.load(Ordering::Relaxed).saturating_mul(2);

@@ -1,7 +1,7 @@
-//! Frame of reference and bit packing: each frame of 128 8-byte words stores its minimum in full, and for each word
-//! the difference to the minimum, in as many bits as the largest difference needs.
+//! Frame of reference and bit packing. Each frame of 128 8-byte words stores its minimum in full. For each word it
+//! stores the difference to the minimum, in as many bits as the largest difference needs.
 //!
-//! For columns of integers of similar size; text and mixed blocks are stored raw. Source: Goldstein, Ramakrishnan and
+//! For columns of integers of similar size. Text and mixed blocks are stored raw. Source: Goldstein, Ramakrishnan and
 //! Shaft, "Compressing Relations and Indexes" (ICDE 1998).
 //!
 //! ```text
@@ -16,7 +16,9 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("bitpack", "for columns of integers that are close to each other", || Box::new(Bitpack));
+    Variant::plain("bitpack", "a codec for columns of integers that are close to each other", || {
+        Box::new(Bitpack)
+    });
 
 /// The tag of the codec on disk.
 const TAG: u8 = 5;

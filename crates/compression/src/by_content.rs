@@ -1,7 +1,7 @@
 //! A selector by the kind of content: text, other structured bytes, or already compressed bytes.
 //!
-//! This is the choice "by block content" of the cs265 document (section 2.7.4). The share of printable bytes and the
-//! entropy of the first 4 KiB determine the kind.
+//! The choice "by block content" of the cs265 document (section 2.7.4). The fraction of printable bytes and the entropy
+//! of the first 4 KiB determine the kind of content.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-content",
-        "a dense codec for text, a light one for other bytes, none for compressed data",
-        "# The codec of blocks with at least 85 % printable characters.\n\
-     text = \"zstd(level=3)\"\n\
-     # The codec of other blocks, unless they have more than 7.5 bits per byte.\n\
-     binary = \"lz4\"\n",
+        "a dense codec for text, a fast codec for other bytes, and none for compressed data",
+        "# Codec of blocks with at least 85 % printable characters.\n\
+         text = \"zstd(level=3)\"\n\
+         # Codec of other blocks, unless their entropy is above 7.5 bits per byte.\n\
+         binary = \"lz4\"\n",
     )
     .selector()
 }

@@ -1,7 +1,7 @@
-//! A selector by the entropy of a block's first bytes: no codec if they look random, else a lighter codec for small
-//! blocks and a denser one for large blocks.
+//! A selector by the entropy of a block's first bytes. If the bytes look random, no codec is used; otherwise a lighter
+//! codec for small blocks and a denser codec for large blocks.
 //!
-//! This is the choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
+//! The choice "by data" of the cs265 document (section 2.7.3), with its thresholds as defaults.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,13 +18,16 @@ use crate::picked::{self, Picked};
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-entropy",
-        "no codec for random-looking blocks, a lighter one for small blocks, a denser one for large ones",
-        "# Bits per byte of the first 4 KiB above which a block is stored as it is, 0 to 8.\n\
-     most_bits = 7.5\n\
-     # The codec of blocks below `small`, of those below `large`, and of the others.\n\
-     codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
-     small = \"8KiB\"\n\
-     large = \"256KiB\"\n",
+        "no codec for blocks that look random, a fast codec for small blocks, dense codecs for large blocks",
+        "# Entropy in bits per byte of a block's first 4 KiB above which the block is not compressed, 0 to 8.\n\
+         most_bits = 7.5\n\
+         # Three codecs: for blocks smaller than `small`, for blocks smaller than `large`, and for larger\n\
+         # blocks.\n\
+         codecs = [\"lz4\", \"zstd(level=3)\", \"zstd(level=10)\"]\n\
+         # Block size below which the first codec is used.\n\
+         small = \"8KiB\"\n\
+         # Block size below which the second codec is used.\n\
+         large = \"256KiB\"\n",
     )
     .selector()
 }

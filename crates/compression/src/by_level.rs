@@ -1,8 +1,8 @@
-//! A selector by the level of the tree: cheap codecs for the upper levels, where data is young and soon rewritten,
-//! and dense codecs for the lower levels, which contain most of the data.
+//! A selector by the level of the tree. The upper levels, whose data are young and soon rewritten, use cheap codecs.
+//! The lower levels, which contain most of the data, use dense codecs.
 //!
-//! This is the level table of the cs265 document (section 2.7.3). The document prints two different tables; here the
-//! table is a parameter.
+//! The level table of the cs265 document (section 2.7.3). The document prints two different tables. Here the table is a
+//! parameter.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::picked::Picked;
 pub(crate) const fn variant<C: CatalogHandle<dyn Compression>>() -> Variant<dyn Compression> {
     Variant::new::<Builder<C>>(
         "by-level",
-        "a codec for each level of the tree: light above, dense below",
-        "# The codecs of level 0, level 1, and so on; the last one applies to all deeper levels.\n\
-     levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
+        "a separate codec per level of the tree, fast in upper levels and dense in lower levels",
+        "# Codecs of level 0, level 1 and so on. The last codec applies to all deeper levels.\n\
+         levels = [\"none\", \"lz4\", \"zstd(level=3)\"]\n",
     )
     .selector()
 }
@@ -90,7 +90,7 @@ impl Compression for ByLevel {
         samples: &[&[u8]],
         dictionaries: &mut Dictionaries,
     ) -> Option<Arc<dyn Compression>> {
-        // A table stays at the level for which it was written, so its codec is the one of that level.
+        // A table stays at the level for which it was written, so its codec is the codec of that level.
         self.codec(level).learn(level, samples, dictionaries)
     }
 }

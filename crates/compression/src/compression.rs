@@ -15,34 +15,34 @@ pub const RAW: u8 = 0;
 /// 1. [`decompress`](crate::decompress()) with the returned tag and the original length gives back exactly the block
 ///    that [`compress`](Self::compress) appended.
 /// 2. A block that would not shrink is stored raw under the tag [`RAW`], so that no block ever grows.
-/// 3. Corrupt input gives an error or other bytes of the original length; never a panic, and never an access outside
-///    of the buffers.
+/// 3. Corrupt input gives an error, or other bytes of the original length. Corrupt input never causes a panic or an
+///    access outside of the buffers.
 /// 4. For a codec that [learnt](Self::learn), a [`Decompressor`](crate::Decompressor) that opened its dictionaries
 ///    gives back the blocks, under invariants 1 to 3. Corrupt dictionaries are an error, or decode to other bytes.
 pub trait Compression: Send + Sync {
-    /// The tag of the blocks of this codec, which never changes its meaning; `None` if the variant only selects among
+    /// The tag of the blocks of this codec. A tag never changes its meaning. `None` if the variant only selects among
     /// other codecs.
     fn tag(&self) -> Option<u8>;
 
-    /// Compresses a block of a table at `level` of the tree (0 is the newest), appends the result to
-    /// `out`, and returns the tag to store with it.
+    /// Compresses a block of a table at `level` of the tree (0 is the newest), appends the result to `out`, and returns
+    /// the tag to store with the block.
     fn compress(&self, level: usize, block: &[u8], out: &mut Vec<u8>) -> u8;
 
-    /// Decompresses bytes stored under this codec's own tag into `out`, whose length is the original one.
+    /// Decompresses bytes that were stored under this codec's own tag into `out`. `out` must have the original length.
     ///
     /// # Errors
     /// If the bytes do not decode to exactly that length.
     fn decompress(&self, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock>;
 
-    /// The number of bytes of a table's first blocks from which the codec learns before it compresses any of them; 0
-    /// if it learns nothing.
+    /// The number of bytes of a table's first blocks from which the codec learns before it compresses any block. 0 if
+    /// it learns nothing.
     fn sample_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// Learns from the first blocks of a table at `level`. Adds the data that readers need to `dictionaries`, which
-    /// the table stores, and returns the codec for all blocks of this one table. `None` if there was nothing to
-    /// learn: the table is then compressed by this codec unchanged.
+    /// Learns from the first blocks of a table at `level`. Adds the data that readers need to `dictionaries`, which the
+    /// table stores. Returns the codec for all blocks of this table. `None` if there was nothing to learn: this codec
+    /// then compresses the table unchanged.
     fn learn(
         &self,
         _level: usize,
@@ -52,14 +52,15 @@ pub trait Compression: Send + Sync {
         None
     }
 
-    /// The memory of the codec that Rust allocators do not see, in bytes, because a library in another language
-    /// allocates it. It counts the memory kept from the blocks compressed so far, and the memory taken for each
-    /// block. A selector counts all codecs that blocks of `level` may get, and no other.
+    /// Memory of the codec, in bytes, that a library in another language allocates, so that Rust allocators do not see
+    /// it. The result includes the memory kept from earlier blocks, and the memory taken for each block. A selector
+    /// includes exactly the codecs that blocks of `level` may get.
     fn foreign_bytes(&self, _level: usize) -> usize {
         0
     }
 
-    /// The reader of the dictionaries that this codec learns; `None` if it learns nothing, or only its codecs do.
+    /// The reader of the dictionaries that this codec learns. `None` if the codec learns nothing, or if only the codecs
+    /// that it selects learn.
     fn learner(&self) -> Option<Learner> {
         None
     }
@@ -71,7 +72,7 @@ pub(crate) type Decode = Box<dyn Fn(&[u8], &mut [u8]) -> Result<(), CorruptBlock
 /// The reader of the dictionaries of a codec.
 #[derive(Clone, Copy, Debug)]
 pub struct Learner {
-    /// The tag of blocks that refer to a dictionary. It never changes its meaning.
+    /// The tag of blocks that refer to a dictionary. A tag never changes its meaning.
     pub(crate) tag: u8,
     /// Opens a dictionary.
     pub(crate) open: fn(&[u8]) -> Result<Decode, CorruptBlock>,
@@ -83,12 +84,12 @@ pub struct Learner {
 pub struct CorruptBlock(pub String);
 
 impl CorruptBlock {
-    /// The error of a selector that is called to decompress: it has no tag.
+    /// The error of a selector that is called to decompress, because a selector has no tag.
     pub(crate) fn of_selector() -> Self {
         Self("nothing is stored under a selector of codecs; decompress by the tag".to_owned())
     }
 
-    /// The error of the codec of one table that is called to decompress: its blocks refer to a dictionary.
+    /// The error of a table's learnt codec that is called to decompress, because its blocks refer to a dictionary.
     pub(crate) fn of_learner() -> Self {
         Self(
             "data compressed with a dictionary must be decompressed with the dictionaries of its table"

@@ -15,13 +15,13 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Compression};
 
-/// Checks that a codec with its default parameters keeps every invariant: every block is restored, no block grows,
-/// corruption is an error, and so on.
+/// Checks every invariant for a codec with its default parameters. For example, every block is restored, no block
+/// grows, and corruption is an error.
 ///
-/// Blocks are read by their tag, so the codec is added to the catalog unless the catalog has it.
+/// Blocks are decoded by their tag, so the codec is added to the catalog unless it is there already.
 ///
 /// # Errors
-/// The codec cannot be added to the catalog; otherwise one line per broken invariant:
+/// The codec cannot be added to the catalog; or one line per broken invariant, in the form
 /// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Compression>) -> Result<(), String> {
     CATALOG.add_once(variant).map_err(|error| error.to_string())?;

@@ -22,8 +22,8 @@ static KNOWN: LazyLock<Known> = LazyLock::new(|| {
     }
 });
 
-/// Decompresses bytes that were stored under `tag` into `out`, whose length is the original one. It reads the output
-/// of any variant with any parameters, because a tag never changes its meaning.
+/// Decompresses bytes that were stored under `tag` into `out`, which must have the original length. The function
+/// decodes the output of any variant with any parameters, because a tag never changes its meaning.
 ///
 /// # Errors
 /// If no codec has the tag, or the bytes do not decode to exactly that length. The content of `out` is then
@@ -60,7 +60,7 @@ impl Decompressor {
     /// Decompresses a block as [`decompress`] does, with or without a dictionary.
     ///
     /// # Errors
-    /// As [`decompress`].
+    /// The errors of [`decompress`].
     #[inline]
     pub fn decompress(&self, tag: u8, stored: &[u8], out: &mut [u8]) -> Result<(), CorruptBlock> {
         if let Some((number, behind)) = stored.split_first()

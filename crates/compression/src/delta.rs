@@ -1,7 +1,7 @@
 //! Delta coding: each 8-byte word is stored as the difference to the previous word, with few bytes for small
 //! differences.
 //!
-//! For columns of integers that rise slowly, such as times; text and mixed blocks are stored raw. The differences are
+//! For columns of integers that rise slowly, such as times. Text and mixed blocks are stored raw. The differences are
 //! zigzag-encoded (0, -1, 1, -2 …) and written as varints with seven bits per byte, as in Protocol Buffers.
 //!
 //! ```text
@@ -16,7 +16,7 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("delta", "for columns of integers that rise slowly", || Box::new(Delta));
+    Variant::plain("delta", "a codec for columns of integers that increase slowly", || Box::new(Delta));
 
 /// The tag of the codec on disk.
 const TAG: u8 = 6;

@@ -4,9 +4,9 @@
 //! dictionary*   u8 tag of the codec, u32 length, bytes
 //! ```
 //!
-//! A block that needs a dictionary begins with its number in this list.
+//! A block that needs a dictionary begins with the number of the dictionary in this list.
 
-/// The dictionaries of one table; each is identified by its tag and its number.
+/// The dictionaries of one table. Each dictionary is identified by its tag and its number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dictionaries(Vec<(u8, Vec<u8>)>);
 
@@ -16,10 +16,11 @@ impl Dictionaries {
         self.0.is_empty()
     }
 
-    /// Adds the dictionary of a codec and returns its number. Codecs that learnt the same dictionary share one.
+    /// Adds the dictionary of a codec and returns its number. Codecs that learnt equal dictionaries share one
+    /// dictionary.
     ///
     /// # Panics
-    /// If there are 255 others: no design has as many codecs.
+    /// If there are already 255 dictionaries. No design has as many codecs.
     pub fn add(&mut self, tag: u8, bytes: Vec<u8>) -> u8 {
         let dictionary = (tag, bytes);
         let known = self.0.iter().position(|known| *known == dictionary);

@@ -1,7 +1,8 @@
-//! Dictionary coding: stores the distinct 8-byte words of a block once each, and for every word its number.
+//! Dictionary coding: each distinct 8-byte word of a block is stored once, and every word is stored as the number of
+//! its distinct word.
 //!
-//! For columns with few values; text and mixed blocks are stored raw. Source: Abadi, Madden and Ferreira,
-//! "Integrating Compression and Execution in Column-Oriented Database Systems" (SIGMOD 2006).
+//! For columns with few values. Text and mixed blocks are stored raw. Source: Abadi, Madden and Ferreira, "Integrating
+//! Compression and Execution in Column-Oriented Database Systems" (SIGMOD 2006).
 //!
 //! ```text
 //! u32 length of the block
@@ -17,7 +18,9 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::{shrunk, words};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("dictionary", "for columns of few different integers", || Box::new(Dictionary));
+    Variant::plain("dictionary", "a codec for columns of integers with few distinct values", || {
+        Box::new(Dictionary)
+    });
 
 /// The tag of the codec on disk.
 const TAG: u8 = 7;
@@ -25,7 +28,7 @@ const TAG: u8 = 7;
 /// The dictionary codec, which has no state.
 struct Dictionary;
 
-/// Encodes a block; `None` if it has too many distinct words.
+/// Encodes a block. Returns `None` if the block has too many distinct words.
 fn encode(block: &[u8]) -> Option<Vec<u8>> {
     let (words, rest) = words::split(block);
     let mut numbers: BTreeMap<u64, u64> = words.clone().map(|word| (word, 0)).collect();
@@ -39,7 +42,7 @@ fn encode(block: &[u8]) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// The number of bits for the number of one of `count` words.
+/// The number of bits that a number below `count` needs.
 fn number_width(count: u16) -> u32 {
     words::width(u64::from(count.saturating_sub(1)))
 }

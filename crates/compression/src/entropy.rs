@@ -3,8 +3,8 @@
 /// The number of bytes at the start of a block that are examined.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The order-0 entropy of the first bytes of a block, in bits per byte: 0 for a single value, 8 for a uniform
-/// distribution of all values. (Shannon 1948.)
+/// The order-0 entropy of the first bytes of a block, in bits per byte. The entropy is 0 for a single value and 8 for a
+/// uniform distribution of all values (Shannon 1948).
 pub(crate) fn bits_per_byte(block: &[u8]) -> f64 {
     let sample = &block[..block.len().min(SAMPLE_BYTES)];
     let mut counts = [0u32; 256];

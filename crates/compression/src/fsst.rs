@@ -1,10 +1,10 @@
-//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes are written as one byte each,
-//! and other bytes after an escape byte. For text and keys; decompression is a table look-up per code.
+//! FSST (fast static symbol tables): up to 255 frequent strings of one to eight bytes are written as one byte each.
+//! Other bytes follow an escape byte. For text and keys. Decompression is one table look-up per code.
 //!
-//! The symbols are trained on the first blocks of a table and stored there once. A block without a table is stored
-//! with its own symbols. Training and compression are those of the `fsst-rs` crate. Decompression is implemented
-//! here, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access String
-//! Compression" (PVLDB 13, 2020).
+//! The symbols are trained on the first blocks of a table, and the table stores them once. A block outside of a table
+//! is stored with its own symbols. Training and compression are those of the `fsst-rs` crate. Decompression is
+//! implemented here, because corrupt codes must be an error. Source: Boncz, Neumann and Leis, "FSST: Fast Random Access
+//! String Compression" (PVLDB 13, 2020).
 //!
 //! ```text
 //! symbol table   u8 count, u8 × count: length of each symbol, symbols
@@ -23,7 +23,7 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
     "fsst",
-    "for text: one byte per frequent string, with symbols learnt from a table's first blocks",
+    "a codec for text, with one byte per frequent string; the strings come from a table's first blocks",
     || Box::new(Fsst),
 );
 
@@ -33,13 +33,13 @@ const TAG: u8 = 8;
 /// A dictionary number that means that the block has its own symbols.
 const OWN_SYMBOLS: u8 = u8::MAX;
 
-/// The number of bytes of a table that are sampled; training draws some 16 KiB from them.
+/// The number of bytes of a table that are sampled. Training draws about 16 KiB from them.
 const SAMPLE_BYTES: usize = 256 << 10;
 
 /// The length of the longest symbol in bytes.
 const SYMBOL_BYTES: usize = 8;
 
-/// The free space for eight codes at once: their bytes, and the bytes by which the last symbol may exceed them.
+/// The free space for eight codes at once: their bytes, and the bytes by which the last symbol may exceed these.
 const WINDOW_BYTES: usize = 64 + SYMBOL_BYTES;
 
 /// The codec before it has learnt, with symbols for each block.
@@ -70,7 +70,7 @@ fn stored_symbols(compressor: &Compressor) -> Vec<u8> {
 }
 
 impl Symbols {
-    /// Reads a symbol table, and returns it with the bytes after it; `None` if it is invalid.
+    /// Reads a symbol table, and returns it with the bytes after the table. Returns `None` if the table is invalid.
     fn read(stored: &[u8]) -> Option<(Self, &[u8])> {
         let (count, behind) = stored.split_first()?;
         let (lengths, mut behind) = behind.split_at_checked(usize::from(*count))?;
@@ -116,8 +116,8 @@ impl Symbols {
         self.fill_end(codes, out)
     }
 
-    /// Writes the symbols of the lowest `count` bytes of `codes`, none of which is an escape; returns the number of
-    /// written bytes.
+    /// Writes the symbols of the lowest `count` bytes of `codes`. None of these codes may be an escape. Returns the
+    /// number of written bytes.
     #[inline]
     fn put(&self, codes: u64, count: usize, space: &mut [u8; WINDOW_BYTES]) -> usize {
         let mut at = 0;
@@ -202,7 +202,7 @@ impl Compression for Fsst {
 }
 
 impl Compression for Learnt {
-    /// None, because its blocks need the dictionaries of the table.
+    /// Returns `None`, because blocks of this codec need the dictionaries of the table.
     fn tag(&self) -> Option<u8> {
         None
     }

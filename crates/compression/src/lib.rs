@@ -37,7 +37,7 @@ pub use shrunk::make_room;
 pub static CATALOG: Catalog<dyn Compression> = Catalog::new(
     catalog::origin!(),
     "compression",
-    "how blocks are compressed",
+    "the codec that compresses data blocks",
     &[
         none::VARIANT,
         lz4::VARIANT,

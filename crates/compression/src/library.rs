@@ -1,13 +1,13 @@
 //! A codec in a shared library that implements the C ABI of `lsmbench_codec.h`.
 //!
-//! The library compresses and decompresses blocks; it may be written in any language that has C functions. Every call
-//! goes through a table of function pointers. With an empty `library` the table contains functions of this crate
-//! around the codec `lz4`, which isolates the cost of the ABI.
+//! The library compresses and decompresses blocks. The library may be written in any language that has C functions.
+//! Every call goes through a table of function pointers. If `library` is empty, the table contains functions of this
+//! crate around the codec `lz4`, which isolates the cost of the ABI.
 //!
-//! Blocks are decompressed by their tag only, and all libraries share one tag. So each block begins with the name of
-//! its library, as one byte of length and the text. [`decompress`](crate::decompress()) looks up that name among the
-//! libraries that this process has loaded. A table stores no path of a library, because opening a table must not run
-//! code from a path in the table. The design of the store loads the library.
+//! Blocks are decompressed only by their tag, and all libraries share one tag. Each block therefore begins with the
+//! name of its library, as one byte of length and the text. [`decompress`](crate::decompress()) searches for this name
+//! among the libraries that this process has loaded. A table stores no path of a library, because opening a table must
+//! not run code from a path in the table. The design of the store loads the library.
 
 mod identity;
 mod table;
@@ -26,8 +26,9 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Library>(
     "library",
-    "a codec in a shared library, by C ABI: for codecs in other languages",
-    "# Path of the library, relative to the current directory. \"\" calls the built-in codec lz4 by the same ABI.\n\
+    "a codec in a shared library, called through a C ABI, for codecs in other languages",
+    "# Path of the shared library, relative to the current directory. \"\" calls the built-in codec \"lz4\"\n\
+     # through the same C ABI.\n\
      library = \"\"\n",
 );
 
@@ -37,8 +38,8 @@ const TAG: u8 = 10;
 const INTERFACE: Interface =
     Interface { symbol: "lsmbench_codec", header: "lsmbench_codec.h", abi: table::ABI };
 
-/// The libraries that this process has loaded, by name; of two with the same name the later one. They stay loaded,
-/// because any table may contain their blocks.
+/// The libraries that this process has loaded, by name. If two have equal names, the list has the later one. Libraries
+/// stay loaded, because any table may contain their blocks.
 static LOADED: LazyLock<RwLock<BTreeMap<String, Arc<Functions>>>> = LazyLock::new(RwLock::default);
 
 #[derive(Default, Serialize, Deserialize)]
@@ -109,7 +110,7 @@ impl Compression for Library {
 /// The number of blocks that are timed together.
 const CALLS: u32 = 100;
 
-/// Returns the cost of the C ABI for a codec in a library: a block of 4 KiB compressed and decompressed by `lz4`
+/// Measures the cost of the C ABI for a codec in a library: a block of 4 KiB is compressed and decompressed by `lz4`
 /// through the C ABI, and without it. `None` for other codecs.
 pub fn seam(choice: &Choice) -> Option<Seam> {
     if choice.kind() != VARIANT.kind {

@@ -1,9 +1,9 @@
-//! LZ4, block format: matches of four bytes and more found through one hash table, without entropy coding.
+//! LZ4, block format: matches of at least four bytes are found through one hash table, without entropy coding.
 //! Decompression runs at several gigabytes per second.
 //!
-//! Uses `lz4_flex` in its safe build, which decodes short matches faster than its unchecked one. Incompressible input
-//! is skipped in growing steps, so that no test for it is needed before. Source of the format: Collet, "LZ4 Block
-//! Format Description".
+//! Uses `lz4_flex` in its safe build, which decodes short matches faster than its unchecked build. Incompressible input
+//! is skipped in growing steps, so a test for such input is not needed. Source of the format: Collet, "LZ4 Block Format
+//! Description".
 
 use catalog::Variant;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
@@ -12,10 +12,11 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
-pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("lz4", "fastest to decompress, saves about half of structured data", || {
-        Box::new(Lz4::new())
-    });
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
+    "lz4",
+    "the fastest decompression; saves about half of the bytes of structured data",
+    || Box::new(Lz4::new()),
+);
 
 /// The tag of the codec on disk.
 pub(crate) const TAG: u8 = 1;
@@ -31,7 +32,8 @@ impl Lz4 {
         Self { tables: Pool::new() }
     }
 
-    /// Compresses a block into `space` and returns the number of bytes written; `None` if they do not fit.
+    /// Compresses a block into `space` and returns the number of written bytes. Returns `None` if the compressed bytes
+    /// do not fit.
     pub(crate) fn compress_into(&self, block: &[u8], space: &mut [u8]) -> Option<usize> {
         self.tables.with(CompressTable::default, |table| {
             // A table that has grown for a large block would stay slow to clear for small ones.

@@ -12,19 +12,20 @@ use crate::{lz4, shrunk};
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lz4Hc>(
     "lz4-hc",
-    "format and decompression speed of lz4, smaller blocks, slow to compress",
-    "# Effort, 1 to 12.\nlevel = 9\n",
+    "the format and decompression speed of lz4, with smaller blocks but slow compression",
+    "# Compression level, 1 to 12. Higher levels give smaller blocks, but slower compression.\n\
+     level = 9\n",
 );
 
 /// The maximum compression level.
 const MAX_LEVEL: i32 = 12;
 
-/// The size in bytes of the state that the library makes for each block: hash tables and chains
+/// The size in bytes of the state that the library allocates for each block: hash tables and chains
 /// (`LZ4_STREAMHC_MINSIZE`).
 const STATE_BYTES: usize = 262_200;
 
-/// The level from which the library parses optimally, and the size in bytes of the table that this takes: prices of
-/// 4,099 positions with sixteen bytes each.
+/// The level from which on the library parses optimally, and the size in bytes of its table for this: prices of 4,099
+/// positions with sixteen bytes each.
 const OPTIMAL_LEVEL: i32 = 10;
 const OPTIMAL_BYTES: usize = 4099 * 16;
 
@@ -57,7 +58,7 @@ impl Build<dyn Compression> for Lz4Hc {
 }
 
 impl Compression for Lz4Hc {
-    /// The tag of `lz4`, because the format is the same.
+    /// The tag of `lz4`, because both codecs have one format.
     fn tag(&self) -> Option<u8> {
         None
     }

@@ -1,11 +1,11 @@
-//! LZMA: matches over the whole block and a context-modelling range coder. It is the densest codec here, and by far
-//! the slowest in both directions.
+//! LZMA: matches over the whole block and a context-modelling range coder. LZMA is the densest codec here, and by far
+//! the slowest for both compression and decompression.
 //!
 //! ```text
 //! u32 length of the block, u32 length of the stream, stream without a header
 //! ```
 //!
-//! The lengths are stored because the stream does not distinguish a truncated block from a complete one. Source:
+//! The lengths are stored because the stream does not distinguish a truncated block from a complete block. Source:
 //! Pavlov, LZMA specification; implemented by `lzma-rust2`.
 
 use std::io::{Read, Write};
@@ -19,8 +19,9 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Lzma>(
     "lzma",
-    "densest and slowest: for rarely read data",
-    "# Effort, 0 to 9.\nlevel = 6\n",
+    "the smallest blocks and the slowest codec, for data that is rarely read",
+    "# Compression level, 0 to 9. Higher levels give smaller blocks, but slower compression.\n\
+     level = 6\n",
 );
 
 /// The tag of the codec on disk.
@@ -69,7 +70,7 @@ fn dictionary_bytes(block_len: usize) -> u32 {
 }
 
 impl Lzma {
-    /// Encodes a block as head and stream; `None` if the encoder fails.
+    /// Encodes a block as head and stream. Returns `None` if the encoder fails.
     fn encode(&self, block: &[u8]) -> Option<Vec<u8>> {
         let mut options = LzmaOptions::with_preset(self.level);
         options.dict_size = dictionary_bytes(block.len());

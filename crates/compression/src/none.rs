@@ -6,7 +6,7 @@ use catalog::Variant;
 use crate::compression::{Compression, CorruptBlock, RAW};
 
 pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("none", "blocks are stored as they are", || Box::new(Uncompressed));
+    Variant::plain("none", "no compression of blocks", || Box::new(Uncompressed));
 
 /// The codec that copies blocks.
 struct Uncompressed;

@@ -11,8 +11,7 @@ use toml::Value;
 use crate::compression::Compression;
 use crate::dictionaries::Dictionaries;
 
-/// A codec of the catalog `C`, identified by its label; other spellings of the same choice are normalized to this
-/// label.
+/// A codec of the catalog `C`, identified by its label. Other spellings of the choice are normalized to this label.
 pub(crate) struct Picked<C>(Choice, PhantomData<C>);
 
 impl<C: CatalogHandle<dyn Compression>> Picked<C> {
@@ -57,7 +56,7 @@ pub(crate) fn foreign_bytes(codecs: &[Arc<dyn Compression>], level: usize) -> us
     codecs.iter().map(|codec| codec.foreign_bytes(level)).sum()
 }
 
-/// Lets each codec learn, and keeps those that have nothing to learn; `None` if no codec learnt.
+/// Lets each codec learn. A codec that has nothing to learn is kept unchanged. Returns `None` if no codec learnt.
 pub(crate) fn learn<const N: usize>(
     codecs: &[Arc<dyn Compression>; N],
     level: usize,

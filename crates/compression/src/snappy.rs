@@ -11,10 +11,11 @@ use crate::compression::{Compression, CorruptBlock};
 use crate::pool::Pool;
 use crate::shrunk;
 
-pub(crate) const VARIANT: Variant<dyn Compression> =
-    Variant::plain("snappy", "about as fast and small as lz4, slower to decompress", || {
-        Box::new(Snappy { encoders: Pool::new() })
-    });
+pub(crate) const VARIANT: Variant<dyn Compression> = Variant::plain(
+    "snappy",
+    "compression speed and block size similar to lz4, but slower decompression",
+    || Box::new(Snappy { encoders: Pool::new() }),
+);
 
 /// The tag of the codec on disk.
 const TAG: u8 = 2;

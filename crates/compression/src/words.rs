@@ -1,6 +1,7 @@
 //! Helpers of the codecs for integer columns: a block as 8-byte words, and bit-packed numbers.
 
-/// The first bytes of the stored form of a block: its length, so that decompression with another length fails.
+/// The first bytes of the stored form of a block. These bytes are the length of the block, so that decompression with
+/// another length fails.
 pub(crate) fn begin(block: &[u8]) -> Vec<u8> {
     (block.len() as u32).to_le_bytes().to_vec()
 }
@@ -60,7 +61,7 @@ pub(crate) fn unpack(packed: &[u8], count: usize, width: u32) -> impl Iterator<I
     })
 }
 
-/// Fills `out` with words, and its end with `rest`; `None` if the lengths do not match exactly.
+/// Fills `out` with words, and its end with `rest`. Returns `None` if the lengths do not match exactly.
 pub(crate) fn join(mut words: impl Iterator<Item = u64>, rest: &[u8], out: &mut [u8]) -> Option<()> {
     let (places, end) = out.as_chunks_mut::<8>();
     for place in places {

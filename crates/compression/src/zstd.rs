@@ -4,10 +4,10 @@
 //! Compression and decompression contexts are created once and kept, because creating one costs tens of microseconds,
 //! more than a block does. Source of the format: RFC 8878.
 //!
-//! With a dictionary, blocks refer to strings that are frequent in their table, and need not store the byte
-//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks
-//! of a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of
-//! Relative Lempel-Ziv Dictionaries", WWW 2016), and stored in the table once.
+//! With a dictionary, blocks refer to strings that are frequent in their table. The blocks need not store the byte
+//! frequencies, which would be the largest overhead of a small block. The dictionary is trained on the first blocks of
+//! a table by zstd's own trainer, FASTCOVER (after Liao, Petri, Moffat and Wirth, "Effective Construction of Relative
+//! Lempel-Ziv Dictionaries", WWW 2016), and stored once in the table.
 //!
 //! ```text
 //! block with a dictionary   u8 number of the table's dictionary, frame
@@ -30,11 +30,12 @@ use crate::shrunk;
 
 pub(crate) const VARIANT: Variant<dyn Compression> = Variant::new::<Zstd>(
     "zstd",
-    "smallest blocks, slower both ways",
-    "# Effort, up to 22; higher is smaller and slower, negative is faster than 1. 0 means the default, 3.\n\
+    "smaller blocks than lz4 and snappy, but slower compression and decompression",
+    "# Compression level, up to 22. Higher levels give smaller blocks, but are slower. Negative levels\n\
+     # are faster than level 1. 0 means the default level, 3.\n\
      level = 3\n\
-     # Size of a dictionary that is trained on the first blocks of each table and stored in it, 256 B to 1 MiB, or\n\
-     # \"none\". Tables of less than eight times this size have none.\n\
+     # Size of a dictionary, 256 B to 1 MiB, or \"none\". Each SSTable trains its dictionary on its first\n\
+     # blocks and stores it. SSTables of less than eight times this size have no dictionary.\n\
      dictionary = \"none\"\n",
 );
 
@@ -50,7 +51,8 @@ const MOST_SAMPLES: usize = 32;
 /// The minimum bytes of a table per byte of dictionary, below which a dictionary does not pay.
 const LEAST_SAMPLES: usize = 8;
 
-/// The valid sizes of a dictionary: below, the trainer fails; above, it does not fit where blocks are small.
+/// The valid sizes of a dictionary. With a smaller size, the trainer fails. A larger dictionary does not fit if blocks
+/// are small.
 const DICTIONARY_BYTES: std::ops::RangeInclusive<u64> = 256..=1 << 20;
 
 #[derive(Serialize, Deserialize)]
@@ -186,7 +188,7 @@ struct Learnt {
 }
 
 impl Compression for Learnt {
-    /// None, because its blocks need the dictionaries of the table.
+    /// Returns `None`, because blocks of this codec need the dictionaries of the table.
     fn tag(&self) -> Option<u8> {
         None
     }

@@ -8,7 +8,7 @@ use crate::options::{Codec, EngineOptions, Filters, Log, Reads};
 /// The feature that compiles these engines in.
 const FEATURE: &str = "peers";
 
-/// The version in this build; an error where the engine was not built in.
+/// The version of an engine in this build, or an error if the engine is not built in.
 pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
     if cfg!(feature = "peers") {
         let version = Some(version.to_owned()).filter(|version| !version.is_empty());
@@ -18,7 +18,7 @@ pub(crate) fn identify(version: &str) -> Result<Identity, Missing> {
     }
 }
 
-/// Opens a store where its adapter is in this build.
+/// Opens a store if its adapter is in this build.
 macro_rules! open {
     ($($store:ident)::+, $directory:expr, $settings:expr) => {{
         #[cfg(feature = "peers")]
@@ -59,8 +59,8 @@ pub(crate) fn unequal(what: impl std::fmt::Display) -> String {
     format!("{UNEQUAL}{what}")
 }
 
-/// Settings that no engine without a memtable, filters and blocks can match: those of a B-tree with in-place or copied
-/// pages.
+/// Settings that no engine without a memtable, filters and blocks can match. Such an engine is a B-tree whose pages are
+/// copied or changed in place.
 pub(crate) fn of_pages(settings: &EngineOptions, name: &str) -> Vec<String> {
     let mut lines = vec![
         unequal(format_args!(

@@ -1,4 +1,4 @@
-//! canopydb: a B-tree of pages in Rust with a log and checkpoints; readers use snapshots of versions.
+//! canopydb: a B-tree of pages in Rust with a log and checkpoints. Readers use snapshots of versions.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -14,7 +14,7 @@ use crate::options::{EngineOptions, Log};
 use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> =
-    Variant::<dyn Engine>::plain("canopydb", "canopydb, a B-tree in Rust with a log and checkpoints", || {
+    Variant::<dyn Engine>::plain("canopydb", "canopydb, a B-tree in Rust with a WAL and checkpoints", || {
         Box::new(Canopydb)
     })
     .limited(&[Limit::NotDeterministic]);
@@ -27,6 +27,10 @@ impl Engine for Canopydb {
     }
 
     fn compacts_on_request(&self) -> bool {
+        true
+    }
+
+    fn deletes_ranges(&self) -> bool {
         true
     }
 

@@ -26,18 +26,18 @@ pub struct Checked {
     pub outcome: Result<Kept, String>,
 }
 
-/// Checks that an engine with its default parameters keeps every invariant of the axis: its stores answer like an
-/// ordered map, batches are atomic, stores survive closing and reopening, and so on.
+/// Checks every invariant of the axis for an engine with its default parameters. For example, its stores answer like an
+/// ordered map, batches are atomic, and stores survive closing and reopening.
 ///
-/// Stores lie in temporary folders, which are removed. Call it in a process of its own for an engine that is a C++
-/// library, because two of them may define the same names.
+/// Stores are in temporary folders, which are removed. For an engine that is a C++ library, call this function in a
+/// separate process, because two such libraries may define equal names.
 ///
 /// # Errors
-/// The engine is not on this machine or not in this build; otherwise one line per broken invariant: `kind: "invariant":
-/// failure`.
+/// The engine is not on this machine or not in this build; or one line per broken invariant, in the form
+/// `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Engine>) -> Result<(), String> {
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
-    // Where the defaults do not build, `check_variant` has reported it.
+    // If the default parameters do not build, `check_variant` has already reported the error.
     if let Ok(engine) = variant.build_of(CATALOG.axis, &variant.default_choice()) {
         engine.identify().map_err(|missing| format!("{}: {missing}", variant.kind))?;
         let all = check_each(&|| default_engine(variant));

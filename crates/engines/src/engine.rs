@@ -20,7 +20,7 @@ pub trait Engine: Send + Sync {
     /// Identifies the code that would run, without running any code of the engine.
     ///
     /// # Errors
-    /// How to get the engine, where it is not on this machine or not in this build.
+    /// How to get the engine, if it is not on this machine or not in this build.
     fn identify(&self) -> Result<Identity, Missing>;
 
     /// Lists the option of the engine that each term of `options` becomes, one per line. Terms that cannot be made
@@ -33,7 +33,7 @@ pub trait Engine: Send + Sync {
     /// The error of the engine.
     fn open(&self, opening: &Opening) -> Result<Box<dyn Store>, TargetError>;
 
-    /// Whether a scan reads a consistent snapshot of the store. Where it does not, it may see half of a batch.
+    /// Whether a scan reads a consistent snapshot of the store. If not, a scan may see half of a batch.
     fn ranges_are_of_one_moment(&self) -> bool {
         true
     }
@@ -53,7 +53,7 @@ pub trait Engine: Send + Sync {
         true
     }
 
-    /// Whether a copy of a closed store opens as the same store, so that it can be a fixture.
+    /// Whether a copy of a closed store opens as an equal store, so that the copy can be a fixture.
     fn stores_can_be_cloned(&self) -> bool {
         false
     }
@@ -65,6 +65,11 @@ pub trait Engine: Send + Sync {
 
     /// Whether its stores have a call that makes a [checkpoint](Store::checkpoint).
     fn makes_checkpoints(&self) -> bool {
+        false
+    }
+
+    /// Whether its stores have a call that [deletes a range](workload::Target::delete_range) of keys.
+    fn deletes_ranges(&self) -> bool {
         false
     }
 
@@ -84,12 +89,12 @@ pub trait Engine: Send + Sync {
     }
 }
 
-/// The identity of an engine: version, library, and doubts about its times.
+/// The identity of an engine: version, library, and reasons to doubt its times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Version of the engine, if it is known before the engine is opened.
     pub version: Option<String>,
-    /// The shared library, where it is one.
+    /// The shared library, if the engine is one.
     pub library: Option<PathBuf>,
     /// The reasons why its times are doubtful.
     pub doubts: Vec<String>,

@@ -1,5 +1,5 @@
-//! Fjall 2: the release line that one of the source documents measured. Its 2.1 no longer builds with current
-//! dependencies; this is the last version of the line, 2.11.
+//! Fjall 2: the release line that one of the source documents measured. Version 2.1 of Fjall no longer builds with
+//! current dependencies. The adapter uses version 2.11, the last version of the line.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -16,7 +16,7 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "fjall2",
-    "Fjall 2, the previous major version: 2.11, because 2.1 no longer builds",
+    "Fjall 2, the previous major version (2.11, because 2.1 no longer builds)",
     || Box::new(Fjall2),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -26,8 +26,8 @@ struct Fjall2;
 /// The smallest cap on all memtables that the engine accepts, in bytes.
 const LEAST_WRITE_BUFFER_BYTES: u64 = 1 << 20;
 
-/// The cap on all memtables at which writers wait: the mutable one and the immutable ones. The engine's own default of
-/// 64 MiB would end a larger memtable early, at half of these bytes.
+/// The limit for the mutable and all immutable memtables together at which writers wait. The engine's own default of 64
+/// MiB would end a larger memtable early, at half of this limit.
 fn write_buffer_bytes(settings: &EngineOptions) -> u64 {
     settings.all_memtable_bytes().max(LEAST_WRITE_BUFFER_BYTES)
 }

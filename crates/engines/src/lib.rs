@@ -1,8 +1,9 @@
-//! Engines with a common interface: our own tree, and every other engine that an experiment can compare it with.
+//! Engines with a common interface: lsmbench's own tree, and every other engine with which an experiment can compare
+//! it.
 //!
 //! An engine is one file, or one folder, with one line in [`CATALOG`]. Engines that are shared libraries are loaded by
-//! path when they are opened, so that any build of them can run next to any other. Engines that are crates are compiled
-//! in with the feature `peers`, or with one of their own. An engine that is absent reports how to get it.
+//! path when they are opened, so that several builds of them can run next to each other. Engines that are crates are
+//! compiled in with the feature `peers`, or with their own feature. An engine that is absent reports how to get it.
 
 mod bundled;
 mod canopydb;
@@ -18,6 +19,7 @@ mod open_store;
 mod opening;
 mod options;
 mod redb;
+mod resp;
 mod rocksdb;
 mod settle;
 mod sled;
@@ -38,11 +40,11 @@ pub use options::{Codec, EngineOptions, Filters, Log, Reads};
 pub use stats::{EngineStats, Readings};
 pub use store::Store;
 
-/// All engines. The first is our own tree.
+/// All engines. The first engine is lsmbench's own tree.
 pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
     catalog::origin!(),
     "engine",
-    "which engine runs: lsmbench's own tree, or another engine",
+    "the engine that runs, either lsmbench's own tree or another engine",
     &[
         lsmbench::VARIANT,
         rocksdb::VARIANT,
@@ -57,5 +59,6 @@ pub static CATALOG: Catalog<dyn Engine> = Catalog::new(
         sled::VARIANT,
         tidesdb::VARIANT,
         wiredtiger::VARIANT,
+        resp::VARIANT,
     ],
 );

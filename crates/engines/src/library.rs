@@ -18,15 +18,15 @@ pub(crate) struct Wanted {
     pub(crate) required: &'static [&'static str],
     /// The namespace of the engine's own functions.
     pub(crate) namespace: &'static str,
-    /// Whether a build of its authors' sources for this CPU computes checksums with the CPU's instruction.
+    /// Whether a build of the authors' sources for this CPU computes checksums with the CPU's checksum instruction.
     pub(crate) has_fast_checksums: bool,
 }
 
 /// The names of the function that a failing assertion calls, one for each C library.
 const ASSERTION_HANDLERS: [&str; 3] = ["__assert_fail", "__assert_rtn", "__assert"];
 
-/// The number of function names that indicates a build with assertions: slightly more than the error messages of a
-/// build without assertions contain.
+/// The number of function names that indicates a build with assertions. A build without assertions has slightly fewer
+/// names in its error messages.
 const ASSERTING_FUNCTIONS: usize = 20;
 
 /// Flags of an optimising compiler.
@@ -41,7 +41,7 @@ impl Wanted {
     /// Finds the library that `given` names: a path, a name to search for, or nothing.
     ///
     /// # Errors
-    /// The places that were searched, and how to get the library.
+    /// The searched places, and how to get the library.
     pub(crate) fn find(&self, given: &str) -> Result<PathBuf, Missing> {
         let named = match given {
             "" => std::env::var(self.variable).ok().filter(|path| !path.is_empty()),
@@ -121,7 +121,7 @@ impl Wanted {
 }
 
 /// Whether strings of a library contain signatures of functions of a namespace, as the library's own assertions would.
-/// The codecs that it bundles call the same handler, so a call alone proves nothing.
+/// The codecs in the library call the same handler, so a call of the handler proves nothing.
 fn names_functions(strings: &[u8], namespace: &str) -> bool {
     let is_signature = |text: &&[u8]| {
         let text = String::from_utf8_lossy(text);

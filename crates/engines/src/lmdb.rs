@@ -1,4 +1,4 @@
-//! LMDB: a copy-on-write B-tree of pages in a memory map; one writer, readers without locks.
+//! LMDB: a copy-on-write B-tree of pages in a memory map, with one writer and lock-free readers.
 
 #[cfg(feature = "peers")]
 mod store;
@@ -15,8 +15,9 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Lmdb>(
     "lmdb",
-    "LMDB, a B-tree in a memory map; keys of 1 to 511 bytes",
-    "# Whether pages are written through the map: faster, but a stray pointer of the program can corrupt them.\n\
+    "LMDB, a B-tree in a memory map; keys have 1 to 511 bytes",
+    "# Whether LMDB writes pages through the memory map. This is faster, but a stray pointer of the\n\
+     # program can corrupt the pages.\n\
      write_map = false\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -44,6 +45,10 @@ impl Engine for Lmdb {
     }
 
     fn makes_checkpoints(&self) -> bool {
+        true
+    }
+
+    fn deletes_ranges(&self) -> bool {
         true
     }
 

@@ -63,6 +63,10 @@ impl Engine for Lsmbench {
         true
     }
 
+    fn deletes_ranges(&self) -> bool {
+        true
+    }
+
     fn reports_levels_and_stalls(&self) -> bool {
         true
     }
@@ -93,6 +97,10 @@ impl Target for TreeStore {
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         Ok(self.tree.delete(key)?)
+    }
+
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.tree.delete_range(low, high).map_err(Into::into))
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
@@ -203,6 +211,7 @@ fn of_tree(stats: &Stats, mode: Mode) -> Readings {
     tree.gauge(&c::LEVELS, stats.levels.iter().filter(|level| level.runs > 0).count())
         .gauge(&c::RUNS, stats.runs())
         .gauge(&c::TABLE_BYTES, stats.table_bytes())
+        .gauge(&c::RANGE_TOMBSTONES, Some(stats.range_tombstones()).filter(|count| *count > 0))
         .gauge(&c::MEMTABLE_BYTES, stats.memtable_bytes)
         .gauge(&c::FILTER_BYTES, stats.filter_bytes)
         .gauge(&c::FENCE_BYTES, stats.fence_bytes)

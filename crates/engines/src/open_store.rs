@@ -28,7 +28,7 @@ pub struct ClosedStore {
 }
 
 impl ClosedStore {
-    /// Opens the store again. Its counters restart at 0.
+    /// Opens the store again. The counters of the store restart at 0.
     ///
     /// # Errors
     /// The error of the engine.
@@ -51,7 +51,7 @@ impl OpenStore {
         Ok(Self { engine, opening, store })
     }
 
-    /// Closes the store: makes everything durable, stops background work, and releases its files.
+    /// Closes the store: makes all writes durable, stops background work, and releases its files.
     ///
     /// # Errors
     /// The error of the engine.
@@ -61,7 +61,7 @@ impl OpenStore {
         Ok(ClosedStore { engine, opening })
     }
 
-    /// Flushes the store, closes it, runs `between`, and reopens the store. Its counters restart at 0.
+    /// Flushes the store, closes it, runs `between`, and reopens the store. The counters of the store restart at 0.
     ///
     /// # Errors
     /// The error of the engine, or of `between`.
@@ -84,7 +84,7 @@ impl OpenStore {
         &*self.store
     }
 
-    /// The counters and sizes of the store at this moment.
+    /// The current counters and sizes of the store.
     pub fn stats(&self) -> EngineStats {
         self.store.stats()
     }
@@ -104,7 +104,7 @@ impl OpenStore {
         self.store.checkpoint(directory)
     }
 
-    /// Opens a copy that [`checkpoint`](Self::checkpoint) has made, as a store of its own.
+    /// Opens a copy that [`checkpoint`](Self::checkpoint) has made, as a separate store.
     ///
     /// # Errors
     /// The error of the engine.
@@ -112,7 +112,7 @@ impl OpenStore {
         self.engine.open(&Opening { directory: directory.to_owned(), ..self.opening.clone() })
     }
 
-    /// Bytes that the files of the store take on the file system. `None` where it has no directory.
+    /// Bytes that the files of the store take on the file system. `None` if the store has no directory.
     pub fn disk_bytes(&self) -> Option<u64> {
         disk_bytes(&self.opening.directory)
     }

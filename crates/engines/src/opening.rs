@@ -9,7 +9,7 @@ use crate::options::EngineOptions;
 /// The parameters with which an engine opens a store.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The directory of the store. It exists.
+    /// The directory of the store. The directory exists.
     pub directory: PathBuf,
     /// The whole design, for an engine that [reads it](crate::Engine::reads_whole_design).
     pub design: Design,
@@ -17,7 +17,7 @@ pub struct Opening {
     pub options: EngineOptions,
     /// Whether background work is done by threads, or at points that the operations decide.
     pub mode: Mode,
-    /// Nanoseconds since some moment, for the time that writers wait.
+    /// A clock in nanoseconds, which measures the time that writers wait.
     pub clock: fn() -> u64,
     /// The identifier of the store in its own files, set where equal operations must produce equal files.
     pub identity: Option<u64>,

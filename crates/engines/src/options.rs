@@ -38,7 +38,7 @@ pub struct EngineOptions {
     pub filters: Filters,
     /// Bytes of a block before compression.
     pub block_bytes: u64,
-    /// Restart interval: number of entries of a block from one restart point to the next.
+    /// Restart interval: the number of entries of a block from one restart point to the next.
     pub restart_interval: u32,
     /// Compression of blocks.
     pub codec: Codec,
@@ -71,8 +71,8 @@ pub enum Reads {
 }
 
 impl Reads {
-    /// Whether the kernel may read pages next to the one that a get needs. It may not where a design reads its blocks
-    /// one by one, because those designs do not fit into memory.
+    /// Whether the kernel may read pages next to the page that a get needs. The kernel may not do so if a design reads
+    /// its blocks one by one, because the data of such designs do not fit into memory.
     pub(crate) fn has_readahead(self) -> bool {
         self == Self::Mapped
     }
@@ -99,11 +99,11 @@ pub enum Codec {
 /// The failures that a write survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
-    /// None: the engine writes no log.
+    /// The engine writes no log.
     None,
     /// Records reach the kernel, so they survive the end of the process.
     Buffered,
-    /// A power failure: a write is synced before it is acknowledged.
+    /// A write survives a power failure, because it is synced before it is acknowledged.
     Sync,
     /// A power failure, except for the last writes: records are synced at intervals.
     Interval {
@@ -189,7 +189,7 @@ impl EngineOptions {
         .collect()
     }
 
-    /// Bytes of all memtables at which writers wait: the mutable one and the immutable ones.
+    /// The size of the mutable and all immutable memtables together, in bytes, at which writers wait.
     pub(crate) fn all_memtable_bytes(&self) -> u64 {
         self.memtable_bytes.saturating_mul(self.frozen_memtables.saturating_add(1))
     }

@@ -10,11 +10,11 @@ const PERIOD: Duration = Duration::from_millis(2);
 #[cfg_attr(not(feature = "peers"), cfg(test))]
 pub(crate) const SEEN: u32 = 10;
 
-/// Number of quiet checks for an engine whose background work is visible only in its results.
+/// Number of consecutive idle checks for an engine whose background work is visible only in its results.
 pub(crate) const UNSEEN: u32 = 100;
 
 /// Returns when no work has been running and nothing has changed for `looks` consecutive checks. A check returns
-/// whether work is running, and the state so far.
+/// whether work is running, and the current state.
 pub(crate) fn until_idle<S: PartialEq>(looks: u32, mut look: impl FnMut() -> (bool, S)) {
     let (_, mut last) = look();
     let mut idle = 0;

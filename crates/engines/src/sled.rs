@@ -14,7 +14,7 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::<dyn Engine>::plain(
     "sled",
-    "sled, a lock-free B-tree over a log, in Rust; scans may see half a batch",
+    "sled, a lock-free B-tree over a log, in Rust; a scan may see only a part of a batch",
     || Box::new(Sled),
 )
 .limited(&[Limit::NotDeterministic]);

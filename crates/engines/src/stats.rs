@@ -1,9 +1,9 @@
-//! Readings that a store reports at one moment, keyed by the metrics of `results`.
+//! Statistics that a store reports at one point in time, keyed by the metrics of `results`.
 
 use results::columns as c;
 use results::{Measurements, Metric, Value};
 
-/// The readings of a store at one moment: of the whole store, and of each level where the engine distinguishes levels.
+/// The statistics of a store at one point in time: of the whole store, and of each level if the engine has levels.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineStats {
     /// The readings of the whole store.
@@ -26,7 +26,7 @@ impl Readings {
         self
     }
 
-    /// Adds a gauge: a number that describes the store at this moment. `None` adds nothing.
+    /// Adds a gauge, which is a current number of the store. `None` adds nothing.
     pub fn gauge(&mut self, metric: &'static Metric, value: impl Into<Value>) -> &mut Self {
         let value = value.into();
         if !value.is_empty() {
@@ -70,7 +70,7 @@ impl Readings {
         row
     }
 
-    /// The same gauges, with all counters 0, as those of a store that was just opened.
+    /// Returns these statistics with all counters set to 0, as in a store that was just opened.
     fn restarted(&self) -> Self {
         let counters = self.counters.iter().map(|(metric, _)| (*metric, 0)).collect();
         Self { counters, gauges: self.gauges.clone() }
@@ -86,8 +86,8 @@ impl Readings {
 }
 
 impl EngineStats {
-    /// The same gauges, with all counters 0. The counters of a store restart when it is opened again, so differences to
-    /// these readings count the work since then.
+    /// Returns these statistics with all counters set to 0. The counters of a store restart when the store is opened
+    /// again, so differences to the result are the work since then.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let levels = self.levels.iter().map(Readings::restarted).collect();
@@ -99,8 +99,8 @@ impl EngineStats {
         self.whole.since(&before.whole)
     }
 
-    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist at
-    /// one of the moments counts as empty there. `None` if neither reading distinguishes levels.
+    /// The increases of level `level`'s counters since `before`, and its current gauges. A level that does not exist in
+    /// one of the two statistics counts as empty. `None` if neither reading distinguishes levels.
     pub fn level_since(&self, level: usize, before: &Self) -> Option<Measurements> {
         let like = self.levels.first().or_else(|| before.levels.first())?;
         let of = |stats: &Self| stats.levels.get(level).cloned().unwrap_or_else(|| like.zeroed());
@@ -124,7 +124,7 @@ impl EngineStats {
         (0..self.levels.len().max(other.levels.len())).all(|level| holds(self, level) == holds(other, level))
     }
 
-    /// Bytes of memory that the store reports, over all of its parts. `None` if it reports none.
+    /// Bytes of memory that the store reports, over all of its parts. `None` if the store reports no memory.
     pub fn memory_bytes(&self) -> Option<u64> {
         let parts =
             [&c::MEMTABLE_BYTES, &c::FILTER_BYTES, &c::FENCE_BYTES, &c::TABLE_MEMORY_BYTES, &c::CACHE_BYTES];

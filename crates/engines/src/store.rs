@@ -13,7 +13,7 @@ pub trait Store: Target {
     /// The version of the engine as the running code reports it. `None` if the code does not report it.
     fn version(&self) -> Option<String>;
 
-    /// The counters and sizes of the store at this moment. It may be called while other threads work.
+    /// The current counters and sizes of the store. Other threads may work during the call.
     fn stats(&self) -> EngineStats;
 
     /// Compacts the whole store, as far as the engine's compaction can. `None` if the engine has no call for that.
@@ -21,13 +21,13 @@ pub trait Store: Target {
         None
     }
 
-    /// Makes a copy of the store in `directory`, which does not exist: a store of its own with all writes before the
-    /// call. `None` where the engine has no call for that.
+    /// Makes a copy of the store in `directory`, which must not exist. The copy is a separate store with all writes
+    /// before the call. Returns `None` if the engine has no such call.
     fn checkpoint(&self, _: &Path) -> Option<Result<(), TargetError>> {
         None
     }
 
-    /// Closes the store: makes everything durable, stops background work, and releases its files.
+    /// Closes the store: makes all writes durable, stops background work, and releases its files.
     ///
     /// # Errors
     /// The error of the engine.

@@ -44,9 +44,10 @@ pub(crate) unsafe fn bytes_at<'a>(start: *const c_char, bytes: usize) -> &'a [u8
     unsafe { std::slice::from_raw_parts(start.cast(), bytes) }
 }
 
-/// Declares a table of functions of a C library: those that every version has, those that only newer versions have, and
-/// those that are newer than the oldest library that can be linked. The names omit the prefix that all of them share.
-/// Under the condition `linked` the program contains a library; under `newest` that library has all functions.
+/// Declares a table of functions of a C library. There are three groups: functions of every version, functions of newer
+/// versions, and functions that are newer than the oldest library that can be linked. The names omit their common
+/// prefix. Under the condition `linked`, the program contains a library. Under `newest`, that library has all
+/// functions.
 macro_rules! functions {
     ($(#[$doc:meta])* $table:ident, $prefix:literal, linked($linked:meta), newest($has_newest:meta),
      required { $($name:ident: fn($($argument:ty),* $(,)?) $(-> $result:ty)?;)* }

@@ -8,13 +8,13 @@ use workload::{Scan, TargetError};
 /// The lowest and the highest key of a range.
 type Bounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
-/// The bounds of a scan; `None` if it covers no key.
+/// The bounds of a scan; `None` if the scan covers no key.
 pub(crate) fn bounds<'a>(scan: &Scan<'a>) -> Option<Bounds<'a>> {
     let is_empty = scan.high.is_some_and(|high| high <= scan.low);
     (!is_empty).then(|| (Bound::Included(scan.low), scan.high.map_or(Bound::Unbounded, Bound::Excluded)))
 }
 
-/// Passes the entries, from the start of the scan on, to `visit`, up to the limit; returns their number.
+/// Passes the entries from the start of the scan to `visit`, up to the limit. Returns their number.
 pub(crate) fn walk<T>(
     scan: &Scan<'_>,
     mut entries: impl DoubleEndedIterator<Item = T>,

@@ -1,7 +1,7 @@
-//! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees where the library still has it.
+//! `WiredTiger`: a B-tree of pages, or an LSM-tree of such B-trees if the library still has one.
 //!
-//! Its C interface consists of structures of function pointers whose layout changes from version to version. So the
-//! adapter is compiled against the header of the linked library, and the library is not loaded by path.
+//! Its C interface consists of structures of function pointers, whose layout changes from version to version. The
+//! adapter is therefore compiled against the header of the linked library, and the library is not loaded by path.
 
 #[cfg(feature = "wiredtiger")]
 mod store;
@@ -22,8 +22,8 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<WiredTiger>(
     "wiredtiger",
-    "WiredTiger, a B-tree, or an LSM-tree of B-trees in versions before 12",
-    "# The kind of table: row or lsm.\n\
+    "WiredTiger, a B-tree, or in versions before 12 also an LSM-tree of B-trees",
+    "# Kind of table. \"row\" is a B-tree, and \"lsm\" is an LSM-tree of B-trees.\n\
      type = \"row\"\n",
 )
 .limited(&[Limit::NotDeterministic]);

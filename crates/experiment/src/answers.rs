@@ -13,7 +13,7 @@ use super::reading;
 /// The keys of a file that only the report reads.
 pub(super) const KEYS: [&str; 2] = ["source", "claim"];
 
-/// A file that answers figures of a document, with the claims of that document.
+/// A file that reproduces figures of a document, with the claims of that document.
 #[derive(Clone, Debug)]
 pub struct AnswerFile {
     /// The path of the file.

@@ -36,6 +36,12 @@ impl Cell {
     }
 }
 
+/// Whether the phase of some configuration reads a key.
+pub(crate) fn is_read(cells: &[Cell], phase: &str, key: &str) -> bool {
+    let phases = cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
+    phases.filter(|found| found.name == phase).any(|found| found.reads(key))
+}
+
 /// A combination that does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {

@@ -1,4 +1,4 @@
-//! The differences between two configurations. Their number is the number of factors of a comparison.
+//! The differences between two configurations. The number of differences is the number of factors of a comparison.
 
 use catalog::{Axis, Choice};
 use engines::EngineOptions;
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(differences(&rocksdb("fence = \"binary\""), &rocksdb("")), Vec::<String>::new());
     }
 
-    /// Two builds of one engine differ only in the library. Their labels are only names. Settings that neither build
-    /// can match are no difference.
+    /// Two builds of one engine differ only in the library. The labels of the two builds are only names. Settings that
+    /// neither build can match are no difference.
     #[test]
     fn two_builds_of_one_engine_differ_in_one_factor() {
         use super::super::fits::mismatches;

@@ -6,7 +6,7 @@ use catalog::Limit;
 use subject::Cost;
 use tree::Design;
 use types::quantity::{format_bytes, parse_bytes};
-use workload::{Kind, Mixed, PhasePlan, Plan, Rate, StoreStep, Work};
+use workload::{Kind, Mixed, PhasePlan, Plan, Rate, Role, StoreStep, Work};
 
 use super::cell::Cell;
 
@@ -33,7 +33,7 @@ const MODEL_BYTES: f64 = 8.0;
 const SORTING_BYTES: f64 = 50.0;
 
 /// The operations per second that an estimate of time assumes.
-const ASSUMED_RATES: [(Kind, f64); 8] = [
+const ASSUMED_RATES: [(Kind, f64); 11] = [
     (Kind::Get, 500e3),
     (Kind::Put, 400e3),
     (Kind::Insert, 400e3),
@@ -42,6 +42,9 @@ const ASSUMED_RATES: [(Kind, f64); 8] = [
     (Kind::ReadModifyWrite, 250e3),
     (Kind::Batch, 10e3),
     (Kind::MultiGet, 10e3),
+    (Kind::DeleteRange, 200e3),
+    (Kind::First, 200e3),
+    (Kind::Last, 200e3),
 ];
 
 /// The estimated cost of one trial of one configuration.
@@ -153,6 +156,7 @@ impl PhaseWork {
                 Self { added: keys, written: keys, seconds: keys * seconds_of(Kind::Insert) }
             }
             Work::Mixed(mixed) => Self::of_mix(mixed, phase.operations()),
+            Work::Roles(roles) => Self::of_roles(roles),
             Work::Step(StoreStep::Sleep(ns)) => Self { seconds: *ns as f64 / 1e9, ..Self::default() },
             Work::Replay(_) | Work::Step(_) => Self::default(),
         }
@@ -161,6 +165,28 @@ impl PhaseWork {
     /// The estimate multiplied by `often`.
     fn times(self, often: f64) -> Self {
         Self { added: self.added * often, written: self.written * often, seconds: self.seconds * often }
+    }
+
+    /// The estimate of roles that run next to each other: those in the background as long as the others.
+    fn of_roles(roles: &[Role]) -> Self {
+        let with_end = roles.iter().filter(|role| !role.is_background());
+        let ends = with_end.map(|role| Self::of_mix(&role.mixed, role.mixed.operations).seconds);
+        let seconds = ends.fold(0.0, f64::max);
+        let mut together = Self { seconds, ..Self::default() };
+        for role in roles {
+            let mut mixed = role.mixed.clone();
+            if role.is_background() {
+                mixed.time_limit_ns = Some((seconds * 1e9) as u64);
+                mixed.operations = match role.rate {
+                    Rate::Open { per_second } => Some((per_second * seconds) as u64),
+                    Rate::Closed | Rate::Sustained(_) => None,
+                };
+            }
+            let work = Self::of_mix(&mixed, mixed.operations);
+            together.added += work.added;
+            together.written += work.written;
+        }
+        together
     }
 
     fn of_mix(mixed: &Mixed, operations: Option<u64>) -> Self {
@@ -192,8 +218,8 @@ fn versions(design: &Design) -> f64 {
     }
 }
 
-/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall.
-/// Those contain at most the written bytes.
+/// The largest size of all memtables in bytes. Included are the memtables that may accumulate before writers stall. The
+/// additional memtables contain at most the written bytes.
 fn memtable_bytes(design: &Design, written_bytes: f64) -> f64 {
     let capacity = design.memtable_capacity.0 as f64;
     let piled_up = (design.options.stall.frozen_memtables as f64 + 1.0 - MEMTABLES).max(0.0);

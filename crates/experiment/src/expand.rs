@@ -109,6 +109,7 @@ impl Sweep {
         }
         let Parts { engine, design, task } = parts;
         let task = read_task(&task, self.factors.first().map_or("", |factor| &factor.path))?;
+        let task = task.without_unread(|_, _| false);
         let label = self.label((&engine, &design), &swept, names, base.name);
         Ok(Cell { number: 0, label, swept, engine, design, task })
     }
@@ -304,6 +305,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
             Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
                 "ends after a time; set operations in place of seconds".to_owned()
             }
+            Work::Roles(_) => "has roles, which run at the same time".to_owned(),
             Work::Step(StoreStep::Sleep(_)) => "sleeps, and counters do not depend on time".to_owned(),
             _ => return None,
         };
@@ -311,7 +313,7 @@ fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     })
 }
 
-/// The parts of a configuration, to which swept values are applied in turn.
+/// The parts of a configuration, to which swept values are applied one after the other.
 struct Parts {
     engine: Choice,
     design: Design,

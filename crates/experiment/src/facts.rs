@@ -25,6 +25,7 @@ impl Experiment {
             name: self.name.clone(),
             mode: self.trials.mode,
             measures_noise: self.trials.measures_noise(),
+            interleaving: self.trials.interleaving(),
             swept: self.swept(),
             within: self.compared_within(),
             cells: self.cells.iter().map(|cell| self.facts_of(cell)).collect(),

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use catalog::Limit;
 use engines::{EngineOptions, UNEQUAL};
 use results::RunMode;
-use workload::{Phase, Rate, StoreStep};
+use workload::{Kind, Phase, Rate, StoreStep, Work};
 
 use super::cell::Cell;
 use super::engine::{engine, engine_label, is_limited};
@@ -40,7 +40,7 @@ pub(super) fn hindrance(mode: RunMode, cell: &Cell) -> Option<String> {
     Some(format!("{missing}; remove the phase, or the engine"))
 }
 
-/// The first step of a configuration's phases that its engine has no call for, as text.
+/// The first step or operation of a configuration's phases that its engine has no call for, as text.
 fn missing_call(cell: &Cell) -> Option<String> {
     let engine = engine(&cell.engine);
     let lacks = |step: StoreStep| match step {
@@ -48,14 +48,24 @@ fn missing_call(cell: &Cell) -> Option<String> {
         StoreStep::Checkpoint => !engine.makes_checkpoints(),
         _ => false,
     };
-    let step =
-        |phase: &Phase| phase.step().filter(|step| lacks(*step)).map(|step| (step, phase.name.clone()));
-    let (step, phase) = cell.task.workload()?.phases.iter().find_map(step)?;
-    let (name, step) = (engine_label(&cell.engine), step.name());
-    Some(format!("engine \"{name}\" has no call for step = \"{step}\" of phase \"{phase}\""))
+    let deletes_ranges = |phase: &Phase| match &phase.work {
+        Work::Mixed(mixed) => mixed.mix.has(Kind::DeleteRange),
+        _ => false,
+    };
+    let call = |phase: &Phase| match phase.step() {
+        Some(step) if lacks(step) => Some(format!("step = \"{}\"", step.name())),
+        None if deletes_ranges(phase) && !engine.deletes_ranges() => {
+            Some(format!("{} in the mix", Kind::DeleteRange))
+        }
+        _ => None,
+    };
+    let (call, phase) =
+        cell.task.workload()?.phases.iter().find_map(|phase| Some((call(phase)?, &phase.name)))?;
+    let name = engine_label(&cell.engine);
+    Some(format!("engine \"{name}\" has no call for {call} of phase \"{phase}\""))
 }
 
-/// The reason why the engine of a configuration cannot run it. `None` if it can.
+/// The reason why the engine of a configuration cannot run it. `None` if the engine can.
 pub(super) fn refusal(mode: RunMode, cell: &Cell) -> Option<String> {
     let (built, engine) = (engine(&cell.engine), engine_label(&cell.engine));
     if mode == RunMode::Counted && is_limited(&cell.engine, Limit::NotDeterministic) {

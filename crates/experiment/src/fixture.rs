@@ -10,7 +10,7 @@ use super::resolved::Experiment;
 use super::wording;
 
 impl Experiment {
-    /// The number of phases of a task in the fixture, from the first one on.
+    /// The number of phases of a task in the fixture, counted from the first phase.
     pub fn fixture_phases(&self, task: &Task) -> usize {
         self.trials.fixture.as_ref().map_or(0, |last| {
             task.phases().iter().position(|phase| phase == last).map_or(0, |place| place + 1)

@@ -1,7 +1,7 @@
 //! Experiment files: from TOML to the configurations of a run.
 //!
-//! [`Experiment::load`] reads a file and all files that it refers to. It applies the [`Overrides`] of the command line
-//! and expands the sweep into [`Cell`]s. Experiments that cannot run are rejected with file, line and key.
+//! [`Experiment::load`] reads a file and all files that it refers to. The loader applies the [`Overrides`] of the
+//! command line and expands the sweep into [`Cell`]s. Experiments that cannot run are rejected with file, line and key.
 //! [`Experiment::facts`] returns the facts that verdicts depend on. This crate runs no experiment.
 
 mod answers;
@@ -28,8 +28,10 @@ mod presentation;
 mod reading;
 pub mod reference;
 mod resolved;
+mod side_by_side;
 mod sweep;
 mod trials;
+mod tune_spec;
 mod verdict_spec;
 mod wording;
 
@@ -43,3 +45,4 @@ pub use outside::files_outside;
 pub use overrides::Overrides;
 pub use resolved::Experiment;
 pub use trials::{DEFAULT_INTERVAL_NS, Trials};
+pub use tune_spec::TuneSpec;

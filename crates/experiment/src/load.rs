@@ -1,6 +1,7 @@
 //! Reads an experiment file, and everything that it refers to, into an [`Experiment`].
 
 mod task;
+mod unread;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +17,7 @@ use types::{Outcome, Problem};
 use verdict::{GateRule, judged_phase};
 use workload::{Phase, Plan, PlanError, TraceError, Workload};
 
-use super::cell::Cell;
+use super::cell::{Cell, is_read};
 use super::deprecations::{deprecations, new_name};
 use super::design_file::{design_problem, extended_file, read_design, read_extended, referred};
 use super::engine::{ENGINE, default_engine, read_engine, with_engine};
@@ -27,9 +28,10 @@ use super::presentation::read_charts;
 use super::reference::{FILE, names};
 use super::resolved::Experiment;
 use super::sweep::{Factor, Sweep, SweepError, read_factor};
-use super::trials::Trials;
+use super::trials::{MOST_TRIALS, Trials};
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
-use super::{answers, equal_memory, fixture, measurable, paths, reading, wording};
+use super::{answers, equal_memory, fixture, measurable, paths, reading, side_by_side, wording};
 
 /// The largest number of trials of a quick run.
 const QUICK_TRIALS: u64 = 2;
@@ -110,7 +112,13 @@ impl<'a> Loader<'a> {
             return Err(self.file.problem(&["sweep"], message));
         }
         self.check_fixture(&trials, &task, &cells)?;
+        side_by_side::check(&trials, &task, cells.len())
+            .map_err(|message| self.table_problem("trials", "plan", message))?;
         self.check_memory(&sweep, &cells)?;
+        let mut warnings = deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?;
+        warnings.extend(self.unread(&sweep, &trials, &cells)?);
+        // What a mix of the sweep reads stays in the base.
+        let task = task.without_unread(|phase, key| is_read(&cells, phase, key));
         let base = self.workload_file.as_ref().unwrap_or(&self.file).folder().to_owned();
         let mut experiment = Experiment {
             name,
@@ -123,11 +131,17 @@ impl<'a> Loader<'a> {
             sweep,
             cells,
             left_out,
-            warnings: deprecations(&self.file, self.overrides.design.as_deref(), &self.sets)?,
+            warnings,
             assumptions: Vec::new(),
             trials,
             verdict: VerdictSpec::default(),
             gate: self.gate()?,
+            tune: self
+                .file
+                .table
+                .contains_key("tune")
+                .then(|| self.table("tune", &TuneSpec::KEYS))
+                .transpose()?,
             charts: Vec::new(),
             style: FigureStyle::default(),
             sheet: answers::read_sheet(&self.file)?,
@@ -283,6 +297,11 @@ impl<'a> Loader<'a> {
         let modes = task.component().map(|component| component.subject().modes());
         if let (Some([only]), false) = (modes, in_file || self.sets.setter("trials.mode").is_some()) {
             trials.mode = *only;
+        }
+        let table = self.file.table.get("trials");
+        let is_counted = table.is_some_and(|table| table.get("count").is_some());
+        if trials.budget.is_some() && !is_counted && self.sets.setter("trials.count").is_none() {
+            trials.count = MOST_TRIALS;
         }
         if self.overrides.quick && self.sets.setter("trials.count").is_none() {
             trials.count = trials.count.min(QUICK_TRIALS);
@@ -455,8 +474,8 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns what
-    /// the replays of traces assume, one sentence each.
+    /// Plans every configuration's workload once, so that missing traces and impossible phases are reported. Returns
+    /// the assumptions about replayed traces, one sentence each.
     fn check_plans(&self, experiment: &Experiment) -> Outcome<Vec<String>> {
         let mut checked = HashSet::new();
         let mut assumptions = Vec::new();

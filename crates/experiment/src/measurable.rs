@@ -72,16 +72,19 @@ pub(super) fn hindrance(metric: &Metric, cell: &Cell, phase: &str, mode: RunMode
         None => "add a phase that does".to_owned(),
     };
     let is_one_of = |list: &[Metric]| list.contains(metric);
-    if is_one_of(&PER_WRITTEN_BYTE) && !writes(judged) {
-        return Some(format!("phase \"{phase}\" writes nothing; {}", instead(writes)));
+    if is_one_of(&PER_WRITTEN_BYTE) && !judged.may_write() {
+        return Some(format!("phase \"{phase}\" writes nothing; {}", instead(Phase::may_write)));
     }
     if is_one_of(&PER_LOOKUP) && !looks_up(judged) {
         return Some(format!("phase \"{phase}\" looks up no key; {}", instead(looks_up)));
     }
+    if *metric == c::READ_AMP && judged.may_write() {
+        return Some(format!("phase \"{phase}\" does not only read; {}", instead(only_reads)));
+    }
     if is_one_of(&PER_SCAN) && !scans(judged) {
         return Some(format!("phase \"{phase}\" has no scan; {}", instead(scans)));
     }
-    if is_one_of(&OPEN_LOOP) && judged.rate == Rate::Closed {
+    if is_one_of(&OPEN_LOOP) && !is_open(judged) {
         let message =
             "runs in a closed loop, where each operation starts when the last one ends; use a rate, as";
         return Some(format!("phase \"{phase}\" {message} phase.{phase}.rate = 10_000"));
@@ -111,6 +114,7 @@ fn mix(phase: &Phase, kinds: &[Kind]) -> bool {
     match &phase.work {
         Work::Load(_) | Work::Step(_) => false,
         Work::Mixed(mixed) => has_any(mixed, kinds),
+        Work::Roles(roles) => roles.iter().any(|role| has_any(&role.mixed, kinds)),
         // The commands of a text file are not known in advance.
         Work::Replay(_) => true,
     }
@@ -120,12 +124,16 @@ fn has_any(mixed: &Mixed, kinds: &[Kind]) -> bool {
     kinds.iter().any(|kind| mixed.mix.has(*kind))
 }
 
-fn writes(phase: &Phase) -> bool {
-    match &phase.work {
-        Work::Load(_) | Work::Replay(_) => true,
-        Work::Mixed(mixed) => mixed.mix.writes(),
-        Work::Step(_) => false,
+/// Whether operations of the phase have response times.
+fn is_open(phase: &Phase) -> bool {
+    match phase.roles() {
+        [] => phase.rate != Rate::Closed,
+        roles => roles.iter().any(|role| role.rate != Rate::Closed),
     }
+}
+
+fn only_reads(phase: &Phase) -> bool {
+    (looks_up(phase) || scans(phase)) && !phase.may_write()
 }
 
 fn looks_up(phase: &Phase) -> bool {
@@ -133,5 +141,5 @@ fn looks_up(phase: &Phase) -> bool {
 }
 
 fn scans(phase: &Phase) -> bool {
-    mix(phase, &[Kind::Range])
+    mix(phase, &[Kind::Range, Kind::First, Kind::Last])
 }

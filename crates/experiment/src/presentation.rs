@@ -6,7 +6,7 @@ use results::{Schema, columns as c};
 use subject::Task;
 use toml::Value;
 use types::Outcome;
-use workload::{Kind, StoreStep};
+use workload::{Kind, Phase, StoreStep};
 
 use super::deprecations::new_name;
 use super::file::SourceFile;
@@ -152,15 +152,14 @@ fn is_own_table(form: Form) -> bool {
     matches!(form, Form::Timeline | Form::Cdf)
 }
 
-/// The names of operations in the rows of a task: the names of all kinds of operation, and the names of its steps.
-pub(super) fn operations(task: &Task) -> Vec<&'static str> {
-    match task {
-        Task::Workload(workload) => {
-            let steps = workload.phases.iter().filter_map(|phase| phase.step().map(StoreStep::name));
-            [ALL].into_iter().chain(Kind::ALL.map(Kind::name)).chain(steps).collect()
-        }
-        Task::Component(_) => vec![ALL],
-    }
+/// The names of operations in the rows of a task: those of all kinds, of its steps, and of its roles.
+pub(super) fn operations(task: &Task) -> Vec<String> {
+    let Task::Workload(workload) = task else { return vec![ALL.to_owned()] };
+    let kinds = || [ALL].into_iter().chain(Kind::ALL.map(Kind::name));
+    let steps = workload.phases.iter().filter_map(|phase| phase.step().map(StoreStep::name));
+    let roles = workload.phases.iter().flat_map(Phase::roles);
+    let of_roles = roles.flat_map(|role| kinds().map(move |kind| format!("{}/{kind}", role.name)));
+    kinds().chain(steps).map(str::to_owned).chain(of_roles).collect()
 }
 
 /// Rejects an unknown name.

@@ -8,10 +8,11 @@ use verdict::GateRule;
 
 use super::engine::ENGINE;
 use super::trials::Trials;
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
 /// The keys of an experiment file.
-pub(super) const FILE: [KeyEntry; 19] = [
+pub(super) const FILE: [KeyEntry; 20] = [
     KeyEntry::new(
         "question",
         "text",
@@ -63,6 +64,11 @@ pub(super) const FILE: [KeyEntry; 19] = [
         "gate",
         "table",
         "Makes `lsmbench run` exit with 1 if a configuration is worse than the baseline.",
+    ),
+    KeyEntry::new(
+        "tune",
+        "table",
+        "Objective and limits of `lsmbench tune`, which searches the designs of the sweep. Other commands ignore it.",
     ),
     KeyEntry::new("chart", "list of tables `[[chart]]`", "Charts that are drawn from the results."),
     KeyEntry::new("style", "table", "The look of the charts: file formats, width, font, caption."),
@@ -132,6 +138,11 @@ pub fn gate() -> Schema {
     schema::<GateRule>()
 }
 
+/// The schema of the table `[tune]`.
+pub fn tune() -> Schema {
+    schema::<TuneSpec>()
+}
+
 /// The schema of the table `[style]`.
 pub fn style() -> Schema {
     schema::<FigureStyle>()
@@ -162,6 +173,7 @@ mod tests {
         assert_eq!(properties(&trials()), Trials::KEYS);
         assert_eq!(properties(&verdict()), VerdictSpec::KEYS);
         assert_eq!(properties(&gate()), GateRule::KEYS);
+        assert_eq!(properties(&tune()), TuneSpec::KEYS);
         assert_eq!(properties(&style()), FigureStyle::KEYS);
         assert_eq!(properties(&schema::<plot::ChartSpec>()), CHART_KEYS);
         assert_eq!(properties(&schema::<report::Rule>()), report::Rule::KEYS);

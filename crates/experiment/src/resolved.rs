@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use catalog::Choice;
 use plot::{ChartSpec, FigureStyle};
 use report::Sheet;
+use results::Interleaving;
 use serde::Serialize;
 use subject::{COMPONENT, SUBJECT, Task};
 use toml::{Table, Value};
@@ -20,6 +21,7 @@ use super::estimate::Estimate;
 use super::outside::files_outside;
 use super::sweep::Sweep;
 use super::trials::{DEFAULT_INTERVAL_NS, Trials};
+use super::tune_spec::TuneSpec;
 use super::verdict_spec::VerdictSpec;
 
 /// A resolved experiment, with every reference and override applied.
@@ -45,8 +47,8 @@ pub struct Experiment {
     pub cells: Vec<Cell>,
     /// The combinations that do not run, with the reason of each.
     pub left_out: Vec<LeftOut>,
-    /// The warnings of a run, one sentence each. They are about deprecated names in the design, and about metrics that
-    /// the mode does not measure.
+    /// The warnings of a run, one sentence each. The warnings are about deprecated names in the design, and about
+    /// metrics that the mode does not measure.
     pub warnings: Vec<String>,
     /// Assumptions about replayed traces, one sentence each, because traces do not record everything. The manifest
     /// lists them.
@@ -57,6 +59,8 @@ pub struct Experiment {
     pub(crate) verdict: VerdictSpec,
     /// The gate, if the experiment is one.
     pub gate: Option<GateRule>,
+    /// The objective of a search for the best design, if the file has one.
+    pub tune: Option<TuneSpec>,
     /// The charts.
     pub charts: Vec<ChartSpec>,
     /// The look of the charts.
@@ -69,6 +73,11 @@ impl Experiment {
     /// The swept paths, in the order of their columns.
     pub fn swept(&self) -> Vec<String> {
         self.sweep.factors.iter().map(|factor| factor.path.clone()).collect()
+    }
+
+    /// The design without the changes of the sweep.
+    pub fn base_design(&self) -> &Design {
+        &self.design
     }
 
     /// The plan of a configuration's workload; `None` for a component under test.
@@ -105,6 +114,7 @@ impl Experiment {
         table.insert("trials".to_owned(), plain(&self.trials));
         table.insert("verdict".to_owned(), plain(&self.verdict));
         table.extend(self.gate.map(|gate| ("gate".to_owned(), plain(&gate))));
+        table.extend(self.tune.as_ref().map(|tune| ("tune".to_owned(), plain(tune))));
         if !self.charts.is_empty() {
             table.insert("chart".to_owned(), plain(&self.charts));
         }
@@ -136,6 +146,8 @@ impl Experiment {
                 .filter(|interval| interval.0 != DEFAULT_INTERVAL_NS)
                 .map(|interval| format!("timeline {interval}\n")),
         );
+        let plan = self.trials.interleaving();
+        text.extend((plan != Interleaving::Rounds).then(|| format!("plan {}\n", plan.name())));
         text.extend(self.trials.fixture.iter().map(|last| format!("fixture {last}\n")));
         format!("{:016x}", xxh3_64(text.as_bytes()))
     }

@@ -148,7 +148,7 @@ impl Sweep {
         }
     }
 
-    /// The number of combinations. `None` where it overflows.
+    /// The number of combinations. `None` if the number overflows.
     fn count(&self) -> Option<usize> {
         let mut lengths = self.factors.iter().map(|factor| factor.values.len());
         match self.combine {

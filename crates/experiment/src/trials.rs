@@ -2,7 +2,7 @@
 
 use catalog::{ByteSize, Time};
 use measure::FEWEST_BLOCKS;
-use results::RunMode;
+use results::{Interleaving, RunMode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,11 +29,18 @@ pub struct Trials {
     pub check: u64,
     /// Whether each round of a timed run measures the baseline twice, to estimate the noise of the machine.
     pub noise: bool,
-    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. The value is more
-    /// than 0 and less than 1. Without `precision`, all trials run.
+    /// How the trials of a round share the machine, in a timed run of a workload.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Interleaving>,
+    /// Relative half-width of the confidence intervals at which the run stops early: 0.01 is 1 %. More than 0 and less
+    /// than 1. Without it, all trials run.
     pub precision: Option<f64>,
-    /// Last phase of the fixture. The store after this phase is built once, and every trial starts from a copy of the
-    /// store.
+    /// Time for the trials of a run, such as `"2min"`. It ends earlier when every verdict is decided, or when the rest of
+    /// the time would hardly decide one. A configuration whose verdict is decided stops earlier than the others. Without
+    /// `count`, as many trials run as fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Time>,
+    /// Last phase of the fixture: the store after this phase is built once, and every trial starts from a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixture: Option<String>,
     /// Memory limit of a trial process including its page cache, at least `"16MiB"`. Without `memory_limit`, there is
@@ -44,8 +51,8 @@ pub struct Trials {
     /// Linux only, and not together with `memory_limit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_memory: Option<ByteSize>,
-    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second is a multiple of this
-    /// length.
+    /// Length of an interval of `timeline.csv`, from `"10ms"` to `"1s"` (default). One second must be a multiple of the
+    /// interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Time>,
 }
@@ -60,7 +67,9 @@ impl Default for Trials {
             sampling: 1,
             check: 16,
             noise: true,
+            plan: None,
             precision: None,
+            budget: None,
             fixture: None,
             memory_limit: None,
             warm_memory: None,
@@ -76,7 +85,7 @@ fn is_one(count: &u64) -> bool {
 }
 
 /// The largest number of trials of a configuration.
-const MOST_TRIALS: u64 = 1000;
+pub(super) const MOST_TRIALS: u64 = 1000;
 
 /// The largest integer in TOML, because the resolved experiment contains the seed.
 const LARGEST_SEED: u64 = i64::MAX as u64;
@@ -93,7 +102,7 @@ const LEAST_MEMORY: u64 = 16 << 20;
 
 impl Trials {
     /// The keys of the table.
-    pub(super) const KEYS: [&str; 12] = [
+    pub(super) const KEYS: [&str; 14] = [
         "count",
         "seed",
         "seeds",
@@ -101,7 +110,9 @@ impl Trials {
         "sampling",
         "check",
         "noise",
+        "plan",
         "precision",
+        "budget",
         "fixture",
         "memory_limit",
         "warm_memory",
@@ -133,6 +144,17 @@ impl Trials {
             let message = "expected the relative half-width of an interval, more than 0 and less than 1";
             return Err(("precision", message.to_owned()));
         }
+        if self.budget.is_some_and(|budget| budget.0 == 0) {
+            return Err(("budget", "0 is too short; give a time such as \"2min\"".to_owned()));
+        }
+        if self.budget.is_some() && precision.is_some() {
+            let message = "both trials.budget and trials.precision end a run; remove one of the two";
+            return Err(("budget", message.to_owned()));
+        }
+        if self.budget.is_some() && self.mode == RunMode::Counted {
+            let message = "counted mode repeats no measurement, so it needs no budget; remove it";
+            return Err(("budget", message.to_owned()));
+        }
         if self.memory_limit.is_some_and(|limit| limit.0 < LEAST_MEMORY) {
             let message = "a trial process needs memory to start; the minimum is 16MiB";
             return Err(("memory_limit", message.to_owned()));
@@ -160,6 +182,11 @@ impl Trials {
         Ok(())
     }
 
+    /// How the trials of a round share the machine.
+    pub fn interleaving(&self) -> Interleaving {
+        self.plan.unwrap_or_default()
+    }
+
     /// The seed of a trial.
     pub fn seed_of(&self, trial: u64) -> u64 {
         self.seed + trial % self.seeds
@@ -170,9 +197,11 @@ impl Trials {
         self.timeline.map_or(DEFAULT_INTERVAL_NS, |time| time.0)
     }
 
-    /// Whether baselines run twice in every round. Counters have no noise, and too few rounds do not show it.
+    /// Whether baselines run twice in every round. Counters have no noise, too few rounds do not show it, and a duet has no core
+    /// for it.
     pub fn measures_noise(&self) -> bool {
-        self.noise && self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64
+        let is_enough = self.mode == RunMode::Timed && self.count >= FEWEST_BLOCKS as u64;
+        self.noise && is_enough && self.plan != Some(Interleaving::Duet)
     }
 
     /// The sampling interval of checked answers: one in `n` answers is kept. Without timing, all answers are kept.

@@ -21,12 +21,14 @@ use crate::{binary, compressed, eytzinger};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Adaptive>(
     "adaptive",
-    "per table: binary search if small, breadth-first if large, compressed if memory is short",
-    "# Minimum number of separators of a table for the breadth-first layout.\n\
+    "binary search for small tables, eytzinger for large tables, and compressed if memory is short",
+    "# Number of separators from which an SSTable gets the layout \"eytzinger\". Smaller SSTables get the\n\
+     # layout \"binary\".\n\
      eytzinger_threshold = 5000\n\
-     # Minimum level for this layout; 0 means all. Tables that are moved without a rewrite keep their layout.\n\
+     # Smallest level number whose SSTables get the layout \"eytzinger\"; 0 means all levels. SSTables that\n\
+     # move to another level without a rewrite keep their layout.\n\
      eytzinger_min_level = 0\n\
-     # Whether separators with common prefixes are compressed instead, in tables of any size.\n\
+     # Whether SSTables of any size get the layout \"compressed\" if their separators share a prefix.\n\
      memory_constrained = false\n",
 );
 

@@ -1,7 +1,7 @@
 //! The textbook fence: sorted separators in memory, and a binary search that compares full separators.
 //!
-//! The plain baseline for the other fences. It cuts no prefix and does not compare heads first. The keys are in one
-//! arena, without an allocation per key.
+//! The plain baseline for the other fences. This fence cuts no prefix and does not compare heads first. The keys are in
+//! one arena, without an allocation per key.
 
 use catalog::Variant;
 
@@ -10,7 +10,7 @@ use crate::separators::Separators;
 use crate::stored;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> =
-    Variant::plain("binary", "the textbook: binary search over all separators in memory", || {
+    Variant::plain("binary", "the textbook binary search over full separator keys in memory", || {
         Box::new(Binary)
     });
 

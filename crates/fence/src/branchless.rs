@@ -2,8 +2,8 @@
 //!
 //! A search has no branch that would be mispredicted half of the time. The number of steps depends only on the table,
 //! so the CPU overlaps searches for different keys. With `prefetch`, each step prefetches both places that the next
-//! step may read. This is slower while the heads are in the cache, and faster if they are not. Source: Khuong & Morin,
-//! "Array layouts for comparison-based searching" (2015), section 3.
+//! step may read. Prefetching is slower while the heads are in the cache, and faster if they are not. Source: Khuong &
+//! Morin, "Array layouts for comparison-based searching" (2015), section 3.
 //!
 //! Memory: 8 bytes per separator, and the bytes after the head if they are needed. A search touches log2(n) heads, and
 //! the last three are on one cache line.
@@ -21,9 +21,9 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Branchless>(
     "branchless",
-    "binary search over 8-byte heads without unpredictable branches",
-    "# Whether each step prefetches both possible cache lines of the next step, which helps if the heads exceed the\n\
-     # caches.\n\
+    "binary search over 8-byte separator heads without unpredictable branches",
+    "# Whether each step prefetches both cache lines that the next step can read. Prefetching helps if\n\
+     # the separator heads exceed the CPU caches.\n\
      prefetch = false\n",
 );
 

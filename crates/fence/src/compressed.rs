@@ -1,10 +1,10 @@
 //! Separators in memory as prefix-compressed groups. Each separator omits the prefix that it shares with the previous
 //! separator.
 //!
-//! A search bisects the first separators of the groups, which are stored in full, and then reads one group in order. It
-//! never reconstructs a separator, because it knows how many bytes the key shares with the previous separator. In most
-//! cases, the shared length of the next separator is enough to compare it with the key. Sources: the document cs265,
-//! section 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
+//! A search bisects the first separators of the groups, which are stored in full, and then reads one group in order. A
+//! search never reconstructs a separator, because it knows how many bytes the key shares with the previous separator.
+//! In most cases, the shared length of the next separator is enough to compare it with the key. Sources: the document
+//! cs265, section 2.3.2, "Compressed"; the index blocks of LevelDB, `doc/table_format.md`.
 //!
 //! ```text
 //! tag [u8; 4] | count u32 | interval u32 | start of each group u32 | separators
@@ -24,8 +24,9 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Compressed>(
     "compressed",
-    "prefix-compressed separators, searched as they are: least memory, several times the time",
-    "# Number of separators from one that is stored in full to the next, 2 to 1024.\n\
+    "prefix-compressed separators, searched without decompression; least memory, but several times slower",
+    "# Distance between two separators that are stored in full, as a number of separators, 2 to 1024. A\n\
+     # larger distance takes less memory, but makes searches slower.\n\
      interval = 16\n",
 );
 

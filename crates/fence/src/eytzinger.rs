@@ -19,7 +19,7 @@ use prefetch::prefetch;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "eytzinger",
-    "8-byte heads in breadth-first order: few cache lines, no unpredictable branches, keys read only on ties",
+    "8-byte separator heads in breadth-first order; few cache misses and no unpredictable branches",
     || Box::new(Eytzinger),
 );
 
@@ -103,7 +103,7 @@ impl HeadIndex for HeadTree {
 /// The shape of a complete tree.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// The number of slots. They are numbered from 1.
+    /// The number of slots. The slots are numbered from 1.
     count: usize,
     /// The number of levels.
     levels: u32,

@@ -7,14 +7,14 @@ use types::{Bytes, HashedKey, KeyHash};
 
 use crate::separators::Separators;
 
-/// A policy that builds fences for new tables and opens stored ones.
+/// A policy that builds fences for new tables and opens stored fences.
 pub trait FencePolicy: Send + Sync {
     /// Builds the fence of one table and returns the bytes to store, possibly none. Equal inputs give equal bytes on
     /// every machine.
     fn build(&self, input: &FenceInput<'_>) -> Vec<u8>;
 
-    /// The alignment in the file of the bytes that [`build`](Self::build) returns. It is a power of two: 1, or the page
-    /// size of a fence that reads its pages from storage.
+    /// The alignment in the file of the bytes that [`build`](Self::build) returns. The alignment is a power of two: 1,
+    /// or the page size of a fence that reads its pages from storage.
     fn alignment(&self) -> u64 {
         1
     }
@@ -52,9 +52,9 @@ pub struct FenceInput<'a> {
 /// 3. [`find_batch`](Self::find_batch) gives the answer of [`find`](Self::find) for every key.
 /// 4. Every returned block is a block of the table, even if the stored bytes are corrupt.
 pub trait Fence: Send + Sync {
-    /// Returns the block where a scan from `key` starts, in either direction. It is the last block whose separator is
-    /// at or below the key, or block 0 for a key below all separators. A scan may find nothing in this block and must
-    /// then continue with the next block in its direction.
+    /// Returns the block where a scan from `key` starts, in either direction. The result is the last block whose
+    /// separator is at or below the key, or block 0 for a key below all separators. A scan may find nothing in this
+    /// block and must then continue with the next block in its direction.
     ///
     /// # Errors
     /// If pages must be read and cannot be read or are corrupt.

@@ -3,7 +3,7 @@
 //! The upper limit for the benefit of any fence. A present key is looked up by its hash. A scan makes an exact search.
 //! So does a lookup of an absent key, or of a key whose hash collides with that of a key in another block. The blocks
 //! that are read are therefore those of an exact fence. By the convention for ideal bounds, its memory counts as zero.
-//! Its stored bytes, eight per key, count as stored.
+//! The stored bytes of this fence, eight per key, count as stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,7 +18,7 @@ use crate::stored::{self, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::<dyn FencePolicy>::plain(
     "free",
-    "the ideal bound: knows each key's block, and its memory counts as 0",
+    "the ideal bound of all indexes; it knows the block of each key, and its memory counts as 0",
     || Box::new(Free),
 )
 .oracle();

@@ -9,7 +9,7 @@ use crate::fence::{Fence, FenceError, TableView};
 use crate::stored;
 use crate::suffixes::{Bound, PrefixOrder, Suffixes};
 
-/// A search structure over the heads of a table's separators. It gets the heads in sorted order.
+/// A search structure over the heads of a table's separators. The structure gets the heads in sorted order.
 pub(crate) trait HeadIndex: Send + Sync {
     /// The bound of `head`: the first head at or above it.
     fn lower_bound(&self, head: u64) -> Bound;
@@ -29,7 +29,7 @@ pub(crate) trait HeadIndex: Send + Sync {
     /// The memory of the index in bytes, the heads included.
     fn memory_bytes(&self) -> usize;
 
-    /// The number of separators at or below `key`, without the first one.
+    /// The number of separators at or below `key`, not counting the first separator.
     #[inline]
     fn rank(&self, suffixes: &Suffixes, key: &[u8]) -> usize {
         match suffixes.place(key) {

@@ -18,7 +18,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "interpolation",
-    "guesses the position from the 8-byte head: fewest steps for evenly spread keys, at worst twice a binary search",
+    "a guess of the position from 8-byte separator heads; few steps for evenly spread keys, at most 2x binary",
     || Box::new(Interpolation),
 );
 

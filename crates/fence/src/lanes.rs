@@ -2,9 +2,9 @@
 //! from the lane with the fewest heads.
 //!
 //! In each lane, the search moves right past the heads below the key's head, at most `stride` − 1, and continues at
-//! that place in the next lower lane. This is a skip list with towers of fixed heights. Source: the document cs265,
-//! section 3.4.2, `FastLane`. The lanes in the document contain places. The lanes here contain heads, so that a step
-//! stays in its lane.
+//! that place in the next lower lane. The lanes are a skip list with towers of fixed heights. Source: the document
+//! cs265, section 3.4.2, `FastLane`. The lanes in the document contain places. The lanes here contain heads, so that a
+//! step stays in its lane.
 //!
 //! Memory: 8 bytes per separator for the lowest lane and 8 / (`stride` − 1) for all other lanes, 10.7 bytes in total at
 //! the default. The bytes after the head are added if they are needed. A search touches one or two cache lines per
@@ -20,8 +20,9 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Lanes>(
     "lanes",
-    "shortcuts over 8-byte heads: lanes of every 4th, 16th, 64th and so on, searched from the top",
-    "# Ratio of the lengths of two successive lanes, 2 to 64.\n\
+    "a skip list of fixed lanes over 8-byte separator heads, with every 4th head, every 16th and so on",
+    "# Ratio of the lengths of two successive lanes, 2 to 64. With a larger ratio there are fewer lanes,\n\
+     # but more steps per lane.\n\
      stride = 4\n",
 );
 

@@ -8,7 +8,7 @@
 //! lines between data ranges" (CACM 1981).
 //!
 //! For repeated heads, a line predicts the place of the first head and the place just after the last head. A search
-//! does not rely on the lines. It checks the ends of the stretch that it searched, and continues if the place is
+//! does not rely on the lines. A search checks the ends of the stretch that it searched, and continues if the place is
 //! outside.
 //!
 //! Memory: 8 bytes per separator for its head, 24 bytes per segment, and the bytes after the head if they are needed.
@@ -28,8 +28,9 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<Learned>(
     "learned",
-    "a PGM-index: lines predict the position of an 8-byte head, and a short search corrects it",
-    "# Maximum error of the predicted position, 1 to 4096.\n\
+    "a PGM-index, which predicts the position of a key by lines and corrects it by a short search",
+    "# Maximum error of the predicted position, as a number of separators, 1 to 4096. A larger error\n\
+     # takes less memory, but a longer search.\n\
      epsilon = 32\n",
 );
 
@@ -155,8 +156,8 @@ fn around(place: usize, epsilon: u64, count: usize) -> Range<usize> {
     start..place.saturating_add(reach + 1).min(count)
 }
 
-/// The number of `items` for which `comes_before` is true. These items must all come first. The search begins in
-/// `around`, and continues outside if the result is not there.
+/// The number of `items` for which `comes_before` is true. The items for which `comes_before` is true must all come
+/// first. The search begins in `around`, and continues outside if the result is not there.
 #[inline]
 fn partition_around<T>(items: &[T], around: Range<usize>, comes_before: impl Fn(&T) -> bool) -> usize {
     let Range { mut start, mut end } = around;
@@ -218,8 +219,8 @@ struct Point {
 }
 
 impl Point {
-    /// The cross product of the lines to `a` and `b`. It is positive if, seen from this point, `b` lies to the left of
-    /// the line to `a`. Both points lie to the right, so the line to `b` is then the steeper line.
+    /// The cross product of the lines to `a` and `b`. The product is positive if, seen from this point, `b` lies to the
+    /// left of the line to `a`. Both `a` and `b` lie to the right, so the line to `b` is then the steeper line.
     fn turn(self, a: Self, b: Self) -> i128 {
         (a.x - self.x) * (b.y - self.y) - (b.x - self.x) * (a.y - self.y)
     }

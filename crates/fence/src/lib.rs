@@ -37,7 +37,7 @@ pub use separators::Separators;
 pub static CATALOG: Catalog<dyn FencePolicy> = Catalog::new(
     catalog::origin!(),
     "fence",
-    "the index from a key to the block that can hold it",
+    "the index of an SSTable, which maps a key to the block that can contain it",
     &[
         binary::VARIANT,
         branchless::VARIANT,

@@ -46,9 +46,11 @@ pub(crate) trait Compare: Copy + Send + Sync + 'static {
     fn run<S: Search>(self, search: S, input: S::Input) -> S::Output;
 }
 
-/// A search through cache lines. Its `run` must always be inlined, because only then is it compiled for each method.
+/// A search through cache lines. The method `run` must always be inlined, because only then is it compiled for each
+/// method of comparison.
 pub(crate) trait Search {
-    /// The searched head or heads. They are separate from the searched structure, so that both are passed in registers.
+    /// The searched head or heads. The heads are separate from the searched structure, so that both are passed in
+    /// registers.
     type Input;
 
     /// The result of the search.

@@ -90,8 +90,8 @@ fn shared_by(separators: &[&[u8]]) -> usize {
 /// Splits a layer into pages and returns the range of children of each page. `firsts[i]` is the first separator under
 /// child i. A page stores the first separators of its children, except the first one.
 ///
-/// A page is filled up to `unit_bytes`. It has at least two children if two are left, so that every layer is at most
-/// half as wide as the next lower layer. If the separator between the two is longer than `unit_bytes`, the page is
+/// A page is filled up to `unit_bytes`. A page has at least two children if two are left, so that every layer is at
+/// most half as wide as the next lower layer. If the separator between the two is longer than `unit_bytes`, the page is
 /// filled up to the next multiple. A long separator is not moved to the layer above, where more lookups would pass it.
 /// Instead, the previous page ends one child earlier.
 pub(crate) fn split(kind: Kind, firsts: &[&[u8]], unit_bytes: usize) -> Vec<Range<usize>> {
@@ -137,7 +137,7 @@ fn page_bytes(kind: Kind, separators: usize, separator_bytes: usize) -> usize {
     HEAD_BYTES + (child_ends + separators) * U32 + separator_bytes
 }
 
-/// A parsed page. Its lengths are checked where they are used.
+/// A parsed page. The lengths in the page are checked where they are used.
 pub(crate) struct Page<'a> {
     pub(crate) kind: Kind,
     first: u32,

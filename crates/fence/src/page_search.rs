@@ -8,10 +8,11 @@ use catalog::Variant;
 use crate::fence::{Fence, FenceError, FenceInput, FencePolicy, TableView};
 use crate::stored::corrupt;
 
-pub(crate) const VARIANT: Variant<dyn FencePolicy> =
-    Variant::plain("page-search", "no index: binary search over the data blocks, one read a step", || {
-        Box::new(PageSearch)
-    });
+pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
+    "page-search",
+    "no index, but a binary search over the data blocks, which costs one block read per step",
+    || Box::new(PageSearch),
+);
 
 /// The policy and the fence in one type, because neither has data.
 struct PageSearch;

@@ -3,8 +3,8 @@
 //! The bits after the bits that all heads share select an entry of the table, which is the number of smaller heads. Two
 //! neighbouring entries are the bounds of the search. On evenly spread keys, the bounds are one or two heads apart. A
 //! lookup then costs two cache misses at any size: one in the table and one in the heads. If many heads share their
-//! bits, the rest is a binary search, never longer than a binary search of all heads. Source: the radix table of Kipf
-//! et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
+//! bits, the remaining search is a binary search, never longer than a binary search of all heads. Source: the radix
+//! table of Kipf et al., "`RadixSpline`: A Single-Pass Learned Index" (aiDM 2020), over the heads themselves.
 //!
 //! Memory: 8 bytes per separator, 1 to 4 bytes per separator of the table, and the bytes after the head if they are
 //! needed.
@@ -19,7 +19,7 @@ use crate::suffixes::Bound;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "radix",
-    "looks up the leading bits of the 8-byte head in a table: two cache misses on evenly spread keys",
+    "a table of the leading bits of separators; two cache misses per search if keys are evenly spread",
     || Box::new(Radix),
 );
 
@@ -103,7 +103,7 @@ mod tests {
         check_index(&[1000, 5000], Table::of);
     }
 
-    /// Evenly spread heads leave a few to search, wherever they begin. Crowded ones leave no more than there are.
+    /// Evenly spread heads leave a few to search, wherever they begin. Crowded heads leave at most all heads to search.
     #[test]
     fn evenly_spread_heads_leave_a_few_to_search() {
         let most = |heads: Vec<u64>| {

@@ -10,8 +10,8 @@
 //! faster than binary search" (2024).
 //!
 //! Memory: 9 bytes per separator, 8 for its head in a leaf and 1 for the layers above. If the bytes after the common
-//! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. They are read
-//! only if heads tie.
+//! prefix do not fit into eight bytes, all of these bytes are kept too, with 4 bytes for their offset. The separators
+//! are read only if heads tie.
 
 #![allow(clippy::inline_always)] // see `line`
 #![allow(unsafe_code)] // without it a search takes a fifth longer
@@ -29,7 +29,7 @@ use prefetch::{large, prefetch};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::plain(
     "s-tree",
-    "8-byte heads in a static B-tree of cache lines, eight compared at once, batches interleaved",
+    "a static B-tree in memory with one cache line per node, searched by SIMD and in interleaved batches",
     || Box::new(STree),
 );
 
@@ -279,7 +279,7 @@ impl<'a> Search for Key<'a> {
     }
 }
 
-/// The rank of a key whose head ties. It is separate from the code of the frequent case.
+/// The rank of a key whose head ties. This code is separate from the code of the frequent case.
 #[cold]
 #[inline(never)]
 fn settle(suffixes: &Suffixes, bound: Bound, key: &[u8]) -> usize {

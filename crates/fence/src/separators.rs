@@ -15,7 +15,7 @@ impl Default for Separators {
 }
 
 impl Separators {
-    /// Appends a separator. It must be above the previous separator.
+    /// Appends a separator. The separator must be above the previous separator.
     ///
     /// # Panics
     /// If the separators of one table exceed 4 GiB.

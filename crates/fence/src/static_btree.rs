@@ -17,8 +17,9 @@ use crate::stored::{Tag, corrupt, take, u32s};
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<StaticBTree>(
     "static-btree",
-    "pages on disk read through the cache, one per layer: no memory of its own, more reads per lookup",
-    "# The length of a page, a power of two from 512 B to 64 KiB.\n\
+    "a B-tree on disk that is read through the cache; takes no memory, but costs one read per layer",
+    "# Page length, a power of two from 512 B to 64 KiB. Longer pages give fewer layers, but a search\n\
+     # reads more bytes per layer.\n\
      page_bytes = \"4KiB\"\n",
 );
 
@@ -100,7 +101,7 @@ impl StaticBTree {
         layers
     }
 
-    /// Builds one layer over children. Their first separators are `firsts`.
+    /// Builds one layer over children. The first separators of the children are `firsts`.
     fn layer<'a>(&self, kind: Kind, firsts: &[&'a [u8]]) -> Layer<'a> {
         let mut layer = Layer { nodes: Vec::new(), starts: vec![0] };
         for children in page::split(kind, firsts, self.page_bytes as usize) {
@@ -141,7 +142,7 @@ impl Node<'_> {
         (page::encoded_bytes(self.kind, &self.firsts[1..]) as u64).div_ceil(page_bytes) as u32
     }
 
-    /// Appends the node. Its children are data blocks, or nodes of the layer `below`, which starts at page
+    /// Appends the node. The children of the node are data blocks, or nodes of the layer `below`, which starts at page
     /// `below_start`.
     fn write(&self, below_start: u32, below: Option<&Layer<'_>>, stored: &mut Vec<u8>) {
         let child_bounds: Vec<u32> = below.map_or(Vec::new(), |below| {

@@ -80,7 +80,7 @@ impl Suffixes {
         (Self { prefix: shared.into(), prefix_head: head(shared), prefix_mask, count, rest }, heads)
     }
 
-    /// The number of separators, without the first one.
+    /// The number of separators, not counting the first separator.
     pub(crate) fn len(&self) -> usize {
         self.count
     }

@@ -27,8 +27,9 @@ use crate::suffixes::Suffixes;
 
 pub(crate) const VARIANT: Variant<dyn FencePolicy> = Variant::new::<TwoLevel>(
     "two-level",
-    "partitioned: one separator per page in memory, one page per search through the cache",
-    "# The length of a page, a power of two from 512 B to 64 KiB.\n\
+    "a partitioned index with one separator per page in memory; a search reads one page through the cache",
+    "# Page length, a power of two from 512 B to 64 KiB. Longer pages take less memory, but a search\n\
+     # reads more bytes.\n\
      page_bytes = \"4KiB\"\n",
 );
 

@@ -9,14 +9,15 @@ use crate::counting::most_held;
 /// Bytes of memory that a reader may allocate at once for each byte of the input.
 const BYTES_PER_BYTE: usize = 64;
 
-/// The limit of CPU time for one input: far above every input that terminates, on any machine and with sanitizers, and
-/// far below an endless loop.
+/// The limit of CPU time for one input. The limit is far above every input that terminates, on any machine and with
+/// sanitizers, and far below an endless loop.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Runs `work` on an input of `input_bytes` and returns its result.
 ///
 /// # Panics
-/// If it allocates more memory at once than 64 bytes for each byte and `spare` bytes, or runs for more than 10 seconds.
+/// If the reader allocates more memory at once than 64 bytes for each byte of input and `spare` bytes, or runs for more
+/// than 10 seconds.
 pub fn bounded<R>(input_bytes: usize, spare: usize, work: impl FnOnce() -> R) -> R {
     let start = processor_time();
     let (result, held) = most_held(work);

@@ -1,7 +1,8 @@
-//! The allocator of every program that links this crate: the system allocator with a count of each thread's bytes.
+//! The allocator of every program that links this crate: the system allocator, with a count of the bytes of each
+//! thread.
 //!
-//! With it, a target proves that no allocation is sized by its input alone. The counts are per thread, so that targets
-//! that run side by side do not count each other's bytes.
+//! With this allocator, a target proves that no allocation is sized only by its input. The counts are per thread, so
+//! that concurrent targets do not count each other's bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -14,13 +15,14 @@ static ALLOCATOR: Counting = Counting;
 struct Counting;
 
 thread_local! {
-    /// Bytes that this thread has allocated and not freed; below 0 where it frees bytes that other threads allocated.
+    /// Bytes that this thread has allocated and not freed. The count is below 0 if the thread frees bytes that other
+    /// threads allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
     /// The peak of this thread's allocated bytes.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Runs `work` and returns its result and the peak of this thread's allocated bytes during it, relative to the start.
+/// Runs `work`. Returns its result and the peak of this thread's allocated bytes during it, relative to the start.
 pub(crate) fn most_held<R>(work: impl FnOnce() -> R) -> (R, usize) {
     let before = HELD.get();
     MOST.set(before);

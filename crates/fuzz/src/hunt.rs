@@ -1,4 +1,4 @@
-//! The search for a broken invariant without a fuzzer: it runs the corpus and seeded changes of it.
+//! The search for a broken invariant without a fuzzer. The hunt runs the corpus and seeded mutations of the corpus.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ pub struct Hunt {
     pub seed: u64,
     /// The number of changed inputs.
     pub changes: usize,
-    /// The wall time that one input may take; other processes run on the machine too.
+    /// The wall time that one input may take. Other processes run on the machine too.
     pub patience: Duration,
 }
 
@@ -52,7 +52,7 @@ enum News {
 
 impl Hunt {
     /// Feeds `target` its corpus, earlier findings, and seeded changes of both. Returns the number of inputs, and the
-    /// number of accepted ones.
+    /// number of accepted inputs.
     ///
     /// # Errors
     /// The first input that breaks an invariant, or does not terminate; the thread that runs it is detached.

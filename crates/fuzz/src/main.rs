@@ -1,5 +1,5 @@
-//! The fuzzing program: built with coverage (`just fuzz`) it is a libFuzzer program for the target that `FUZZ` names;
-//! built as usual it lists targets, writes their corpora and feeds files to them.
+//! The fuzzing program. Built with coverage (`just fuzz`), it is a libFuzzer program for the target that `FUZZ` names.
+//! In a usual build, it lists targets, writes their corpora and feeds files to them.
 #![cfg_attr(fuzzing, no_main)]
 
 #[cfg(fuzzing)]

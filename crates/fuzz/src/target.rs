@@ -1,24 +1,24 @@
 //! The description of a fuzz target.
 
-/// One reader of bytes or text from outside.
+/// A reader of bytes or text from an untrusted source.
 #[derive(Clone, Copy)]
 pub struct Target {
     /// The name, as in `just fuzz NAME SECONDS`.
     pub name: &'static str,
     /// The input of the reader, and the checked invariants.
     pub about: &'static str,
-    /// The form of its inputs.
+    /// The form of the inputs.
     pub form: Form,
-    /// The seed corpus: inputs that it accepts, made by the encoders.
+    /// The seed corpus: accepted inputs, made by the encoders.
     pub seeds: fn() -> Vec<Vec<u8>>,
-    /// Feeds one input to the reader; returns whether it was accepted.
+    /// Feeds one input to the reader. Returns whether the input was accepted.
     ///
     /// # Panics
     /// Where an invariant is broken.
     pub run: fn(&[u8]) -> bool,
 }
 
-/// The form of inputs, which decides how they are mutated.
+/// The form of inputs, which determines their mutations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Lengths, offsets and contents.

@@ -2,7 +2,7 @@
 
 use results::BuildInfo;
 
-/// This program: its version, its commit, how it was compiled.
+/// Information on this program: its version, its commit, and its compilation.
 pub(crate) fn build_info() -> BuildInfo {
     let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     BuildInfo {

@@ -1,8 +1,11 @@
 //! Definition of the command line, which also generates help, completions and the manual page.
 
+mod parts;
 mod serve;
+mod simulate;
 mod torture;
 mod trace;
+mod tune;
 
 use std::path::PathBuf;
 
@@ -10,7 +13,9 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 use verdict::{FailOn, Format, Tolerance};
 
+pub(crate) use parts::{MergeArguments, SubmitArguments};
 pub(crate) use serve::{ServeArguments, ServedProtocol, StoreArguments};
+pub(crate) use simulate::{PictureArgument, SimulateArguments};
 pub(crate) use torture::{
     KillArguments, RaceArguments, ReplayArguments, SoakArguments, SubjectArguments, SweepArguments,
     TortureCommand,
@@ -19,6 +24,7 @@ pub(crate) use trace::{
     TraceCommand, TraceConvertArguments, TraceFitArguments, TraceInputArguments, TraceSampleArguments,
     TraceStatArguments,
 };
+pub(crate) use tune::TuneArguments;
 
 /// The default folder of golden files.
 pub(crate) const DEFAULT_BASELINE: &str = "results/baseline";
@@ -43,7 +49,7 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-/// The help of the program: all subcommands in groups, with the first line of the help of each.
+/// The help of the program. The help lists all subcommands in groups, with the first line of the help of each.
 const OVERVIEW: &str = "\
 lsmbench - build LSM-trees from interchangeable components and benchmark them
 
@@ -52,9 +58,13 @@ Usage: lsmbench <COMMAND> [OPTIONS]
 Run experiments
   run          Run experiments; write results, charts and a verdict
   describe     Print the resolved experiment with estimated time and disk
+  simulate     Count an experiment without its data, at any size
+  tune         Search for the best design and confirm it by a run
   list         List variants of components, workloads and charts
   workload     Print the operations of a workload, one per line
   trace        Summarize, convert, sample and fit recorded operations
+  submit       Print or submit an experiment in parts, for many machines
+  merge        Merge the parts of an experiment and judge them
 
 Analyze results
   plot         Redraw charts from results
@@ -104,6 +114,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Print the resolved experiment with estimated time and disk
     Describe(DescribeArguments),
+    /// Count an experiment without its data, at any size
+    Simulate(SimulateArguments),
+    /// Search for the best design and confirm it by a run
+    Tune(TuneArguments),
     /// List variants of components, workloads and charts
     List(ListArguments),
     /// Print the operations of a workload, one per line
@@ -113,6 +127,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: TraceCommand,
     },
+    /// Print or submit an experiment in parts, for many machines
+    Submit(SubmitArguments),
+    /// Merge the parts of an experiment and judge them
+    Merge(MergeArguments),
     /// Redraw charts from results
     Plot(PlotArguments),
     /// Write one HTML page to explore results
@@ -347,7 +365,13 @@ pub(crate) struct CalibrateArguments {
     /// Slow a tree down by these percentages of a get (0.1 to 300)
     #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_values_t = [2.0, 5.0, 10.0])]
     pub(crate) slowdowns: Vec<f64>,
-    /// Set the trials per comparison [default: as in the experiment]
+    /// Set how the trials of a round share the machine [default: rounds]
+    #[arg(long, value_name = "PLAN", value_parser = ["rounds", "slices", "duet"])]
+    pub(crate) plan: Option<String>,
+    /// Set the metric of the verdicts
+    #[arg(long, value_name = "METRIC", default_value = "mean_ns", value_parser = ["mean_ns", "busy_ns"])]
+    pub(crate) metric: String,
+    /// Set the trials per comparison [default: of its experiment]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(6..=1000))]
     pub(crate) trials: Option<u64>,
     /// Folder for the runs [default: the temporary folder]
@@ -369,6 +393,9 @@ pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Exit with 1 if an issue may affect timings
+    #[arg(long)]
+    pub(crate) require: bool,
 }
 
 #[derive(Debug, Args)]
@@ -386,6 +413,19 @@ pub(crate) struct RunArguments {
     /// Finish an interrupted run; keep its completed trials
     #[arg(long)]
     pub(crate) resume: bool,
+    /// Run one part, into a folder of its number: K/N, auto or auto/N
+    ///
+    /// A part of a timed experiment has every N-th round, a part of a counted one every N-th configuration. If N is a multiple
+    /// of the rounds, a part has one round of a slice of the configurations, with all baselines. The same command
+    /// again continues an interrupted part and does nothing for a finished one. `auto` takes K from the variable of a
+    /// scheduler: Slurm, HyperQueue, Kubernetes, GNU parallel or Grid Engine. `lsmbench merge` merges all parts.
+    #[arg(long, value_name = "K/N", conflicts_with = "plots")]
+    pub(crate) part: Option<run::Part>,
+    /// Serve the page while trials run, on a port of this machine [default port: any]
+    ///
+    /// The page is at the printed address, and fills while the trials run. It ends with the run.
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    pub(crate) live: Option<u16>,
     /// Write no page.html next to the charts
     #[arg(long)]
     pub(crate) no_page: bool,
@@ -504,6 +544,9 @@ pub(crate) struct PageArguments {
     /// File of the page
     #[arg(long, value_name = "FILE", default_value = page::FILE_NAME)]
     pub(crate) out: PathBuf,
+    /// Serve the page until interrupted, and load it again when results grow
+    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0", conflicts_with = "out")]
+    pub(crate) live: Option<u16>,
 }
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! Errors as the terminal shows them: the problem, then the suggestion and the valid values on lines of their own.
+//! Errors as the terminal shows them: the problem, and then the suggestion and the valid values on separate lines.
 
 use types::Problem;
 

@@ -1,4 +1,4 @@
-//! The readers of untrusted input, one function for each, for fuzzing. They run nothing and print nothing.
+//! The parsers of untrusted input, one function for each, for fuzzing. The parsers run nothing and print nothing.
 
 use std::path::Path;
 

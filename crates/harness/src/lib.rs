@@ -1,6 +1,7 @@
-//! `lsmbench`: experiments on LSM-trees, from the command line, with components of this repository and of others.
+//! `lsmbench`: runs experiments on LSM-trees from the command line. Components come from this repository or from other
+//! crates.
 //!
-//! A crate with a component of its own needs only this crate: [`Workbench`] runs the program with the component, and the
+//! A crate with its own component needs only this crate: [`Workbench`] runs the program with the component, and the
 //! crates of the axes are re-exported here.
 
 #[doc(hidden)]
@@ -12,6 +13,7 @@ mod command;
 mod error_text;
 #[doc(hidden)]
 pub mod hostile;
+mod live;
 mod output;
 mod workbench;
 
@@ -27,7 +29,8 @@ pub use {
 use build_info::build_info;
 use cli::{Cli, Command, OverrideArguments, RunArguments};
 use error_text::error_text;
-use experiment::Overrides;
+use experiment::{Experiment, Overrides};
+use live::Live;
 use output::CONSOLE;
 use run::{Ending, RunOptions, interrupt};
 use types::Outcome;
@@ -62,8 +65,20 @@ fn run_command(command: Command) -> Outcome<u8> {
         Command::Describe(arguments) => {
             command::describe(&arguments.config, &overrides(arguments.overrides)).map(|()| 0)
         }
+        Command::Simulate(arguments) => {
+            command::simulate(&arguments, &overrides(arguments.overrides.clone())).map(|()| 0)
+        }
+        Command::Tune(arguments) => {
+            interrupt::install();
+            command::tune(&arguments, overrides(arguments.overrides.clone())).map(ended)
+        }
         Command::New(arguments) => command::new(&arguments).map(|()| 0),
         Command::Plot(arguments) => command::plot(&arguments).map(|()| 0),
+        Command::Merge(arguments) => command::merge(&arguments).map(code_of),
+        Command::Submit(arguments) => {
+            let changes = overrides(arguments.overrides.clone());
+            command::submit(&arguments, &changes).map(|()| 0)
+        }
         Command::Page(arguments) => command::page(&arguments).map(|()| 0),
         Command::Gallery(arguments) => {
             interrupt::install();
@@ -97,7 +112,8 @@ fn run_command(command: Command) -> Outcome<u8> {
             interrupt::install();
             command::calibrate(&arguments).map(|()| 0)
         }
-        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json).map(|()| 0),
+        Command::Doctor(arguments) => command::doctor(&arguments.folder, arguments.json)
+            .map(|good| if good || !arguments.require { 0 } else { BAD_ANSWER }),
         Command::Torture { test } => command::torture(&test).map(ended),
         Command::Completions { shell } => command::completions(shell).map(|()| 0),
         Command::Man => command::man().map(|()| 0),
@@ -119,26 +135,32 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
     interrupt::install();
     let RunArguments {
         configs,
-        out,
+        mut out,
         plots,
         resume,
+        part,
+        live,
         no_page,
         allow_debug,
         verbose,
         markdown,
         overrides: changes,
     } = arguments;
+    if let Some(part) = part {
+        out = out.join(part.number().to_string());
+    }
     let plots = plots.unwrap_or_else(|| match out.as_path() == std::path::Path::new("results") {
         true => "plots".into(),
         false => out.join("charts"),
     });
     let (overrides, build) = (overrides(changes), build_info());
-    let has_page = !no_page;
+    let (has_page, resume) = (!no_page, resume || part.is_some());
     let console = CONSOLE;
     let options = RunOptions {
         out,
         plots,
         has_page,
+        part,
         resume,
         allow_debug,
         verbose,
@@ -147,14 +169,25 @@ fn run_experiments(arguments: RunArguments) -> Outcome<u8> {
         console,
         build,
     };
-    Ok(match run::run_all(&configs, &options)? {
+    let Some(port) = live else { return run::run_all(&configs, &options).map(code_of) };
+    let names = configs.iter().map(|config| Ok(Experiment::load(config, &options.overrides)?.name));
+    let folders = names.map(|name: Outcome<String>| Ok(options.out.join(name?))).collect::<Outcome<_>>()?;
+    Live::bind(folders, port)?.serve_behind();
+    let ending = run::run_all(&configs, &options);
+    std::thread::sleep(live::LAST_LOOK);
+    ending.map(code_of)
+}
+
+/// The exit code of the end of a run.
+fn code_of(ending: Ending) -> u8 {
+    match ending {
         Ending::Done => 0,
         Ending::WrongAnswers | Ending::Regressed => BAD_ANSWER,
         Ending::Interrupted => INTERRUPTED,
-    })
+    }
 }
 
-/// The exit code of a command that may have been interrupted; `is_good` is its answer.
+/// The exit code of a command that may have been interrupted. `is_good` is the answer of the command.
 fn ended(is_good: bool) -> u8 {
     match is_good {
         true if interrupt::is_requested() => INTERRUPTED,

@@ -1,4 +1,4 @@
-//! The program `lsmbench`: the library of this package, with the variants of the source documents.
+//! The program `lsmbench`: the library of this package, together with the variants of the source documents.
 
 #[global_allocator]
 static ALLOCATOR: lsmbench::allocation::Counting = lsmbench::allocation::Counting;

@@ -1,4 +1,4 @@
-//! The two output streams: answers on standard output, everything else on standard error.
+//! The two output streams. Answers go to standard output, and everything else goes to standard error.
 
 use std::io::{ErrorKind, Write};
 

@@ -1,4 +1,4 @@
-//! The program with components of other crates: they are added first, then the command line is obeyed.
+//! The program with components of other crates. The components are added first, and then the command runs.
 
 use std::process::ExitCode;
 
@@ -21,9 +21,9 @@ use crate::output;
 /// }
 /// ```
 ///
-/// An added variant has every ability of a built-in one: experiments name and sweep it, `list` and `describe` show it,
-/// error texts suggest it, and charts colour it. Manifests name the crate and version of each component of a design.
-/// Trials run in processes of the same program, so they know the variant too.
+/// An added variant has every ability of a built-in variant. Experiments can name and sweep it, `list` and `describe`
+/// show it, error texts suggest it, and charts colour it. Manifests name the crate and version of each component of a
+/// design. Trials run in processes of the same program, so they know the variant too.
 #[derive(Debug, Default)]
 #[must_use = "nothing happens until `main` is called"]
 pub struct Workbench {
@@ -34,7 +34,8 @@ pub struct Workbench {
 /// A method per axis that adds a variant to its catalog, and the list of the axes.
 macro_rules! axes {
     ($($(#[$doc:meta])+ $name:ident: $component:ty => $catalog:path;)+) => {
-        /// The axes that take variants of other crates: the name of the method of [`Workbench`], and the catalog.
+        /// The axes that take variants of other crates. Each has the name of its method of [`Workbench`], and its
+        /// catalog.
         pub(crate) static AXES: &[(&str, &dyn Axis)] = &[$((stringify!($name), &$catalog)),+];
 
         impl Workbench {
@@ -53,7 +54,7 @@ axes! {
     bloom: dyn bloom::FilterPolicy => bloom::CATALOG;
     /// Adds a way to divide the memory of filters among levels.
     allocation: dyn bloom::Allocation => bloom::ALLOCATIONS;
-    /// Adds a fence: an index from a key to its block.
+    /// Adds a fence: an index from a key to the block of the key.
     fence: dyn fence::FencePolicy => fence::CATALOG;
     /// Adds a way to pick the files of a run that can hold a key.
     culling: dyn fence::culling::Culling => fence::culling::CATALOG;
@@ -100,8 +101,8 @@ impl Workbench {
         self
     }
 
-    /// Runs the command of the command line and returns the exit code. A variant that could not be added is an error
-    /// of the program; it is printed, and the exit code is 2.
+    /// Runs the command of the command line and returns the exit code. A variant that could not be added is an error of
+    /// the program. The error is printed, and the exit code is 2.
     pub fn main(mut self) -> ExitCode {
         if self.rejected.is_empty() {
             self.rejected.extend(compression::CATALOG.check_codes(compression::Compression::tag).err());

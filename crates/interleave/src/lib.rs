@@ -1,15 +1,15 @@
-//! Our lock-free structures, compiled a second time with the atomics of `loom`, which runs a model of a few threads
-//! through all their interleavings and all reads that the memory model allows.
+//! Lock-free structures of this repository, compiled a second time with the atomics of `loom`. `loom` runs a model of a
+//! few threads through all their interleavings, and through all reads that the memory model allows.
 //!
-//! The files are those of the crates they belong to; their imports from `crate::sync` resolve to the watched types of
-//! this crate. `tests/models.rs` runs the [models](Model), and runs each again for every site with a memory ordering,
-//! with that site relaxed.
+//! The files are those of the original crates. Their imports from `crate::sync` resolve to the instrumented types of
+//! this crate. `tests/models.rs` runs the [models](Model). For every site with a memory ordering, it runs each model
+//! again with that site relaxed.
 
 mod cell;
 mod models;
 mod sync;
 
-// The modelled files, and the small ones that they depend on.
+// The modelled files, and small files on which they depend.
 #[expect(dead_code, reason = "a model uses a part of the tree")]
 #[path = "../../tree/src/visible.rs"]
 mod visible;

@@ -38,7 +38,7 @@ pub struct Verdict {
     pub sites: BTreeSet<Site>,
 }
 
-/// The limit of steps in one interleaving; beyond it, threads are assumed to wait for each other forever.
+/// The limit of steps in one interleaving. Beyond this limit, threads are assumed to wait for each other forever.
 const MOST_STEPS: usize = 4000;
 
 /// All models.
@@ -55,9 +55,9 @@ pub const MODELS: &[Model] = &[
 ];
 
 impl Model {
-    /// Runs all interleavings, with one site relaxed if `weak` names one.
+    /// Runs all interleavings. If `weak` names a site, this site is relaxed.
     pub fn run(&self, weak: Option<&Site>) -> Verdict {
-        // Sites are kept for the process: one model runs at a time.
+        // The sites are global to the process, so one model runs at a time.
         static RUNNING: Mutex<()> = Mutex::new(());
         let _running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
         weaken(weak.cloned());
@@ -92,7 +92,7 @@ fn visible() {
         move || {
             (first..=last).for_each(|number| written[number as usize - 1].set(true));
             visible.done(first, last);
-            // As in `publish`: two commits that end at the same time may both miss the other's mark.
+            // As in `publish`, two commits that end at the same time may both miss the mark of the other.
             while visible.advance() < last {
                 yield_now();
             }
@@ -106,8 +106,8 @@ fn visible() {
     assert_eq!(visible.last(), 3, "an acknowledged write is not visible");
 }
 
-/// A slot that readers access without a lock. A writer replaces its piece and retires the old one, which is freed after
-/// the last reader.
+/// A slot that readers access without a lock. A writer replaces the content and retires the old content, which is freed
+/// after the last reader.
 fn epochs() {
     struct Shared {
         epochs: Epochs,
@@ -170,8 +170,8 @@ fn value_of(memtable: &dyn Memtable, name: &[u8]) -> Option<Vec<u8>> {
     (memtable.get(key(name), u64::MAX - 1, &mut value) == Lookup::Found).then_some(value)
 }
 
-/// Two threads insert concurrently while a third reads: every entry that it finds is complete, and in the end all
-/// entries are present.
+/// Two threads insert concurrently while a third thread reads. Every entry that the reader finds is complete, and in
+/// the end all entries are present.
 fn inserts(memtable: &Arc<dyn Memtable>, before: &[&[u8]], names: [&'static [u8]; 2]) {
     for (name, sequence) in before.iter().zip(1..) {
         memtable.insert(key(name), sequence, Some(name));
@@ -228,8 +228,7 @@ fn bplus_walk(direction: Direction) {
     assert_eq!(seen, before, "a scan omits entries that existed before it, or repeats them");
 }
 
-/// A scan over versions of a key and another key, concurrent with the insert of one more version that splits their
-/// leaf.
+/// A scan over versions of a key and another key. Concurrently, another version is inserted, which splits their leaf.
 fn bplus_versions() {
     let memtable = memtable("bplus");
     for (name, sequence) in [b"b", b"b", b"d"].into_iter().zip(1..) {

@@ -1,8 +1,8 @@
-//! The memory of the memtables' arena, with every version and node in a cell of its own that loom watches.
+//! The memory of the memtables' arena. Every version and node is in a separate cell that loom watches.
 //!
-//! References and links come from the file of the real arena ([`reference`]). The real memory cannot be compiled here:
-//! it is raw bytes of a memory map, in which loom sees neither accesses nor atomics, because an atomic of loom is no
-//! 8-byte word. The layout of bytes and the shards have unit tests of their own.
+//! References and links come from the file of the real arena ([`reference`]). The real memory cannot be compiled here,
+//! because it is raw bytes of a memory map. loom sees neither accesses nor atomics in such bytes, because an atomic of
+//! loom is not an 8-byte word. The layout of bytes and the shards have separate unit tests.
 
 #[path = "../../memtable/src/shared_arena/reference.rs"]
 mod reference;

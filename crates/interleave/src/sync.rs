@@ -1,8 +1,8 @@
-//! The modelled crates' `crate::sync`: atomics, fences and locks for which `loom` tries every interleaving, and every
-//! value that the memory model allows.
+//! The `crate::sync` of the modelled crates: atomics, fences and locks for which `loom` tries every interleaving, and
+//! every value that the memory model allows.
 //!
-//! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. One of them can be
-//! [weakened](weaken): a model that does not notice the change does not need the ordering, or does not check it.
+//! Each place in the source where an operation is stronger than `Relaxed` is a [`Site`]. A test can [weaken](weaken)
+//! one site at a time. A model that does not detect the change does not need the ordering, or does not check it.
 
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -24,17 +24,17 @@ pub struct Site {
     pub file: String,
     /// The line and the column.
     pub place: (u32, u32),
-    /// The operation at this place.
+    /// The operation at this site.
     pub operation: &'static str,
 }
 
-/// The sites that were executed, and the one that is weakened.
+/// The sites that were executed, and the site that is weakened.
 struct Sites {
     passed: BTreeSet<Site>,
     weak: Option<Site>,
 }
 
-// A lock of the standard library, because the bookkeeping of tests must not order the threads of a model.
+// A lock of the standard library is used, because the bookkeeping of tests must not order the threads of a model.
 static SITES: StdMutex<Sites> = StdMutex::new(Sites { passed: BTreeSet::new(), weak: None });
 
 /// Relaxes one site, or none.
@@ -125,7 +125,7 @@ impl AtomicUsize {
     }
 }
 
-/// One cell for each thread of a model.
+/// A value with one cell for each thread of a model.
 pub(crate) struct PerThread<T> {
     cells: [T; MOST_THREADS],
     owners: StdMutex<Vec<loom::thread::ThreadId>>,

@@ -1,10 +1,10 @@
 //! The allocator of the program `lsmbench`: the system allocator, with the calls and the bytes of each thread
 //! counted.
 //!
-//! A count per thread gives the allocations of an operation itself, whichever flushes and compactions run at the same
-//! time. It costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The program
-//! declares it as its global allocator; other programs that use this library may have one of their own, and then
-//! nothing is counted.
+//! A count per thread gives the allocations of an operation itself, regardless of concurrent flushes and compactions. A
+//! count per thread costs additions to memory that no other thread touches. Engines in C++ bypass this allocator. The
+//! program declares this allocator as its global allocator. Other programs that use this library may have another
+//! global allocator, and then nothing is counted.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -21,15 +21,15 @@ thread_local! {
     /// Number of allocations and growing reallocations of this thread.
     static COUNT: Cell<u64> = const { Cell::new(0) };
 
-    /// The bytes that this thread has allocated and not freed; below 0 where it frees bytes that other threads
-    /// allocated.
+    /// The bytes that this thread has allocated and not freed. The count is below 0 if the thread frees bytes that
+    /// other threads allocated.
     static HELD: Cell<isize> = const { Cell::new(0) };
 
     /// The maximum of [`HELD`] since [`most_held`] last reset it.
     static MOST: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Whether allocations are counted: true where this is the program's global allocator.
+/// Whether allocations are counted: true if this is the global allocator of the program.
 pub fn are_counted() -> bool {
     let before = allocations();
     drop(std::hint::black_box(Box::new(0_u8)));

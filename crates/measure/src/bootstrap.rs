@@ -1,5 +1,5 @@
-//! The percentile bootstrap: how far a median would move if other rounds of trials had been run (Efron & Tibshirani,
-//! *An Introduction to the Bootstrap*, 1993, chapter 13).
+//! The percentile bootstrap. The bootstrap estimates how far a median would move if other rounds of trials had been run
+//! (Efron & Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13).
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Criteria;
 
-/// The confidence interval on the median of values in ascending order; at least one value is needed.
+/// The confidence interval on the median of values in ascending order. At least one value is needed.
 pub(crate) fn of_median(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
     let mut drawn = vec![0; ascending.len()];
     interval(criteria, || median_of_drawn(ascending, &mut drawn, &mut random))
 }
 
-/// The confidence interval on the difference of two medians. Both sides are in ascending order, were drawn
+/// The confidence interval on the difference of two medians. Both samples are in ascending order, were drawn
 /// independently, and have at least one value.
 pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Criteria) -> (f64, f64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(criteria.seed);
@@ -26,20 +26,21 @@ pub(crate) fn of_difference(baseline: &[f64], candidate: &[f64], criteria: &Crit
     })
 }
 
-/// A resampled median as the positions, in ascending order, of the two values that it lies between, and the number of
-/// resamples that drew it.
+/// A resampled median, given by the ascending positions of the two values around it, and the number of resamples with
+/// this median.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnMedian {
     /// The position of the lower value.
     pub low: usize,
-    /// The position of the upper value; that of the lower one where the number of values is odd.
+    /// The position of the upper value. If the number of values is odd, the upper position equals the lower position.
     pub high: usize,
     /// The number of resamples.
     pub times: usize,
 }
 
-/// The medians that the bootstrap draws of any `count` values: the seed decides the positions, so they are the same for
-/// all values. A program that has them computes the same confidence interval without the generator of random numbers.
+/// The medians that the bootstrap draws of any `count` values. The seed determines the positions, so they are equal for
+/// all values. A program that has these medians computes the same confidence interval without the random number
+/// generator.
 pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     if count == 0 {
         return Vec::new();
@@ -53,7 +54,7 @@ pub fn drawn_medians(count: usize, criteria: &Criteria) -> Vec<DrawnMedian> {
     times.into_iter().map(|((low, high), times)| DrawnMedian { low, high, times }).collect()
 }
 
-/// The median of a resample of the same size, drawn with replacement; `drawn` is a buffer for the drawn indices.
+/// The median of a resample of equal size, drawn with replacement. `drawn` is a buffer for the drawn indices.
 fn median_of_drawn(ascending: &[f64], drawn: &mut [usize], random: &mut Xoshiro256PlusPlus) -> f64 {
     let (low, high) = middle_of_drawn(drawn, random);
     f64::midpoint(ascending[low], ascending[high])
@@ -80,7 +81,7 @@ fn interval(criteria: &Criteria, mut draw: impl FnMut() -> f64) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// The interval from the drawn positions alone, as the page of results computes it.
+    /// The interval from only the drawn positions, as the page of results computes it.
     fn from_positions(ascending: &[f64], criteria: &Criteria) -> (f64, f64) {
         let drawn = drawn_medians(ascending.len(), criteria);
         let mut medians: Vec<f64> = drawn

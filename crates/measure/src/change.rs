@@ -1,10 +1,10 @@
-//! Change points: the places where the level of a series of runs changes.
+//! Change points: the positions at which the level of a series of runs changes.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The fewest values on either side of a change: fewer are an outlier.
+/// The minimum number of values on either side of a change. Fewer values count as outliers.
 const LEAST_SIDE: usize = 3;
 
 /// The false-positive rate: how often chance may find a change in a series that has none.
@@ -13,12 +13,12 @@ const SIGNIFICANCE: f64 = 0.01;
 /// Random orders that are tried to estimate the effect of chance.
 const PERMUTATIONS: usize = 999;
 
-/// The change points of `values`, ascending: each is the index of the first value of a new level.
+/// The change points of `values`, in ascending order. Each is the index of the first value of a new level.
 ///
-/// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014): the series is
-/// cut where the two sides differ most in their energy distance, as long as at most one in a hundred random orders of
-/// the values between the cuts differs as much. The only assumption about the noise is that its order is random. The
-/// seed makes the result deterministic. It takes about nine values to distinguish a change from chance.
+/// E-divisive with α = 1 (Matteson & James, *Journal of the American Statistical Association* 109, 2014). The series is
+/// cut where the two sides differ most in their energy distance. Cutting stops when more than one in a hundred random
+/// orders of the values between the cuts differ as much. The only assumption about the noise is that its order is
+/// random. The seed makes the result deterministic. About nine values are needed to distinguish a change from chance.
 pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut cuts = Vec::new();
@@ -32,7 +32,7 @@ pub fn changes(values: &[f64], seed: u64) -> Vec<usize> {
     cuts
 }
 
-/// The parts of a series between its cuts, each with its start index.
+/// The parts of a series between its cuts, each with the index of its start.
 fn parts<'a>(values: &'a [f64], cuts: &[usize]) -> impl Iterator<Item = (usize, &'a [f64])> {
     let starts: Vec<usize> = [0].into_iter().chain(cuts.iter().copied()).collect();
     let ends: Vec<usize> = cuts.iter().copied().chain([values.len()]).collect();
@@ -48,7 +48,7 @@ fn best_cut(values: &[f64], cuts: &[usize]) -> Option<(usize, f64)> {
     best.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Whether at most a share of [`SIGNIFICANCE`] of random orders within the parts separates as much.
+/// Whether at most a fraction of [`SIGNIFICANCE`] of random orders within the parts separates the series as much.
 fn is_significant(values: &[f64], cuts: &[usize], divergence: f64, random: &mut Xoshiro256PlusPlus) -> bool {
     let most = (SIGNIFICANCE * (PERMUTATIONS + 1) as f64) as usize - 1;
     let mut as_much = 0;
@@ -129,7 +129,8 @@ mod tests {
         }
     }
 
-    /// Of 200 series without a change, about one in a hundred has one found, and very rarely more than five.
+    /// In about one of a hundred series without a change, a change is found. Of 200 such series, this happens very
+    /// rarely in more than five.
     #[test]
     fn chance_finds_few_changes() {
         let found = (0..200).filter(|seed| !changes(&series(&[(100.0, 16)], 0.1, 100 + seed), 7).is_empty());

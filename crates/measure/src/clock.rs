@@ -1,11 +1,11 @@
-//! A clock that is cheap enough to time every operation: the CPU's time stamp counter where it is reliable, the
-//! kernel's monotonic clock where it is not.
+//! A clock that is cheap enough to time every operation. The clock is the CPU's time stamp counter if that is reliable,
+//! and the kernel's monotonic clock otherwise.
 //!
-//! Reading the counter costs about 10 ns, reading the kernel's clock about 22 ns. A stamp is a raw reading; only
+//! Reading the counter costs about 10 ns, and reading the kernel's clock about 22 ns. A stamp is a raw reading. Only
 //! differences are converted, by a factor that is calibrated once per process against the kernel's clock (up to 200 ms,
 //! at the first [`Clock::new`]).
 
-/// A raw reading of the clock. Stamps of one process compare and subtract; nothing else is meaningful.
+/// A raw reading of the clock. Stamps of one process can be compared and subtracted. No other use is meaningful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp(u64);
 
@@ -32,7 +32,7 @@ impl Clock {
         Stamp(self.inner.raw())
     }
 
-    /// Nanoseconds from `start` to `end`; 0 if `end` is earlier, as it may be by a few ticks when the two
+    /// Nanoseconds from `start` to `end`. Returns 0 if `end` is earlier, which may happen by a few ticks if the two
     /// were read on different cores.
     #[inline]
     pub fn ns_between(&self, start: Stamp, end: Stamp) -> u64 {
@@ -43,6 +43,12 @@ impl Clock {
     #[inline]
     pub fn after(&self, start: Stamp, ns: u64) -> Stamp {
         Stamp(start.0.saturating_add((ns as f64 * self.ticks_per_ns) as u64))
+    }
+
+    /// The stamp that is `ns` nanoseconds before `end`.
+    #[inline]
+    pub fn before(&self, end: Stamp, ns: u64) -> Stamp {
+        Stamp(end.0.saturating_sub((ns as f64 * self.ticks_per_ns) as u64))
     }
 
     /// The source of the readings: `time stamp counter`, or `operating system` where the counter is not reliable.
@@ -57,8 +63,8 @@ impl Clock {
         self.ticks_per_ns * 1e9
     }
 
-    /// Nanoseconds that one reading costs: the lowest mean of several batches, because every disturbance makes a batch
-    /// longer.
+    /// Nanoseconds that one reading costs. The cost is the lowest mean of several batches, because every disturbance
+    /// makes a batch longer.
     pub fn cost_ns(&self) -> f64 {
         const READINGS: u32 = 10_000;
         let batch = || {

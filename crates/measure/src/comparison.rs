@@ -1,11 +1,11 @@
 //! The comparison of the trials of two variants: the median ratio, its confidence interval, and one of four verdicts.
 //!
-//! A round of trials (a block in identifiers) is the unit of repetition, never an operation, because operations of one
-//! run share its luck. For each round the logarithm of candidate / baseline is taken, so that an effect that slows a
-//! whole round cancels and so that twice and half are equally far. A difference counts when three conditions hold: the
-//! interval excludes "none", chance alone would rarely cause it (also among all comparisons of one sweep: [`adjust`]),
-//! and the median exceeds δ. Two variants are equivalent when the whole interval lies within ±δ (the two one-sided
-//! tests of Schuirmann, 1987, at a stricter level).
+//! A round of trials (a block in identifiers) is the unit of repetition. An operation is not, because all operations of
+//! one run share the conditions of the run. For each round, the logarithm of candidate / baseline is taken. An effect
+//! that slows a whole round then cancels, and twice and half are equally far from 1. A difference counts if three
+//! conditions hold. The confidence interval excludes "no difference". Chance would rarely cause the difference, also
+//! among all comparisons of one sweep ([`adjust`]). The median exceeds δ. Two variants are equivalent if the whole
+//! interval lies within ±δ (the two one-sided tests of Schuirmann, 1987, at a stricter level).
 
 use results::Better;
 
@@ -31,21 +31,23 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Median ratio of candidate to baseline; infinite where the baseline is 0 and the candidate is not.
     pub ratio: Option<f64>,
-    /// The confidence interval on the ratio; `None` where there are too few rounds for one.
+    /// The confidence interval on the ratio; `None` if there are too few rounds.
     pub interval: Option<Interval>,
-    /// How often chance alone would cause a difference of this size, corrected for all comparisons of the sweep where
-    /// there are several; `None` where there are too few rounds for it.
+    /// Probability that chance causes a difference of this size, corrected for all comparisons of the sweep if there
+    /// are several. `None` if there are too few rounds.
     pub p_value: Option<f64>,
     /// The mean logarithm of the ratio in units of its standard deviation over rounds (Cohen's d of paired
-    /// differences): how far the difference stands out of the noise; infinite where every round has the same ratio.
+    /// differences). The effect size measures how far the difference exceeds the noise. It is infinite if every round
+    /// has the same ratio.
     pub effect_size: Option<f64>,
-    /// Rounds in which both were measured; for unpaired runs, the smaller number of runs; for sessions, of sessions.
+    /// The number of rounds in which both were measured. For unpaired runs and for sessions, the smaller number of runs
+    /// or sessions.
     pub blocks: usize,
     /// The smallest relative difference that counts in this comparison.
     pub delta: f64,
     /// The share of intervals that should contain the true ratio.
     pub confidence: f64,
-    /// Why the comparison is inconclusive; `None` for the other verdicts.
+    /// The reason why the comparison is inconclusive; `None` for other verdicts.
     pub doubt: Option<Doubt>,
 }
 
@@ -109,10 +111,11 @@ pub fn compare_unpaired(
     found.judged(log, interval, p_value, better)
 }
 
-/// Compares two builds by whole sessions: each value is that of one session, such as the median over its trials. What
-/// differs between sessions of one build (load, temperature, memory layout) is part of the interval: Student's interval
-/// on the difference of the mean logarithms, with one variance for both sides (*Biometrika* 6, 1908). One session a side
-/// does not show how far sessions differ, so it decides nothing: it takes [`FEWEST_SESSIONS`] on both sides together.
+/// Compares two builds by whole sessions. Each value belongs to one session, such as the median over its trials.
+/// Differences between sessions of one build (load, temperature, memory layout) are part of the confidence interval.
+/// This interval is Student's interval on the difference of the mean logarithms, with one variance for both sides
+/// (*Biometrika* 6, 1908). One session per side does not show how far sessions differ, so it decides nothing. At least
+/// [`FEWEST_SESSIONS`] sessions are needed on both sides together.
 pub fn compare_sessions(
     baseline: &[f64],
     candidate: &[f64],
@@ -151,11 +154,11 @@ pub fn compare_exact(baseline: f64, candidate: f64, better: Better, delta: f64) 
     Comparison { blocks: 1, ..compare(&twice(baseline), &twice(candidate), better, &criteria) }
 }
 
-/// Compares two quantities of one seed that depend on random draws: `values` are the numbers, and `counts` the events behind
-/// them, of which so many would come again with other draws, give or take the root of their number. A share counts less
-/// the nearer it is to 1. The interval is that of two independent Poisson or binomial counts on the logarithm of their
-/// ratio. What both sides have in common, as the same operations, makes it wider than it has to be. Without counts there is
-/// no interval, and a difference above δ decides nothing.
+/// Compares two values of one seed that depend on random draws. `values` are the values, and `counts` are the numbers
+/// of events behind them. With other draws, a count would vary by about the root of the count. A fraction near 1 varies
+/// less. The interval is that of two independent Poisson or binomial counts on the logarithm of their ratio. Both sides
+/// share operations, which makes the confidence interval wider than necessary. Without counts there is no interval, and
+/// a difference above δ decides nothing.
 pub fn compare_counts(
     values: [f64; 2],
     counts: Option<[f64; 2]>,
@@ -203,8 +206,8 @@ pub fn compare_counts(
     }
 }
 
-/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979), and withdraws the verdicts that
-/// chance among so many comparisons would explain.
+/// Corrects the p-values of all comparisons of one sweep for their number (Holm, 1979). Withdraws verdicts that chance
+/// among so many comparisons would explain.
 pub fn adjust<'a>(comparisons: impl IntoIterator<Item = &'a mut Comparison>) {
     let mut family: Vec<&mut Comparison> =
         comparisons.into_iter().filter(|comparison| comparison.p_value.is_some()).collect();

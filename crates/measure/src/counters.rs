@@ -1,9 +1,8 @@
 //! Event counters of the CPU and the kernel for this process, as in `perf stat`.
 //!
-//! Each event has a counter of its own, which every thread inherits that is started later. A group of counters could be
-//! read at once, but older kernels reject reads of an inherited group. Where the CPU has fewer counters than events,
-//! the events take turns; the count of an event during its turns is scaled up to the whole time for which it was
-//! enabled.
+//! Each event has a separate counter, which every later thread inherits. A group of counters could be read at once, but
+//! older kernels reject reads of an inherited group. If the CPU has fewer counters than events, the events take turns.
+//! The count of an event during its turns is then scaled up to the whole time for which it was enabled.
 
 use std::io;
 
@@ -13,7 +12,7 @@ use perf_event::{Builder, Counter};
 /// Number of CPU events that are counted.
 pub const PROCESSOR_EVENTS: usize = 5;
 
-/// Those events, by the generic names that every kernel translates for its CPU.
+/// The counted events, by the generic names that every kernel translates for its CPU.
 const PROCESSOR: [(&str, Hardware); PROCESSOR_EVENTS] = [
     ("cycles", Hardware::CPU_CYCLES),
     ("instructions", Hardware::INSTRUCTIONS),
@@ -22,7 +21,7 @@ const PROCESSOR: [(&str, Hardware); PROCESSOR_EVENTS] = [
     ("branch misses", Hardware::BRANCH_MISSES),
 ];
 
-/// Counters of some events, of the thread that opens them and of all threads that it starts from then on.
+/// Counters of some events, for the thread that opens them and all threads that it starts later.
 #[derive(Debug)]
 pub struct Counters<const EVENTS: usize> {
     counters: [Named; EVENTS],
@@ -40,11 +39,11 @@ struct Named {
 pub enum Scope {
     /// In user space and in the kernel.
     Everywhere,
-    /// In user space only, because the kernel does not permit counting of its own events.
+    /// Events are counted only in user space, because the kernel does not permit counting of its own events.
     UserSpace,
 }
 
-/// The values of all counters at one moment.
+/// The values of all counters at one point in time.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<const EVENTS: usize>([Option<Count>; EVENTS]);
 
@@ -70,7 +69,7 @@ impl<const EVENTS: usize> Counters<EVENTS> {
         Self { counters: events.map(|(name, event)| Named { name, opened: open(event) }) }
     }
 
-    /// The events, each with the scope in which it is counted, or the reason why it is not.
+    /// The events, each with the scope in which it is counted, or the reason why it is not counted.
     pub fn opened(&self) -> impl Iterator<Item = (&'static str, Result<Scope, &io::Error>)> {
         self.counters.iter().map(|named| (named.name, named.opened.as_ref().map(|(_, scope)| *scope)))
     }
@@ -98,7 +97,8 @@ fn open(event: impl Event) -> io::Result<(Counter, Scope)> {
 }
 
 impl<const EVENTS: usize> Reading<EVENTS> {
-    /// How often each event happened since an earlier reading; `None` for an event that is not counted, or had no turn.
+    /// The number of times that each event happened since an earlier reading. `None` for an event that is not counted,
+    /// or had no turn.
     pub fn since(&self, before: &Self) -> [Option<u64>; EVENTS] {
         std::array::from_fn(|at| self.0[at]?.since(before.0[at]?))
     }
@@ -126,8 +126,8 @@ mod tests {
 
     use super::*;
 
-    /// Memory that a thread allocates and writes to, in bytes, and the least number of page faults which that takes:
-    /// pages are of 2 MiB at most where no larger ones are reserved.
+    /// Memory that a thread allocates and writes to, in bytes, and the minimum number of page faults that this causes.
+    /// Pages are at most 2 MiB unless larger pages are reserved.
     const TOUCHED_BYTES: usize = 64 << 20;
     const LEAST_FAULTS: u64 = 32;
 
@@ -135,7 +135,7 @@ mod tests {
         black_box(vec![1_u8; TOUCHED_BYTES]);
     }
 
-    /// The kernel's own events are counted in the same way as those of the CPU, wherever counting is allowed at all.
+    /// The kernel's own events are counted in the same way as events of the CPU, if counting is permitted at all.
     #[test]
     fn events_of_all_threads_are_counted_those_that_go_on_and_those_that_have_ended() {
         let mut counters =

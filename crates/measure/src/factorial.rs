@@ -1,32 +1,33 @@
 //! Main effects and interactions in a sweep of every combination of its factors (Fisher, *The Design of Experiments*, 1935).
 //!
-//! The response is the logarithm of a metric, so that effects are ratios and a factor that multiplies it has no interaction
-//! with one that multiplies it as well. Each round of trials has all combinations, and an effect is computed in each round:
-//! what slows a whole round cancels. Intervals and p-values are over rounds.
+//! The response is the logarithm of a metric. Effects are therefore ratios, and two factors that both multiply the
+//! metric have no interaction. Each round of trials has all combinations, and an effect is computed in each round, so
+//! an effect that slows a whole round cancels. Intervals and p-values are over rounds.
 
 use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::comparison::Interval;
 use crate::significance::{holm, mean_and_error};
 
-/// The effect of a factor, or the interaction of two: the ratios of its levels, and its share of all variation.
+/// The effect of a factor, or the interaction of two factors: the ratios of its levels, and the fraction of the
+/// variation that it explains.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The numbers of its factors: one of a main effect, two of an interaction.
+    /// The numbers of the factors: one for a main effect, two for an interaction.
     pub factors: Vec<usize>,
-    /// The levels of its factors, each with the ratio to what the mean over all combinations and the main effects of its
-    /// factors give.
+    /// The levels of the factors. Each has the ratio of its measured value to the value that the overall mean and the
+    /// main effects give.
     pub levels: Vec<LevelEffect>,
-    /// The share of the variation between combinations that it explains, 0 to 1.
+    /// The fraction of the variation between combinations that the effect explains, 0 to 1.
     pub share: f64,
-    /// How often chance alone would cause an effect of this size, corrected for all effects; `None` for a single round.
+    /// Probability that chance causes an effect of this size, corrected for all effects. `None` for a single round.
     pub p_value: Option<f64>,
 }
 
 /// The ratio of a level, or of a pair of levels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LevelEffect {
-    /// The number of the level of each factor of the effect.
+    /// The number of the level of each factor in the effect.
     pub levels: Vec<usize>,
     /// The ratio.
     pub ratio: f64,
@@ -34,11 +35,12 @@ pub struct LevelEffect {
     pub interval: Option<Interval>,
 }
 
-/// The main effects of all factors, then the interactions of all pairs.
+/// The main effects of all factors, followed by the interactions of all pairs.
 ///
-/// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination, the
-/// last factor changing fastest. The p-values are those of the analysis of variance with rounds as blocks, with the fewest
-/// degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of Mathematical Statistics* 29, 1958).
+/// `counts` are the numbers of levels of the factors. Each round has the logarithm of the metric for every combination,
+/// and the last factor changes fastest. The p-values are those of the analysis of variance with rounds as blocks. The
+/// p-values use the fewest degrees of freedom that correlated rounds may leave (Geisser & Greenhouse, *Annals of
+/// Mathematical Statistics* 29, 1958).
 ///
 /// # Panics
 /// If a round has another number of combinations, or there is no round.
@@ -97,7 +99,7 @@ fn in_round(counts: &[usize], factors: &[usize], round: &[f64]) -> Vec<f64> {
     all.collect()
 }
 
-/// All combinations of the levels of some factors, the last one changing fastest.
+/// All combinations of the levels of some factors. The last factor changes fastest.
 fn levels(counts: &[usize], factors: &[usize]) -> Vec<Vec<usize>> {
     factors.iter().fold(vec![Vec::new()], |all, factor| {
         let extended = |levels: Vec<usize>| {
@@ -131,9 +133,10 @@ fn effect(counts: &[usize], rounds: &[Vec<f64>], factors: Vec<usize>, total: f64
     }
 }
 
-/// The p-value of an effect: its variation against that of the same effect between rounds.
+/// The p-value of an effect: its variation, compared with the variation of the same effect between rounds.
 fn chance(explained: f64, rest: f64, rounds: f64) -> f64 {
-    // Rounding leaves about as much of an effect that is not there, and of a rest where all rounds are equal.
+    // Rounding errors cause variations up to this size, both of an effect that does not exist, and between rounds that
+    // are equal.
     const ROUNDING: f64 = 1e-24;
     if explained <= ROUNDING {
         return 1.0;

@@ -1,8 +1,8 @@
 //! Latencies of one kind of operation: an HDR histogram with 3 significant digits from 1 ns to 1000 s.
 //!
-//! Each thread records into its own histogram. They are merged at the end, so that a percentile is one of all
-//! operations and never a mean of percentiles. Recording costs about 2.5 ns and cannot fail: a latency beyond the range
-//! is recorded as the maximum of the range, and is counted in [`beyond_range`](Histogram::beyond_range).
+//! Each thread records into its own histogram. The histograms are merged at the end, so that a percentile covers all
+//! operations and is never a mean of percentiles. Recording costs about 2.5 ns and cannot fail. A latency beyond the
+//! range is recorded as the maximum of the range, and is counted in [`beyond_range`](Histogram::beyond_range).
 
 use crate::Clock;
 
@@ -39,7 +39,8 @@ pub struct Summary {
 }
 
 impl Histogram {
-    /// Creates an empty histogram. It takes about 250 KiB, of which a run touches only the range of its latencies.
+    /// Creates an empty histogram. An empty histogram takes about 250 KiB, but a run touches only the range of its
+    /// latencies.
     ///
     /// # Panics
     /// Never: the bounds are constants that the histogram accepts.
@@ -60,7 +61,7 @@ impl Histogram {
     /// Adds the latencies that another thread recorded.
     ///
     /// # Panics
-    /// Never: all histograms have the same bounds.
+    /// Never fails, because all histograms have equal bounds.
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts).expect("all histograms have the same bounds");
         self.beyond_range += other.beyond_range;
@@ -82,8 +83,8 @@ impl Histogram {
         self.beyond_range = 0;
     }
 
-    /// The latency that a share `quantile` (0 to 1) of all does not exceed, to 3 digits; `None` if the histogram is
-    /// empty.
+    /// The latency that the fraction `quantile` (0 to 1) of all latencies does not exceed, to 3 digits. `None` if the
+    /// histogram is empty.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         (self.count() > 0).then(|| self.counts.value_at_quantile(quantile).min(self.counts.max()))
     }
@@ -116,8 +117,8 @@ impl Histogram {
         histogram
     }
 
-    /// Nanoseconds that one record costs, by `clock`: the lowest mean of several batches over latencies that are spread
-    /// as real ones are.
+    /// Nanoseconds that one record costs, measured by `clock`. The cost is the lowest mean of several batches over
+    /// realistically spread latencies.
     pub fn record_cost_ns(clock: &Clock) -> f64 {
         const RECORDS: u32 = 20_000;
         let mut histogram = Self::new();

@@ -1,7 +1,7 @@
-//! The instruments: a cheap clock, counters of the CPU, latency histograms, the order in which trials run, and the
-//! comparison of two sets of trials.
+//! The instruments: a cheap clock, CPU counters, latency histograms, the order of trials, and the comparison of two
+//! sets of trials.
 //!
-//! [`allocation`] counts the allocations of threads, [`probe`] reads the kernel's figures about the process.
+//! [`allocation`] counts the allocations of threads, and [`probe`] reads the kernel's statistics about the process.
 //!
 //! No module here prints, or depends on trees. Only the harness owns the clock.
 
@@ -14,14 +14,18 @@ mod counters;
 mod criteria;
 mod factorial;
 mod histogram;
+mod kernel_use;
+mod nested;
 mod noise;
 mod plan;
 pub mod probe;
 mod proportion;
 mod ranking;
 mod sample;
+mod sequential;
 mod significance;
 mod steady;
+mod strata;
 mod tiers;
 mod verdict;
 
@@ -35,12 +39,16 @@ pub use counters::{Counters, PROCESSOR_EVENTS, Reading, Scope};
 pub use criteria::Criteria;
 pub use factorial::{Effect, LevelEffect, effects};
 pub use histogram::{Histogram, MAX_NS, Summary};
+pub use kernel_use::KernelUse;
+pub use nested::RestartSpread;
 pub use noise::Noise;
 pub use plan::{Arrangement, Plan, Slot};
 pub use proportion::Proportion;
 pub use ranking::{Ranked, rank};
 pub use sample::{Sample, median};
+pub use sequential::{Outlook, Spending, is_look, outlook};
 pub use significance::{FEWEST_BLOCKS, FEWEST_SESSIONS, least_unpaired};
 pub use steady::SteadyRule;
+pub use strata::{MachineSpread, Pooled, is_outlying, pool};
 pub use tiers::{Standing, dominated, standings};
 pub use verdict::{Doubt, Verdict};

@@ -1,4 +1,4 @@
-//! The noise of a machine: the apparent difference between two series of runs of the same baseline.
+//! The noise of a machine: the apparent difference between two series of runs of one baseline.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -10,13 +10,14 @@ use crate::{Criteria, Sample, bootstrap};
 /// of five true effects found.
 const POWER: f64 = 0.9;
 
-/// The ratio of the standard error of a median to that of a mean, for normally distributed values: √(π/2).
+/// The ratio of the standard error of a median to the standard error of a mean, for normally distributed values:
+/// √(π/2).
 const MEDIAN_PENALTY: f64 = 1.253_314_137;
 
 /// The noise of the machine, estimated from repeated runs of one variant in the same rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// The relative difference that the confidence interval on "the same against itself" reaches: 0.03 for 3 %. No
+    /// The largest relative difference inside the confidence interval of the baseline against itself: 0.03 for 3 %. No
     /// smaller difference counts.
     pub floor: f64,
     /// The smallest true relative difference that the same number of rounds finds in four of five experiments.
@@ -44,8 +45,8 @@ impl Noise {
     }
 }
 
-/// The smallest difference found with [`POWER`]: one that the test distinguishes from none at this level, and whose
-/// median exceeds the smallest difference that counts at all.
+/// The smallest true difference that is found with probability [`POWER`]. The test must distinguish it from no
+/// difference at this level, and its median must exceed the smallest difference that counts.
 fn detectable(logs: &[f64], delta: f64, level: f64) -> Option<f64> {
     let (_, error) = mean_and_error(logs)?;
     let student = StudentsT::new(0.0, 1.0, logs.len() as f64 - 1.0).ok()?;

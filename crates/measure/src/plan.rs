@@ -1,7 +1,7 @@
 //! The order in which trials run: in rounds, so that drift (heat, other tenants, a filling disk) affects all
 //! configurations equally.
 //!
-//! A round is a block, and a configuration a cell, in identifiers. Every round runs every configuration once. The
+//! In identifiers, a round is a block, and a configuration is a cell. Every round runs every configuration once. The
 //! number of the round is the number of the trial, and the runs of two configurations in one round are a pair.
 
 use rand::SeedableRng;
@@ -13,7 +13,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 pub enum Arrangement {
     /// Every round in its own random order.
     Shuffled,
-    /// One random order and its mirror image in turns: `ABC CBA ABC …`. With two configurations this is ABBA, which
+    /// One random order and its mirror image alternate: `ABC CBA ABC …`. With two configurations this is ABBA, which
     /// cancels a drift that is linear in time.
     Mirrored,
 }

@@ -1,4 +1,4 @@
-//! The kernel's figures about this process and its machine.
+//! The kernel's statistics about this process and its machine.
 
 use std::fs;
 use std::path::Path;
@@ -10,6 +10,54 @@ use rustix::time::{ClockId, clock_gettime};
 pub fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// The monotonic clock of the machine in nanoseconds, which all processes share.
+pub fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
+}
+
+/// The time in which threads of this process were ready to run and had no CPU so far, in nanoseconds, over the threads that
+/// are alive.
+#[cfg(target_os = "linux")]
+pub fn run_queue_wait_ns() -> Option<u64> {
+    let tasks = procfs::process::Process::myself().ok()?.tasks().ok()?;
+    Some(tasks.flatten().filter_map(|task| task.schedstat().ok()).map(|schedule| schedule.run_delay).sum())
+}
+
+/// The time in which threads of this process were ready to run and had no CPU; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn run_queue_wait_ns() -> Option<u64> {
+    None
+}
+
+/// The time in which this thread was ready to run and had no CPU so far, in nanoseconds.
+#[cfg(target_os = "linux")]
+pub fn thread_run_queue_wait_ns() -> Option<u64> {
+    use procfs::FromRead;
+    let schedule = procfs::process::Schedstat::from_file("/proc/thread-self/schedstat").ok()?;
+    Some(schedule.run_delay)
+}
+
+/// The time in which this thread was ready to run and had no CPU; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn thread_run_queue_wait_ns() -> Option<u64> {
+    None
+}
+
+/// The time that the hypervisor took from all CPUs of this machine since its start, in nanoseconds.
+#[cfg(target_os = "linux")]
+pub fn stolen_ns() -> Option<u64> {
+    use procfs::CurrentSI;
+    let ticks = procfs::KernelStats::current().ok()?.total.steal?;
+    Some(ticks * 1_000_000_000 / procfs::ticks_per_second())
+}
+
+/// The time that the hypervisor took from all CPUs; this system does not report it.
+#[cfg(not(target_os = "linux"))]
+pub fn stolen_ns() -> Option<u64> {
+    None
 }
 
 /// The largest resident memory before the kernel's peak was last reset.
@@ -64,7 +112,7 @@ pub fn free_bytes(folder: &Path) -> Option<u64> {
     Some(file_system.f_bavail * file_system.f_frsize)
 }
 
-/// The free share of the file system of `folder`, or of the nearest existing folder above it.
+/// The free fraction of the file system of `folder`, or of the nearest existing folder above it.
 pub fn free_share(folder: &Path) -> Option<f64> {
     let file_system = file_system(folder)?;
     (file_system.f_blocks > 0).then(|| file_system.f_bavail as f64 / file_system.f_blocks as f64)

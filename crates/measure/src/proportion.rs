@@ -4,8 +4,8 @@ use statrs::distribution::{Beta, ContinuousCDF};
 
 use crate::Interval;
 
-/// The share of tries in which an event happened, with its 95 % confidence interval: that of Clopper and Pearson
-/// (*Biometrika* 26, 1934), which covers the true share in at least 95 % of cases, even for few tries.
+/// The fraction of tries in which an event happened, with its 95 % confidence interval. The interval of Clopper and
+/// Pearson (*Biometrika* 26, 1934) covers the true fraction in at least 95 % of cases, even for few tries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Proportion {
     /// How often the event happened.
@@ -18,7 +18,7 @@ pub struct Proportion {
 const TAIL: f64 = 0.025;
 
 impl Proportion {
-    /// The share itself.
+    /// The measured fraction.
     pub fn share(self) -> f64 {
         self.count as f64 / self.tries as f64
     }
@@ -40,8 +40,8 @@ impl Proportion {
 mod tests {
     use super::*;
 
-    /// Against the tails of the binomial distribution, which define it: at its ends, as many or more, or as few or
-    /// fewer, happen in one of forty series.
+    /// Compares the interval with the tails of the binomial distribution, which define it. At each end of the interval,
+    /// a result at least as extreme happens in one of forty series.
     #[test]
     fn the_ends_are_those_of_the_binomial_tails() {
         let at_most = |count: u64, tries: u64, share: f64| -> f64 {

@@ -15,13 +15,18 @@ pub struct Ranked {
 
 /// Compares every candidate with the baseline and orders them by their median ratio, the best first; those
 /// without a ratio come last, in the order given. Where neither direction is better, the order is that of
-/// the candidates.
-pub fn rank(baseline: &Sample, candidates: &[Sample], better: Better, criteria: &Criteria) -> Vec<Ranked> {
+/// the candidates. `criteria` gives those of a candidate, because one that stopped early has a level of its own.
+pub fn rank(
+    baseline: &Sample,
+    candidates: &[Sample],
+    better: Better,
+    criteria: impl Fn(&Sample) -> Criteria,
+) -> Vec<Ranked> {
     let mut ranked: Vec<Ranked> = candidates
         .iter()
         .map(|candidate| Ranked {
             name: candidate.name.clone(),
-            comparison: compare(baseline, candidate, better, criteria),
+            comparison: compare(baseline, candidate, better, &criteria(candidate)),
         })
         .collect();
     let badness = |ranked: &Ranked| match (ranked.comparison.ratio, better) {
@@ -47,7 +52,7 @@ mod tests {
         let candidates =
             [sample("slow", 1.5), sample("fast", 0.5), sample("same", 1.0), Sample::new("absent", [])];
         let order = |better| {
-            let ranked = rank(&base, &candidates, better, &Criteria::default());
+            let ranked = rank(&base, &candidates, better, |_| Criteria::default());
             ranked.into_iter().map(|r| (r.name, r.comparison.verdict)).collect::<Vec<_>>()
         };
         let lower = order(Better::Lower);

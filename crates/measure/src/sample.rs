@@ -8,7 +8,7 @@ const OUTLIER_SPREADS: f64 = 10.0;
 pub struct Sample {
     /// The name of the variant, as verdicts print it.
     pub name: String,
-    /// The number of each round with the value that was measured in it; rounds without a value are absent.
+    /// The number of each round with its measured value. Rounds without a value are absent.
     pub blocks: Vec<(u64, f64)>,
 }
 
@@ -24,8 +24,8 @@ impl Sample {
         (!values.is_empty()).then(|| median_of_sorted(&values))
     }
 
-    /// The rounds whose value lies further from the median than ten median absolute deviations, as after a disturbance.
-    /// They are reported and kept: leaving them out would be a choice of results.
+    /// The rounds whose value is further from the median than ten median absolute deviations, as after a disturbance.
+    /// Outliers are reported and kept, because leaving them out would select results.
     pub fn outliers(&self) -> Vec<(u64, f64)> {
         let Some(median) = self.median() else { return Vec::new() };
         let distances = self.blocks.iter().map(|(block, value)| (*block, (value - median).abs()));
@@ -43,7 +43,7 @@ impl Sample {
         values
     }
 
-    /// The pairs of values of rounds in which both were measured: this sample's and the other's.
+    /// Pairs of values, this sample's and the other's, for the rounds in which both were measured.
     pub(crate) fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (f64, f64)> + 'a {
         self.blocks.iter().filter_map(|(block, ours)| {
             other.blocks.iter().find(|(theirs, _)| theirs == block).map(|(_, theirs)| (*ours, *theirs))
@@ -62,13 +62,13 @@ pub(crate) fn median_of_sorted(values: &[f64]) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// The logarithm of candidate / baseline; `None` where one of them has none.
+/// The logarithm of candidate / baseline; `None` if one of them has no logarithm.
 pub(crate) fn log_ratio((baseline, candidate): (f64, f64)) -> Option<f64> {
     let fits = |value: f64| value.is_finite() && value >= 0.0;
     if !fits(baseline) || !fits(candidate) {
         return None;
     }
-    // Removes the sign of a negative zero, so that two zeros are equal; their logarithms would not subtract.
+    // The sign of a negative zero is removed, so that two zeros are equal. Their logarithms could not be subtracted.
     let (baseline, candidate) = (baseline.abs(), candidate.abs());
     Some(if baseline.total_cmp(&candidate).is_eq() { 0.0 } else { candidate.ln() - baseline.ln() })
 }

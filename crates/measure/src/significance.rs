@@ -1,18 +1,18 @@
-//! How often chance alone would cause the measured difference: p-values of paired and of unpaired runs, and their
-//! correction where there are several.
+//! The probability that chance causes the measured difference: p-values of paired and of unpaired runs, and their
+//! correction if there are several.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::stats_tests::Alternative;
 use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 
-/// The fewest rounds of trials that support a verdict. The widest possible interval, from the least to the largest
-/// ratio, contains the true median in a share 1 - 2⁻ⁿ⁺¹ of cases: 97 % for 6 rounds, 94 % for 5, 88 % for 4.
+/// The minimum number of rounds of trials that support a verdict. The widest possible interval, from the smallest to
+/// the largest ratio, contains the true median with probability 1 - 2⁻ⁿ⁺¹: 97 % for 6 rounds, 94 % for 5, 88 % for 4.
 pub const FEWEST_BLOCKS: usize = 6;
 
 /// The fewest sessions of both sides together that show how far sessions of one build differ.
 pub const FEWEST_SESSIONS: usize = 4;
 
-/// The mean of values with its standard error; `None` for fewer than two.
+/// The mean of values with its standard error; `None` for fewer than two values.
 pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -20,9 +20,10 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then(|| (mean, (squares / (count - 1.0) / count).sqrt()))
 }
 
-/// The p-value of "the ratio is 1" on the logarithms of paired ratios, two-sided: Student's test of paired differences
-/// (*Biometrika* 6, 1908). It errs on the side of chance where one round is far from the others; a trimmed mean does
-/// not, and finds too many differences where rounds are few. Equal logarithms, as counters give, exclude chance.
+/// The two-sided p-value of "the ratio is 1", from the logarithms of paired ratios: Student's test of paired
+/// differences (*Biometrika* 6, 1908). The test is conservative if one round is far from the others. A trimmed mean is
+/// not conservative, and finds too many differences if there are few rounds. Equal logarithms, as counters give,
+/// exclude chance.
 pub(crate) fn paired(logs: &[f64]) -> f64 {
     let Some((mean, error)) = mean_and_error(logs) else { return 1.0 };
     // Infinite logarithms, of ratios from 0 or to 0, are all equal or were rejected before.
@@ -33,8 +34,9 @@ pub(crate) fn paired(logs: &[f64]) -> f64 {
     2.0 * student.cdf(-(mean / error).abs())
 }
 
-/// The confidence interval on the difference of the means of two independent sides, and the p-value of "they are equal",
-/// two-sided: Student's test with one variance for both sides. Together they have three values or more.
+/// The confidence interval on the difference of the means of two independent sides, and the two-sided p-value of "they
+/// are equal". Both are from Student's test with one variance for both sides. Together the sides need at least three
+/// values.
 pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: f64) -> (f64, f64, f64) {
     let mean = |side: &[f64]| side.iter().sum::<f64>() / side.len() as f64;
     let squares = |side: &[f64]| side.iter().map(|value| (value - mean(side)).powi(2)).sum::<f64>();
@@ -52,7 +54,8 @@ pub(crate) fn between_sessions(baseline: &[f64], candidate: &[f64], confidence: 
     (difference - reach, difference + reach, p_value)
 }
 
-/// Half the width of a confidence interval, and the two-sided p-value of "it is 0", of a value with a normal error.
+/// Half the width of a confidence interval, and the two-sided p-value of "the value is 0", for a value with a normal
+/// error.
 pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     if error == 0.0 {
         return (0.0, if value == 0.0 { 1.0 } else { 0.0 });
@@ -62,12 +65,12 @@ pub(crate) fn normal(value: f64, error: f64, confidence: f64) -> (f64, f64) {
     (reach, 2.0 * normal.cdf(-(value / error).abs()))
 }
 
-/// The most runs of both sides together for which the rank test counts every order; with more, the normal
-/// approximation is as good.
+/// The maximum number of runs of both sides together for which the rank test counts every order. With more runs, the
+/// normal approximation is as good.
 const MOST_EXACT: usize = 60;
 
-/// The p-value of "both come from one distribution", two-sided: the rank test of Mann and Whitney (*Annals of
-/// Mathematical Statistics* 18, 1947). For small samples it is exact, with ties too.
+/// The two-sided p-value of "both come from one distribution": the rank test of Mann and Whitney (*Annals of
+/// Mathematical Statistics* 18, 1947). For small samples it is exact, also with ties.
 pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     if baseline.is_empty() || candidate.is_empty() {
         return 1.0;
@@ -79,8 +82,8 @@ pub(crate) fn unpaired(baseline: &[f64], candidate: &[f64]) -> f64 {
     mannwhitneyu(baseline, candidate, method, Alternative::TwoSided).map_or(1.0, |(_, p)| p)
 }
 
-/// The share of all ways to deal the ranks to the two sides in which the baseline's sum lies as far from its
-/// expectation as it does.
+/// The fraction of all assignments of ranks to the two sides in which the baseline's rank sum is at least as far from
+/// its expectation.
 fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     // Doubled, so that the mean rank of equal values is a whole number.
     let doubled_rank = |value: f64| -> usize {
@@ -91,7 +94,7 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     };
     let ranks: Vec<usize> = baseline.iter().chain(candidate).map(|value| doubled_rank(*value)).collect();
     let (chosen, total) = (baseline.len(), ranks.iter().sum::<usize>());
-    // ways[n][sum]: in how many ways n of the ranks so far have that sum.
+    // `ways[n][sum]` is the number of ways in which n of the ranks so far have that sum.
     let mut ways = vec![vec![0.0; total + 1]; chosen + 1];
     ways[0][0] = 1.0;
     for rank in &ranks {
@@ -113,15 +116,15 @@ fn exact(baseline: &[f64], candidate: &[f64]) -> f64 {
     extreme / ways[chosen].iter().sum::<f64>()
 }
 
-/// The least p-value that a rank test can have for samples of these sizes: both orders of the extreme, of all
-/// ways to choose.
+/// The smallest p-value that a rank test can have for samples of these sizes: the two extreme orders, divided by the
+/// number of all orders.
 pub fn least_unpaired(baseline: usize, candidate: usize) -> f64 {
     let ways = (1..=candidate).fold(1.0, |ways, i| ways * (baseline + i) as f64 / i as f64);
     (2.0 / ways).min(1.0)
 }
 
-/// P-values of one family of comparisons, each corrected so that the chance of even one false alarm among all
-/// stays below the level: the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
+/// P-values of one family of comparisons, corrected so that the probability of even one false alarm stays below the
+/// level. The correction is the step-down procedure of Holm (*Scandinavian Journal of Statistics* 6, 1979).
 pub(crate) fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p_values.len()).collect();
     order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
@@ -150,7 +153,7 @@ mod tests {
         // The example of Mann and Whitney's test in R: p = 0.254 of ten against five.
         let ozone = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         assert!((unpaired(&ozone, &[1.15, 0.88, 0.90, 0.74, 1.21]) - 0.254_412).abs() < 1e-5);
-        // Equal values share their ranks: of the six ways to deal 1, 2, 2, 3 two are as extreme as {1, 2}.
+        // Equal values share their ranks. Of the six ways to assign 1, 2, 2, 3, two are as extreme as {1, 2}.
         assert!((unpaired(&[1.0, 2.0], &[2.0, 3.0]) - 4.0 / 6.0).abs() < 1e-12);
         // Just above the limit of the exact count, the normal approximation is close to the exact value just below it.
         let many = |from: u32| (0..31).map(|i| f64::from(from + i)).collect::<Vec<f64>>();

@@ -1,17 +1,16 @@
-//! The test of steady state: whether the last rounds of a store are alike.
+//! The test of steady state: whether the last rounds of a store have similar values.
 //!
-//! The rule is that of the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state"):
-//! over a window of rounds the largest and the smallest value differ by no more than 20 % of their mean, and the line
-//! that fits them best (least squares) rises or falls by no more than 10 % of it from the window's first round to its
-//! last.
+//! The rule is that of the Solid State Storage Performance Test Specification of SNIA (version 2.0.1, "steady state").
+//! In a window of rounds, the largest and the smallest value must differ by at most 20 % of the mean. The best-fitting
+//! line (least squares) must rise or fall by at most 10 % of the mean from the first round of the window to the last.
 
 /// The default number of rounds in a window.
 const ROUNDS: usize = 5;
 
-/// The maximum range of the values in a window, as a share of their mean.
+/// The maximum range of the values in a window, as a fraction of their mean.
 const MOST_RANGE: f64 = 0.2;
 
-/// The maximum rise or fall of their best line over the window, as a share of their mean.
+/// The maximum rise or fall of the best-fitting line over the window, as a fraction of the mean.
 const MOST_SLOPE: f64 = 0.1;
 
 /// The rule that decides whether a series is steady.
@@ -19,8 +18,8 @@ const MOST_SLOPE: f64 = 0.1;
 pub struct SteadyRule {
     /// The size of the window, which is the last rounds of the series. At least 2.
     pub rounds: usize,
-    /// The smallest possible difference: values that lie no further apart are alike. 1 for small counts, 0 where a
-    /// value can be anything.
+    /// The smallest possible difference. Values that are no further apart count as equal. The smallest difference is 1
+    /// for small counts, and 0 for continuous values.
     pub grain: f64,
 }
 
@@ -31,7 +30,7 @@ impl Default for SteadyRule {
 }
 
 impl SteadyRule {
-    /// Whether the last rounds are alike; `None` where there are too few of them, or a value is not a number.
+    /// Whether the last rounds have similar values; `None` if there are too few rounds, or a value is not a number.
     pub fn holds(&self, values: &[f64]) -> Option<bool> {
         let window = &values[values.len().checked_sub(self.rounds)?..];
         if window.len() < 2 || window.iter().any(|value| !value.is_finite()) {
@@ -112,7 +111,7 @@ mod tests {
     fn the_limits_are_those_of_the_rule() {
         assert_eq!(is_steady(&[100.0, 90.0, 110.0, 90.0, 110.0]).map(|_| ()), Some(()));
         let symmetric = |half: f64| [100.0, 100.0 + half, 100.0, 100.0 - half, 100.0];
-        // Their line falls by 2 / 10 of the difference between the two, times 4 steps: 0.4 of 2 × half.
+        // The line falls by 2 / 10 of the difference between the two, times 4 steps: 0.4 of 2 × half.
         assert_eq!(is_steady(&[100.0, 110.0, 80.0 + 10.0, 100.0, 100.0]), Some(true));
         assert_eq!(is_steady(&[100.0, 110.1, 89.9, 100.0, 100.0]), Some(false));
         assert_eq!(is_steady(&symmetric(10.0)), Some(true));
@@ -122,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        /// It makes no difference in which unit things are counted, nor which way time runs.
+        /// The result does not depend on the unit of the values, nor on the direction of time.
         #[test]
         fn units_and_direction_do_not_matter(
             values in proptest::collection::vec(1.0f64..1e3, 5..9), scale in 1e-3f64..1e6

@@ -9,18 +9,18 @@ use crate::{Comparison, Criteria, Sample, Verdict, adjust, compare};
 pub struct Standing {
     /// The number of the variant in the order given.
     pub variant: usize,
-    /// The number of variants that are distinguished from it and better, plus 1. Variants that are not distinguished from each
-    /// other may share it.
+    /// The number of variants that are distinguished from this variant and better, plus 1. Variants that are not
+    /// distinguished from each other may have equal ranks.
     pub rank: usize,
     /// The variants that beat it, the best first.
     pub beaten_by: Vec<usize>,
-    /// The variants that are not distinguished from it, the best first.
+    /// The variants that are not distinguished from this variant, best first.
     pub tied_with: Vec<usize>,
 }
 
-/// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, the best
-/// first. "Not distinguished" is not transitive: of three variants, the first and the last may differ although the one
-/// between is distinguished from neither. Variants without a value are left out.
+/// Compares all variants with each other, with one correction of all p-values, and orders them by their medians, best
+/// first. "Not distinguished" is not transitive. Of three variants, the first and the last may differ although the
+/// middle variant is distinguished from neither. Variants without a value are left out.
 ///
 /// # Panics
 /// If neither direction is better.
@@ -58,9 +58,9 @@ pub fn standings(samples: &[Sample], better: Better, criteria: &Criteria) -> Vec
     order.iter().map(standing).collect()
 }
 
-/// For each variant one that dominates it, or `None` for a variant on the Pareto front. A variant dominates another one if it
-/// is distinguished from it and better in some metric, and its median is not worse in any. `standings` are those of each metric,
-/// and `medians` those of each metric by variant, with their better direction.
+/// For each variant, a variant that dominates it, or `None` on the Pareto front. A variant dominates another variant if
+/// it is distinguished from it and better in some metric, and its median is worse in no metric. `standings` has the
+/// standings for each metric. `medians` has the medians of each metric by variant, with the better direction.
 pub fn dominated(medians: &[(Better, Vec<f64>)], standings: &[Vec<Standing>]) -> Vec<Option<usize>> {
     let variants = medians.first().map_or(0, |(_, values)| values.len());
     let beats = |one: usize, other: usize| {

@@ -14,7 +14,7 @@ const WIDEST_EQUIVALENCE: f64 = 0.1;
 pub enum Verdict {
     /// The candidate is better than the baseline by more than δ.
     Improved,
-    /// They differ by less than δ.
+    /// The two variants differ by less than δ.
     Equivalent,
     /// The trials do not decide; the comparison gives the reason.
     Inconclusive,
@@ -53,24 +53,26 @@ pub enum Doubt {
     },
     /// The interval contains both "no difference" and a difference that matters.
     TooNoisy,
-    /// One session a side, or two and one: how far sessions of one build differ is not known.
+    /// There is one session per side, or two and one. How far sessions of one build differ is unknown.
     FewSessions,
-    /// The counts of one seed: another seed may give another difference.
+    /// The counts have only one seed, and another seed may give another difference.
     OneSeed,
-    /// A number of one side exceeds a bound of theory or physics.
+    /// A value of one side exceeds a theoretical or physical bound.
     Implausible,
-    /// It regressed in one batch of trials, and not in the one before.
+    /// The metric regressed in one batch of trials, and not in the batch before.
     OnlyOnce,
-    /// The interval excludes "none", but chance alone causes as large a difference too often.
+    /// The confidence interval excludes "no difference", but chance causes as large a difference too often.
     Chance,
-    /// They differ, but by no more than the smallest difference that counts: δ, or the noise of the machine.
+    /// The two variants differ, but by no more than the smallest difference that counts: δ, or the noise of the
+    /// machine.
     TooSmall,
-    /// The difference would count in a single comparison, but chance produces one like it among so many comparisons.
+    /// The difference would count in a single comparison, but among so many comparisons chance produces such a
+    /// difference.
     OneOfMany {
         /// Number of comparisons.
         comparisons: usize,
     },
-    /// In some rounds one side is 0, so that there is no ratio.
+    /// In some rounds one side is 0, so there is no ratio.
     SometimesZero,
     /// A value is negative or not a number.
     NoRatio,

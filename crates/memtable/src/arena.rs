@@ -1,4 +1,4 @@
-//! An append-only store of bytes in chunks that never move. A record needs no allocation of its own, and growth copies
+//! An append-only store of bytes in chunks that never move. A record needs no separate allocation, and growth copies
 //! nothing.
 //!
 //! The next arena of the same tree reuses the chunks of a dropped arena. Fresh memory costs a page fault every 4 KiB,

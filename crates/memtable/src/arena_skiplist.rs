@@ -27,7 +27,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "arena-skiplist",
-    "a lock-free skip list with nodes and keys inline in an arena: half the misses of skiplist",
+    "a lock-free skip list with nodes and keys in an arena, for half the cache misses of skiplist",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -50,11 +50,11 @@ struct ArenaSkipList {
 /// The skip list, in its own arena or, as `Arc`, in an arena that several lists share.
 pub(crate) struct List<A = SharedArena> {
     arena: A,
-    /// The tower at which all searches begin. Its key precedes all other keys and is never compared.
+    /// The tower at which all searches begin. The key of the front tower precedes all other keys and is never compared.
     front: Ref<Version>,
     /// Height of the tallest tower so far.
     height: AtomicUsize,
-    /// The tallest tower that may be.
+    /// The maximum height of a tower.
     most_height: usize,
 }
 
@@ -65,7 +65,8 @@ struct Path {
 }
 
 impl<A: Borrow<SharedArena>> List<A> {
-    /// Creates an empty list with towers of up to `most_height` links. Its front counts as a version of the arena.
+    /// Creates an empty list with towers of up to `most_height` links. The front of the list counts as a version of the
+    /// arena.
     pub(crate) fn new(arena: A, most_height: usize) -> Self {
         let front = arena.borrow().append(&[], SequenceNumber::MAX, None, most_height);
         Self { arena, front, height: AtomicUsize::new(1), most_height }

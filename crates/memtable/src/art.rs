@@ -25,7 +25,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "art",
-    "an adaptive radix tree with one lock: lookups cost the key's length, not the number of keys",
+    "an adaptive radix tree under one lock; lookup time depends on key length, not on the number of keys",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -48,7 +48,7 @@ struct Art {
     tree: RwLock<Tree>,
 }
 
-/// Nodes of the tree. They refer to each other by number, so that a deep tree is dropped without recursion.
+/// Nodes of the tree. The nodes refer to each other by number, so that a deep tree is dropped without recursion.
 struct Tree {
     arena: Arc<SharedArena>,
     nodes: Vec<Node>,
@@ -250,7 +250,7 @@ impl Node {
         }
     }
 
-    /// The outermost key or child. The key that ends here precedes all longer ones.
+    /// The outermost key or child. The key that ends here precedes all longer keys.
     fn outermost(&self, side: Side) -> Option<Child> {
         let end = self.end.map(Child::Leaf);
         match side {

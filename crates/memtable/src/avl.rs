@@ -1,7 +1,7 @@
 //! An AVL tree with one lock: a binary search tree in which the heights of sibling subtrees differ by at most one.
 //!
-//! This is the memtable of the csc443 paper (section 4.1.2), with byte strings instead of integers and versions instead
-//! of values. Nodes are in one vector and refer to their children by number. Each node has the head of its key, so a
+//! The memtable of the csc443 paper (section 4.1.2), with byte strings instead of integers and versions instead of
+//! values. Nodes are in one vector and refer to their children by number. Each node has the head of its key, so a
 //! search step touches one node and compares two integers. A lookup visits at most 1.44 log2(n) nodes and one record.
 //! In a tree of 500 k keys, about ten of these nodes miss the cache. Bytes per entry: key, value, 16 of header, rounded
 //! up to 8, and 24 to 48 of node (the vector doubles).
@@ -20,10 +20,11 @@ use crate::memtable::{Memtable, MemtablePolicy};
 use crate::shared_arena::{MapPool, Ref, SharedArena, Version, VersionRecord};
 use crate::versions::{Probe, Versions, read_versions};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
-    Variant::plain("avl", "a textbook balanced binary tree with one lock: a cache miss per step", || {
-        Box::new(Policy { pool: Arc::default() })
-    });
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
+    "avl",
+    "a textbook balanced binary tree under one lock, with a cache miss per step of a search",
+    || Box::new(Policy { pool: Arc::default() }),
+);
 
 /// Creates [`Avl`] trees that recycle their memory.
 struct Policy {
@@ -70,7 +71,7 @@ struct Tree {
     root: u32,
 }
 
-/// Nodes from the root to a position. A cursor is at the last one.
+/// Nodes from the root to a position. A cursor is at the last node of the path.
 #[derive(Clone, Copy)]
 struct Path {
     nodes: [u32; MAX_DEPTH],
@@ -217,8 +218,8 @@ impl Tree {
         None
     }
 
-    /// Paths to the last node before `probe` and to the first node at or after it. Both are given as lengths of one
-    /// common path.
+    /// Paths to the last node before `probe` and to the first node at or after it. Both paths are given as lengths of
+    /// one common path.
     #[inline]
     fn around(&self, probe: Probe<'_>) -> (Path, usize, usize) {
         let head = head(probe.key);

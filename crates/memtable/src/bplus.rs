@@ -1,9 +1,9 @@
 //! A B+-tree in an arena, synchronized by optimistic lock coupling: readers take no lock and write nothing.
 //!
-//! A node has 1 KiB. It contains up to 62 heads (the eight bytes of each key after the node's common prefix), the
+//! A node has 1 KiB. A node contains up to 62 heads (the eight bytes of each key after the node's common prefix), the
 //! records of the heads, and links to children, or from a leaf to the next leaf. A search bisects the heads of one node
-//! per level, whose cache lines were prefetched together. It reads a record only if heads are equal. A lookup in 500 k
-//! entries visits three or four nodes and one record. The leaf, and perhaps its parent, miss the cache: 2 to 3
+//! per level, whose cache lines were prefetched together. A search reads a record only if heads are equal. A lookup in
+//! 500 k entries visits three or four nodes and one record. The leaf, and perhaps its parent, miss the cache: 2 to 3
 //! dependent misses. Bytes per entry: key, value, 16 of header, rounded up to 8, and 1 KiB per 43 entries on average.
 //! Leaves are two thirds full for random insertion order, and full for ascending order.
 //!
@@ -42,7 +42,7 @@ use crate::versions::{Probe, Versions, read_versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "bplus",
-    "an arena B+-tree with optimistic locks: fast at everything, readers never wait",
+    "a B+-tree in an arena with optimistic locks, which is fast for all operations; readers never wait",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -74,7 +74,7 @@ struct Tree {
     /// The last leaf, if the previous insert appended to its end, because keys often arrive in order.
     last: AtomicRef<Node>,
     /// Number of bytes that a scan prefetches per record: the size of a recent record, up to [`RECORD_BYTES`]. The
-    /// number is only a hint. It has its own cache line, because each split writes it if values vary in size.
+    /// number is only a hint. The number has its own cache line, because each split writes it if values vary in size.
     asked_bytes: CachePadded<StdAtomicU32>,
 }
 
@@ -386,8 +386,8 @@ struct Cursor {
     entry: Ref<Version>,
     /// Number of versions that the scan will read, including this version.
     expected: usize,
-    /// Number of prefetched records in scan direction. They end before this entry when scanning up, and at this entry
-    /// when scanning down.
+    /// Number of prefetched records in scan direction. The prefetched records end before this entry when scanning up,
+    /// and at this entry when scanning down.
     asked: usize,
 }
 

@@ -14,10 +14,11 @@ use crate::arena::ChunkPool;
 use crate::memtable::{Memtable, MemtablePolicy};
 use crate::version_map::{Slot, VersionMap};
 
-pub(crate) const VARIANT: Variant<dyn MemtablePolicy> =
-    Variant::plain("btree", "one ordered map with one lock: fast to read and scan, one writer", || {
-        Box::new(Policy { pool: Arc::default() })
-    });
+pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
+    "btree",
+    "an ordered map under one lock, with fast reads and scans but only one writer at a time",
+    || Box::new(Policy { pool: Arc::default() }),
+);
 
 /// Creates [`BTree`]s that recycle their memory.
 struct Policy {
@@ -40,6 +41,10 @@ impl Memtable for BTree {
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         self.0.read().get(key.bytes, snapshot, value)
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.0.read().sequence_of(key.bytes, snapshot)
     }
 
     fn scan(

@@ -1,4 +1,5 @@
-//! A memtable of any kind with a Bloom filter of its keys. Most lookups of absent keys then read only one word.
+//! A memtable of any kind with a Bloom filter of its keys. With the filter, most lookups of absent keys read only one
+//! word.
 //!
 //! A key sets five bits of one 64-bit word, so a lookup is one load and an insert at most one change. With 16 bits per
 //! key, the false-positive rate is 1 in 200. Scans do not use the filter.
@@ -78,6 +79,10 @@ impl Memtable for Filtered {
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         if self.may_have(key.hash) { self.memtable.get(key, snapshot, value) } else { Lookup::Absent }
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.may_have(key.hash).then(|| self.memtable.sequence_of(key, snapshot)).flatten()
     }
 
     fn scan(

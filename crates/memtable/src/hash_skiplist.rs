@@ -5,8 +5,8 @@
 //! exchange, order is expensive: a scan merges all buckets, and the flush does so too. This memtable is for point
 //! lookups, and for keys whose prefix names their group.
 //!
-//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). It has a million buckets, towers of at most
-//! four links, and scans in total order over a sorted copy. The lists are those of
+//! Source: `RocksDB`'s `HashSkipListRep` (`memtable/hash_skiplist_rep.cc`). The version in RocksDB has a million
+//! buckets, towers of at most four links, and scans in total order over a sorted copy. The lists are those of
 //! [`arena-skiplist`](crate::arena_skiplist), all in one arena.
 //!
 //! Bytes per entry: as in `arena-skiplist`, with lower towers. In addition, 48 bytes per bucket and 32 bytes of the
@@ -28,10 +28,12 @@ use crate::versions::{Versions, lookup};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "hash-skiplist",
-    "a hash table of short skip lists: quick lookups and writes, and scans that merge all buckets",
-    "# Buckets, 1 to 1048576.\n\
+    "a hash table of short skip lists, with fast lookups and writes but slow scans over all buckets",
+    "# Number of buckets, 1 to 1048576. With more buckets, each skip list is shorter, but a scan merges\n\
+     # more lists.\n\
      buckets = 1024\n\
-     # First bytes of a key that choose its bucket, 1 to 65535; a shorter key counts whole.\n\
+     # Length in bytes of the key prefix that selects the bucket, 1 to 65535. A shorter key selects its\n\
+     # bucket with all its bytes.\n\
      prefix_length = 8\n",
 );
 
@@ -107,6 +109,10 @@ impl Memtable for HashSkipList {
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         lookup(self.list(key.bytes).visible(key.bytes, snapshot), value)
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.list(key.bytes).visible(key.bytes, snapshot).map(|record| record.sequence)
     }
 
     fn scan(

@@ -1,5 +1,5 @@
-//! An append-only log with a hash index for lookups. It is sorted when it becomes immutable: `vector` without its slow
-//! reads.
+//! An append-only log with a hash index for lookups. The log is sorted when the memtable becomes immutable: `vector`
+//! without its slow reads.
 //!
 //! Versions are in one arena. The hash of a key selects one of 16 shards. A shard has a lock, a hash table with linear
 //! probing and the list of its entries in arrival order. A slot of the table has 32 bits of the hash and the reference
@@ -28,7 +28,7 @@ use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "hash-vector",
-    "a log with a hash index, sorted when it becomes immutable: fastest lookups, earlier scans pay for a sort",
+    "an append-only list with a hash index, sorted once immutable; fastest lookups, but slow early scans",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -69,8 +69,8 @@ struct Shard(RwLock<Index>);
 /// Index of a shard and the list of its versions.
 #[derive(Default)]
 struct Index {
-    /// The slots. Their number is a power of two. A slot has the lower half of a hash above the reference of the newest
-    /// version.
+    /// The slots. The number of slots is a power of two. A slot has the lower half of a hash above the reference of the
+    /// newest version.
     slots: Vec<LinkWord>,
     keys: usize,
     /// All versions in arrival order, with the heads of their keys.
@@ -325,6 +325,11 @@ impl Memtable for HashVector {
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let index = self.shards[shard_of(key.hash)].0.read();
         versions::lookup(index.visible(&self.arena, key, snapshot), value)
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let index = self.shards[shard_of(key.hash)].0.read();
+        index.visible(&self.arena, key, snapshot).map(|record| record.sequence)
     }
 
     fn scan(

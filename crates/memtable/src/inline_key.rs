@@ -1,8 +1,8 @@
 //! A key in 32 bytes: short keys are stored inline, as numbers that are compared without another memory access.
 //!
-//! Ordered maps of byte strings are slow because of the pointer behind every comparison. A key of up to
-//! [`INLINE_BYTES`] is stored as big-endian words, zero-padded, and its length. Comparing the words and then the
-//! length equals comparing the keys, because zero padding makes only keys equal that differ in trailing zeros.
+//! Ordered maps of byte strings are slow, because every comparison follows a pointer. A key of up to [`INLINE_BYTES`]
+//! is stored as big-endian words, zero-padded, and its length. Comparing the words and then the length equals comparing
+//! the keys, because zero padding makes only keys equal that differ in trailing zeros.
 
 use std::cmp::Ordering;
 

@@ -88,6 +88,14 @@ impl Memtable for Ranged {
         }
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let from = Bound::Included(key.bytes);
+        match self.is_past(from, Direction::Forward) || self.is_past(from, Direction::Backward) {
+            true => None,
+            false => self.memtable.sequence_of(key, snapshot),
+        }
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -141,6 +149,9 @@ mod tests {
         fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
             self.0.fetch_add(1, Ordering::Relaxed);
             self.1.get(key, snapshot, value)
+        }
+        fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+            self.1.sequence_of(key, snapshot)
         }
         fn scan(
             &self,

@@ -41,7 +41,7 @@ pub use memtable::{Memtable, MemtablePolicy, NewEntry};
 pub static CATALOG: Catalog<dyn MemtablePolicy> = Catalog::new(
     catalog::origin!(),
     "memtable",
-    "the structure that collects writes in memory until a flush",
+    "the structure in memory that collects writes until a flush",
     &[
         btree::VARIANT,
         sharded_btree::VARIANT,

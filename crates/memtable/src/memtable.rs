@@ -43,10 +43,13 @@ pub trait Memtable: Send + Sync {
     /// Looks up the newest version of `key` that is not above `snapshot`, and appends its value to `value`.
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup;
 
-    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`.
-    /// Forward, the first key is at or above (`Included`) or above (`Excluded`) `from`. Backward, the first key is at
-    /// or below, or below `from`. `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is
-    /// complete. To continue, call again from `Excluded(last key)`.
+    /// Returns the sequence number of the version that [`get`](Self::get) finds; `None` if it finds none.
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber>;
+
+    /// Copies up to `limit` entries into `batch`, as of `snapshot`, in the order of `direction`, starting at `from`:
+    /// the first key at or above (`Included`) or above (`Excluded`) it going forward, at or below, or below it going
+    /// backward; `Unbounded` starts at the end. Fewer than `limit` entries mean that the scan is complete. To
+    /// continue, call again from `Excluded(last key)`.
     fn scan(
         &self,
         from: Bound<&[u8]>,

@@ -30,8 +30,9 @@ use crate::versions::{self, Probe, Versions, lookup};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "per-thread",
-    "a skip list per writing thread, merged when frozen: writers never wait, and reads ask every list",
-    "# Lists, 1 to 256. Threads share lists if there are more threads.\n\
+    "one skip list per writing thread; writers never wait for each other, but a lookup searches all lists",
+    "# Number of skip lists, 1 to 256. If there are more threads than lists, several threads write into\n\
+     # the same list.\n\
      partitions = 16\n",
 );
 
@@ -96,9 +97,23 @@ impl PerThread {
         Self { arena, lists, order: OnceLock::new() }
     }
 
-    /// The order of the frozen memtable.
+    /// The order of the immutable memtable.
     fn frozen(&self) -> Option<Frozen<'_>> {
         self.order.get().map(|order| Frozen { arena: &self.arena, order })
+    }
+
+    /// Passes the newest version of `key` not above `snapshot` to `look`.
+    fn visible<R>(
+        &self,
+        key: &[u8],
+        snapshot: SequenceNumber,
+        look: impl FnOnce(Option<VersionRecord<'_>>) -> R,
+    ) -> R {
+        if let Some(frozen) = self.frozen() {
+            return look(frozen.visible(key, snapshot));
+        }
+        let found = self.lists.iter().filter_map(|list| list.visible(key, snapshot));
+        look(found.max_by_key(|record| record.sequence))
     }
 
     /// Hands up to `limit` versions, as of `snapshot`, to `sink`.
@@ -123,11 +138,11 @@ impl Memtable for PerThread {
     }
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
-        if let Some(frozen) = self.frozen() {
-            return lookup(frozen.visible(key.bytes, snapshot), value);
-        }
-        let found = self.lists.iter().filter_map(|list| list.visible(key.bytes, snapshot));
-        lookup(found.max_by_key(|record| record.sequence), value)
+        self.visible(key.bytes, snapshot, |version| lookup(version, value))
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(key.bytes, snapshot, |version| version.map(|record| record.sequence))
     }
 
     fn scan(
@@ -179,7 +194,7 @@ fn record(arena: &SharedArena, item: Option<Ref<Version>>) -> VersionRecord<'_> 
     arena.record(item.expect("a version"))
 }
 
-/// The versions of a frozen memtable in order.
+/// The versions of an immutable memtable, in order.
 struct Frozen<'a> {
     arena: &'a SharedArena,
     order: &'a [Headed<Option<Ref<Version>>>],

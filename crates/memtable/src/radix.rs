@@ -29,7 +29,8 @@ impl<T> Headed<T> {
 /// Approximate number of items per bucket.
 const BUCKET_ITEMS: usize = 256;
 
-/// Limit on the number of buckets. Their write positions are all in use and must stay within the second-level cache.
+/// Limit on the number of buckets. The write positions of all buckets are in use and must stay within the second-level
+/// cache.
 const MAX_BUCKET_BITS: u32 = 12;
 
 /// Minimum number of items that justifies another thread.

@@ -1,5 +1,5 @@
-//! A consistent-hash ring. It maps a hash to a shard, so that a change of the number of shards moves as few keys as
-//! possible.
+//! A consistent-hash ring. The ring maps a hash to a shard, so that a change of the number of shards moves as few keys
+//! as possible.
 //!
 //! Each shard owns virtual nodes: points on the ring of all 128-bit numbers, placed by the XXH3-128 of the shard number
 //! and the point number. A hash belongs to the first point at or after it. A shard gets keys in proportion to its

@@ -29,7 +29,7 @@ use crate::versions::{self, Probe, Versions};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "scc",
-    "the concurrent B+-tree of the scc crate: readers never wait, scans from absent keys start slowly",
+    "the concurrent B+-tree of the Rust crate scc; readers never wait, but scans from absent keys start slowly",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -219,6 +219,11 @@ impl Memtable for Index {
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let open = Open { index: self, guard: &Guard::new() };
         versions::lookup(open.visible(key.bytes, snapshot), value)
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let open = Open { index: self, guard: &Guard::new() };
+        open.visible(key.bytes, snapshot).map(|record| record.sequence)
     }
 
     fn scan(

@@ -24,7 +24,7 @@ fn cursor(left: Range<u32>) -> u64 {
     u64::from(left.end) << 32 | u64::from(left.start)
 }
 
-/// Units that are left for a cursor value. None are left if the cursor is beyond its end.
+/// Units that are left for a cursor value. No units are left if the cursor is beyond its end.
 #[inline]
 fn left(cursor: u64) -> Range<u32> {
     cursor as u32..(cursor >> 32) as u32

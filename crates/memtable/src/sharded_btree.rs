@@ -25,15 +25,18 @@ use crate::version_map::{Slot, VersionMap};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::new::<Policy>(
     "sharded-btree",
-    "ordered maps with a lock each, keys routed by hash or range: many writers",
-    "# Number of maps, 1 to 256.\n\
+    "several ordered maps, each under its own lock, so that many threads can write at once",
+    "# Number of maps, 1 to 256. With more maps, writers wait less often for the same lock.\n\
      shards = 16\n\
-     # Mapping from keys to shards: \"ring\", a consistent-hash ring; \"modulo\" of the hash; or \"range\", which\n\
-     # makes scans fast, but writers of one range share a lock.\n\
+     # Rule that assigns keys to maps. \"ring\" and \"modulo\" use the hash of the key: \"ring\" with a\n\
+     # consistent-hash ring, \"modulo\" with the remainder of a division. \"range\" uses the order of the\n\
+     # keys, so scans are fast, but writers of adjacent keys share a lock.\n\
      router = \"ring\"\n\
-     # Points of each shard on the ring, 1 to 1024; more points balance the shards better.\n\
+     # Number of points that each map has on the consistent-hash ring, 1 to 1024. With more points, the\n\
+     # maps receive more equal numbers of keys.\n\
      virtual_nodes = 128\n\
-     # Relative number of points, one number per shard; empty for equal shards.\n\
+     # Relative number of points on the consistent-hash ring, one number per map. An empty list gives all\n\
+     # maps the same number of points.\n\
      weights = []\n",
 );
 
@@ -231,6 +234,10 @@ impl Memtable for ShardedBTree {
         self.shard_of(key).read().get(key.bytes, snapshot, value)
     }
 
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.shard_of(key).read().sequence_of(key.bytes, snapshot)
+    }
+
     fn scan(
         &self,
         from: Bound<&[u8]>,
@@ -276,7 +283,7 @@ struct Cursor<'m, I> {
 }
 
 impl<I> Ord for Cursor<'_, I> {
-    /// The greatest cursor is the next one, because the heap is a max-heap.
+    /// The cursor that comes next is the greatest, because the heap is a max-heap.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         match self.direction {
             Direction::Forward => other.slot.0.cmp(self.slot.0),

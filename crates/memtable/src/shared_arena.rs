@@ -3,9 +3,9 @@
 //!
 //! The arena is one address range of 8-byte units, split into chunks. The first chunk has about the capacity of the
 //! memtable, and each further chunk doubles the total. Chunks are memory-mapped, so that unused memory costs nothing.
-//! They request huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation than on
-//! the search. Each thread takes blocks from the range and fills them through the cursor of its shard. Only the threads
-//! of a shard write its cache line.
+//! The chunks request huge pages, because an ordered structure of 64 MiB otherwise spends more on address translation
+//! than on the search. Each thread takes blocks from the range and fills them through the cursor of its shard. Only the
+//! threads of a shard write its cache line.
 //!
 //! Reads are safe for three reasons. A reference comes only from this arena ([`Ref`] has no other constructor), its
 //! target was written before the reference was returned, and nothing is freed before the arena. To pass a reference to

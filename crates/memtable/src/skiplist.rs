@@ -1,9 +1,9 @@
 //! A lock-free skip list: readers and writers never wait for each other.
 //!
 //! `crossbeam-skiplist` contains (key, sequence number) pairs in ascending order of keys. Of each key, the newest
-//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). This is the
-//! memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the structure: Pugh,
-//! "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
+//! version comes first. A lookup is therefore one search for the first pair at or after (key, snapshot). The skip list
+//! is the memtable of the cs265 paper (section 2.2.3) and the second memtable of byron (1.2 B). Source of the
+//! structure: Pugh, "Skip Lists: A Probabilistic Alternative to Balanced Trees", CACM 1990.
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -21,7 +21,7 @@ use crate::memtable::{Memtable, MemtablePolicy};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "skiplist",
-    "a lock-free skip list: writers and readers never wait, each step may miss the cache",
+    "a lock-free skip list, in which no thread waits but each step can cost a cache miss",
     || Box::new(Policy),
 );
 
@@ -239,6 +239,10 @@ impl Memtable for SkipList {
                 Lookup::Found
             }
         }
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(InlineKey::probe(key.bytes), snapshot).map(|node| node.key().sequence)
     }
 
     fn scan(

@@ -1,9 +1,9 @@
 //! An append-only log that is sorted once, when it becomes immutable. Inserts are the cheapest of all memtables, but
 //! earlier reads are slow.
 //!
-//! This is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the immutable
-//! buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it from the
-//! newest entry to the oldest. An immutable buffer is searched by bisection.
+//! The memtable is byron's double-buffered vector (section 1.2 B, figure 5): the active buffer receives appends, the
+//! immutable buffer is sorted and flushed, and the tree switches between them. A lookup in the active buffer scans it
+//! from the newest entry to the oldest. An immutable buffer is searched by bisection.
 //!
 //! Scans need order at any time. A scan sorts the entries appended since the last scan and merges them into the known
 //! order. Repeated scans without inserts therefore cost nothing extra. A scan after inserts costs one pass over the
@@ -23,7 +23,7 @@ use crate::radix::{self, Headed};
 
 pub(crate) const VARIANT: Variant<dyn MemtablePolicy> = Variant::plain(
     "vector",
-    "an append-only log, sorted when it becomes immutable: fastest to write, linear to read until then",
+    "an append-only list, sorted once immutable; fastest writes, but lookups read all entries until then",
     || Box::new(Policy { pool: Arc::default() }),
 );
 
@@ -68,6 +68,14 @@ impl Buffer {
         *self.order.write() = Arc::clone(&order);
         order
     }
+
+    /// Position of the newest version of `key` not above `snapshot`.
+    fn position(&self, log: &Log, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<usize> {
+        match self.frozen.get() {
+            Some(order) => order.visible(log, key.bytes, snapshot),
+            None => log.visible(key, snapshot),
+        }
+    }
 }
 
 impl Memtable for Buffer {
@@ -77,11 +85,7 @@ impl Memtable for Buffer {
 
     fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
         let log = self.log.read();
-        let position = match self.frozen.get() {
-            Some(order) => order.visible(&log, key.bytes, snapshot),
-            None => log.visible(key, snapshot),
-        };
-        match position.map(|position| log.entry(position).value) {
+        match self.position(&log, key, snapshot).map(|position| log.entry(position).value) {
             None => Lookup::Absent,
             Some(None) => Lookup::Deleted,
             Some(Some(found)) => {
@@ -89,6 +93,11 @@ impl Memtable for Buffer {
                 Lookup::Found
             }
         }
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let log = self.log.read();
+        self.position(&log, key, snapshot).map(|position| log.slots[position].sequence)
     }
 
     fn scan(

@@ -1,4 +1,4 @@
-//! A `BTreeMap` from keys to their versions. It is the single-threaded core of the B-tree memtables.
+//! A `BTreeMap` from keys to their versions. The map is the single-threaded core of the B-tree memtables.
 //!
 //! The map stores the keys inline. For each key, it stores the address of its only version in an arena. If a key is
 //! written again, its versions move into a list in order of sequence numbers. Any snapshot is then found by bisection,
@@ -57,7 +57,7 @@ pub(crate) struct VersionMap {
 pub(crate) type Slot<'m> = (&'m InlineKey<'m>, &'m Versions);
 
 impl VersionMap {
-    /// Creates an empty map for about `capacity_bytes` of keys and values. Its memory comes from `pool`.
+    /// Creates an empty map for about `capacity_bytes` of keys and values. The memory of the map comes from `pool`.
     pub(crate) fn new(capacity_bytes: usize, pool: &Arc<ChunkPool>) -> Self {
         Self {
             keys: BTreeMap::new(),
@@ -110,6 +110,11 @@ impl VersionMap {
                 Lookup::Found
             }
         }
+    }
+
+    /// Sequence number of the version that a lookup of `key` at `snapshot` finds.
+    pub(crate) fn sequence_of(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        self.visible(find(&self.keys, key)?, snapshot).map(|record| record.sequence)
     }
 
     /// The keys from `from` upward.

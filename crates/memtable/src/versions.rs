@@ -46,10 +46,10 @@ impl<'a> Probe<'a> {
 pub(crate) trait Versions {
     type Cursor;
 
-    /// Cursor at the first version, or at the first one at or after `from`.
+    /// Cursor at the first version, or at the first version at or after `from`.
     fn seek(&self, from: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
-    /// Cursor at the last version, or at the last one before `end`.
+    /// Cursor at the last version, or at the last version before `end`.
     fn seek_before(&self, end: Option<Probe<'_>>) -> Option<Self::Cursor>;
 
     /// Moves a cursor to the next version, or to `None` after the last version.
@@ -220,7 +220,7 @@ fn emit<'a, S: FnMut(VersionRecord<'a>) + ?Sized>(version: Option<VersionRecord<
     version.inspect(|record| sink(*record)).is_some()
 }
 
-/// A scan of versions that need no lock. It continues after the last returned version.
+/// A scan of versions that need no lock. The scan continues after the last returned version.
 pub(crate) struct Scan<'a, V: Versions> {
     versions: &'a V,
     direction: Direction,
@@ -301,6 +301,14 @@ macro_rules! read_versions {
             value: &mut Vec<u8>,
         ) -> types::Lookup {
             $crate::versions::lookup(self.versions().visible(key.bytes, snapshot), value)
+        }
+
+        fn sequence_of(
+            &self,
+            key: types::HashedKey<'_>,
+            snapshot: types::SequenceNumber,
+        ) -> Option<types::SequenceNumber> {
+            self.versions().visible(key.bytes, snapshot).map(|record| record.sequence)
         }
 
         fn scan(

@@ -1,4 +1,4 @@
-//! The details of configurations: the course of a trial over time, and the levels of the tree.
+//! The details of configurations: the timeline of a trial, and the levels of the tree.
 
 use results::columns::{ALL, OPERATION, PHASE, SECOND, TRIAL};
 use results::levels::{BYTES_WRITTEN, LEVEL, TABLES};
@@ -30,7 +30,7 @@ pub(crate) struct Course {
     pub(crate) rows: Vec<Vec<Option<f64>>>,
 }
 
-/// The timelines of a run: of all trials, or of the first one where all would be too many.
+/// The timelines of a run: all trials, or only the first trial if all would be too many.
 pub(crate) fn timelines(opened: &Opened, phases: &[String]) -> Vec<Course> {
     opened.timeline.as_ref().map_or_else(Vec::new, |table| courses(opened, phases, table, &TIMELINE))
 }

@@ -1,4 +1,4 @@
-//! The data of a page, as its script reads them.
+//! The data of a page, in the form that its script reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ const MOST_STREAMS: usize = 100;
 #[derive(Serialize)]
 pub(crate) struct PageData {
     pub(crate) criteria: Criteria,
-    /// By number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
+    /// For each number of rounds, the medians that the bootstrap draws: two positions and the number of resamples.
     pub(crate) draws: BTreeMap<usize, Vec<[usize; 3]>>,
     pub(crate) runs: Vec<RunData>,
 }
@@ -65,6 +65,8 @@ pub(crate) struct RunData {
     pub(crate) cells: Vec<CellData>,
     pub(crate) groups: Vec<Group>,
     pub(crate) rounds: Vec<u64>,
+    /// The machines of merged parts; none for one machine.
+    pub(crate) machines: Vec<MachineData>,
     pub(crate) numbers: Vec<Matrix>,
     pub(crate) noise: Vec<Matrix>,
     pub(crate) verdicts: Vec<VerdictData>,
@@ -84,6 +86,14 @@ pub(crate) struct RunData {
 pub(crate) struct Swept {
     pub(crate) path: String,
     pub(crate) title: String,
+}
+
+/// A machine of merged parts.
+#[derive(Serialize)]
+pub(crate) struct MachineData {
+    pub(crate) name: String,
+    /// The places of its rounds.
+    pub(crate) rounds: Vec<usize>,
 }
 
 /// A column of results.
@@ -193,6 +203,7 @@ impl RunData {
             phases: numbers.phases,
             operations: numbers.operations,
             groups,
+            machines: machines(manifest, &numbers.rounds),
             rounds: numbers.rounds,
             numbers: numbers.matrices,
             noise: numbers.noise,
@@ -218,6 +229,19 @@ fn find(all: &[Matrix], of: Selection) -> Option<&Matrix> {
     all.iter().find(is_it)
 }
 
+/// The machines of a timed run in parts, if there are several.
+fn machines(manifest: &Manifest, rounds: &[u64]) -> Vec<MachineData> {
+    let is_timed = manifest.mode == results::RunMode::Timed.name();
+    let nodes = manifest.nodes.iter().filter(|_| is_timed && manifest.nodes.len() > 1);
+    let place = |round: &u64| rounds.binary_search(round).ok();
+    nodes
+        .map(|node| MachineData {
+            name: node.name.clone(),
+            rounds: node.rounds.iter().filter_map(place).collect(),
+        })
+        .collect()
+}
+
 /// The sentences of the run, or those that its rows give.
 fn conclusions(opened: &Opened) -> Vec<String> {
     if opened.manifest.quick {
@@ -239,7 +263,7 @@ fn cells(opened: &Opened) -> Vec<CellData> {
     opened.manifest.cells.iter().map(cell).collect()
 }
 
-/// The manifest without what the page has already, and without the streams of many configurations.
+/// The manifest without the parts that the page already has, and without the streams of many configurations.
 fn shortened(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.conclusions.clear();
@@ -249,7 +273,7 @@ fn shortened(manifest: &Manifest) -> Manifest {
     manifest
 }
 
-/// The rows of `verdicts.csv` whose names are those of configurations.
+/// The rows of `verdicts.csv` whose names are names of configurations.
 fn verdicts(opened: &Opened, numbers: &AllNumbers, groups: &[Group]) -> Vec<VerdictData> {
     let place = |names: &[String], name: &str| names.iter().position(|of| of == name);
     let verdict = |row: &Row| {
@@ -313,8 +337,11 @@ pub(crate) fn draws(runs: &[RunData]) -> BTreeMap<usize, Vec<[usize; 3]>> {
     for run in runs.iter().filter(|run| !run.is_counted) {
         let all = || run.numbers.iter().chain(&run.noise).flat_map(|matrix| &matrix.cells);
         let gaps: BTreeSet<Vec<bool>> = all().map(|numbers| present(numbers, run.rounds.len())).collect();
-        for one in &gaps {
-            counts.extend(gaps.iter().map(|other| one.iter().zip(other).filter(|(a, b)| **a && **b).count()));
+        let whole: Vec<usize> = (0..run.rounds.len()).collect();
+        let views = run.machines.iter().map(|machine| &machine.rounds).chain([&whole]);
+        for (view, one) in views.flat_map(|view| gaps.iter().map(move |one| (view, one))) {
+            let shared = |other: &Vec<bool>| view.iter().filter(|at| one[**at] && other[**at]).count();
+            counts.extend(gaps.iter().map(shared));
         }
     }
     let table = |count: usize| {

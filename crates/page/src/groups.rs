@@ -6,7 +6,7 @@ use serde::Serialize;
 /// Configurations that are compared with each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Group {
-    /// The swept values that they share: `entries = 1000`; empty where there is only one group.
+    /// The swept values that the group shares, such as `entries = 1000`. Empty if there is only one group.
     pub(crate) heading: String,
     /// The places of the configurations.
     pub(crate) cells: Vec<usize>,
@@ -14,7 +14,7 @@ pub(crate) struct Group {
     pub(crate) baseline: usize,
 }
 
-/// The places of the swept paths in whose values compared configurations agree, from the first verdict.
+/// The positions of the swept paths on which compared configurations have equal values, from the first verdict.
 pub(crate) fn within(manifest: &Manifest, verdicts: &[Row]) -> Vec<usize> {
     let Some(within) = verdicts.first().map(|row| row.get(&v::WITHIN).to_string()) else { return Vec::new() };
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
@@ -59,8 +59,7 @@ pub(crate) fn groups(manifest: &Manifest, within: &[usize], verdicts: &[Row]) ->
     keys.into_iter().map(group).filter(|group| !group.cells.is_empty()).collect()
 }
 
-/// The configuration among `cells` that a verdict calls by this name: by its label, by a swept value, or by a part of
-/// its label.
+/// The configuration among `cells` with the name that a verdict uses: its label, a swept value, or a part of its label.
 pub(crate) fn named(manifest: &Manifest, cells: &[usize], name: &str) -> Option<usize> {
     let find = |is_it: &dyn Fn(&usize) -> bool| cells.iter().find(|cell| is_it(cell)).copied();
     let label = |cell: usize| manifest.cells[cell].label.as_str();

@@ -1,4 +1,4 @@
-//! The HTML of a page: what it has without a script, its data, its script and its look.
+//! The HTML of a page: its content without a script, its data, its script and its style.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("assets/style.css");
 /// The most rows of a table that are HTML; the script shows all.
 const MOST_ROWS: usize = 400;
 
-/// The most conclusions that are shown at once; the others unfold.
+/// The maximum number of conclusions that are shown at once. Further conclusions are folded.
 const MOST_CONCLUSIONS: usize = 8;
 
 /// The page.

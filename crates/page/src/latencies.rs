@@ -1,4 +1,4 @@
-//! The distributions of latencies: percentiles of the histograms of all trials of a configuration.
+//! The distributions of latencies: percentiles of the merged histograms of all trials of a configuration.
 
 use results::{Group, LatencyLog};
 use serde::Serialize;
@@ -29,8 +29,8 @@ pub(crate) struct Latencies {
     pub(crate) ns: Vec<u64>,
 }
 
-/// Reads the histograms of a run: of all trials merged, or of its first trials where all would be too many. Logs that
-/// are missing or damaged have no latencies.
+/// Reads the histograms of a run: all trials merged, or only the first trials if all would be too many. Missing or
+/// corrupt logs have no latencies.
 pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> Vec<Latencies> {
     if !opened.folder.histograms().is_dir() {
         return Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn latencies(opened: &Opened, phases: &[String], rounds: &[u64]) -> V
     found
 }
 
-/// The histograms of both logs. One with other bounds, of another version, is left out.
+/// The histograms of both logs. A histogram of another version, with other bounds, is left out.
 fn joined(mut log: LatencyLog, other: &LatencyLog) -> LatencyLog {
     for (tag, histogram) in &mut log.histograms {
         if let Some(more) = other.get(tag) {

@@ -1,10 +1,10 @@
-//! One self-contained HTML page from results: the verdicts in words, a table of all configurations, charts, and details
-//! of each configuration.
+//! One self-contained HTML page from results. The page has the verdicts in words, a table of all configurations,
+//! charts, and details of each configuration.
 //!
-//! The page is one file without network. It is readable without a script: the verdicts and the table are HTML. With its
-//! script, any configuration becomes the baseline: the page has the numbers of every trial, and computes the ratios,
-//! confidence intervals and verdicts of [`measure`] from them. The positions that the bootstrap draws are in the page,
-//! so its intervals are those of `verdicts.csv`.
+//! The page is one file and needs no network. The page is readable without a script, because the verdicts and the table
+//! are HTML. With its script, any configuration can become the baseline. The page has the values of every trial, and
+//! computes the ratios, confidence intervals and verdicts of [`measure`] from them. The positions that the bootstrap
+//! draws are in the page, so its intervals equal those of `verdicts.csv`.
 
 mod charts_of_cells;
 mod data;

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::opened::Opened;
 
-/// The most numbers in a page, apart from those that decide a verdict.
+/// The maximum number of values in a page, without the values that decide a verdict.
 const MOST_NUMBERS: usize = 400_000;
 
-/// The metrics that a page needs first, after those of verdicts.
+/// The metrics that a page needs first, after the metrics of verdicts.
 const MAIN: [Metric; 14] = [
     c::OPS_PER_SECOND,
     c::MEAN_NS,
@@ -30,7 +30,7 @@ const MAIN: [Metric; 14] = [
     c::RSS_PEAK_BYTES,
 ];
 
-/// The metrics that no reader compares: they are marks, or the same as others.
+/// The metrics that no reader compares, because they are only markers or equal other metrics.
 const HIDDEN: [Metric; 3] = [c::WRONG_ANSWERS, c::CHECKED_ANSWERS, c::DROPPED_ANSWERS];
 
 /// The numbers of one phase, kind of operation and metric.
@@ -52,13 +52,13 @@ pub(crate) struct Matrix {
 pub(crate) enum Numbers {
     /// No round has a number.
     None,
-    /// Every round has this one.
+    /// Every round has this value.
     All(f64),
     /// A number or none for each round.
     Each(Vec<Option<f64>>),
 }
 
-/// All numbers of a run, and the names that they refer to.
+/// All values of a run, and the names that they refer to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AllNumbers {
     pub(crate) phases: Vec<String>,
@@ -73,7 +73,7 @@ pub(crate) struct AllNumbers {
     pub(crate) left_out: Vec<&'static str>,
 }
 
-/// The rows of a phase and kind of operation, each with the places of its configuration and its round.
+/// The rows of a phase and kind of operation, each with the positions of its configuration and its round.
 type Placed<'a> = BTreeMap<(usize, usize), Vec<(usize, usize, &'a Row)>>;
 
 impl Numbers {
@@ -109,7 +109,7 @@ impl Numbers {
 }
 
 impl AllNumbers {
-    /// Reads the numbers of a run. Those of `judged` metrics are never left out.
+    /// Reads the values of a run. Values of `judged` metrics are never left out.
     pub(crate) fn of(opened: &Opened, judged: &[String]) -> Self {
         let text = |row: &Row, metric| row.get(metric).to_string();
         let phases = distinct(&opened.runs, &opened.manifest.phases, |row| text(row, &PHASE));
@@ -157,7 +157,7 @@ impl AllNumbers {
         placed
     }
 
-    /// The numbers of a metric, which gets the next place; those of phases in which nothing has one are left out.
+    /// The values of a metric, which gets the next position. Phases without a value are left out.
     fn matrices_of(&self, metric: &Metric, placed: &Placed<'_>, cells: usize) -> Vec<Matrix> {
         let place = self.metrics.len();
         let matrices = placed.iter().filter_map(|((phase, operation), rows)| {
@@ -182,7 +182,8 @@ impl AllNumbers {
     }
 }
 
-/// The metrics with numbers: those of verdicts, the main ones, those with a better direction, then the others.
+/// The metrics with values: first those of verdicts, then the main metrics, then metrics with a better direction, then
+/// all others.
 fn in_order(judged: &[String]) -> Vec<&'static Metric> {
     let rank = |metric: &Metric| {
         let judged = judged.iter().position(|name| name == metric.name);
@@ -206,7 +207,7 @@ fn place(names: &[String], name: &str) -> Option<usize> {
     names.iter().position(|of| of == name)
 }
 
-/// The distinct texts of rows: those that are in `first`, then the others in the order of the table.
+/// The distinct texts of rows: first the texts in `first`, and then all others in the order of the table.
 fn distinct(table: &Table, first: &[String], text: impl Fn(&Row) -> String) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for row in table.rows() {

@@ -20,7 +20,7 @@ pub(crate) struct Opened {
     pub(crate) verdicts: Vec<Row>,
     /// The numbers of the configurations that gave wrong answers, which have no numbers.
     pub(crate) wrong: BTreeSet<u64>,
-    /// The place of each configuration in the manifest, by its number.
+    /// The position of each configuration in the manifest, by its number.
     pub(crate) places: BTreeMap<u64, usize>,
 }
 
@@ -66,7 +66,7 @@ impl Opened {
         })
     }
 
-    /// The place of the configuration of a row; `None` if its numbers do not count.
+    /// The position of a row's configuration; `None` if the values of the row do not count.
     pub(crate) fn place_of(&self, row: &Row) -> Option<usize> {
         let number = row.get(&c::CELL).integer().filter(|number| !self.wrong.contains(number))?;
         self.places.get(&number).copied()

@@ -1,4 +1,4 @@
-//! The rows of the table that a page has without its script: every configuration against its baseline.
+//! The rows of the table that a page shows without its script: every configuration compared with its baseline.
 
 use measure::{Comparison, Criteria, Noise, Sample, adjust, compare, compare_exact};
 use results::{Better, Unit};
@@ -16,7 +16,7 @@ pub(crate) struct TableRow<'a> {
     pub(crate) baseline: Option<f64>,
     /// `None` for the baseline.
     pub(crate) comparison: Option<Comparison>,
-    /// The verdict of the run, where it judged this row.
+    /// The verdict of the run, if the run judged this row.
     pub(crate) verdict: Option<&'a VerdictData>,
     /// The number of rounds with a number.
     pub(crate) trials: usize,
@@ -82,7 +82,7 @@ pub(crate) fn unit(metric: &MetricData) -> Unit {
 }
 
 impl TableRow<'_> {
-    /// The change against the baseline and its interval: `2.28x` and `2.18 .. 2.65`.
+    /// The change against the baseline and its confidence interval, such as `2.28x` and `2.18 .. 2.65`.
     pub(crate) fn change(&self, metric: &MetricData) -> (String, String) {
         let is_share = unit(metric) == Unit::Share && better(metric) == Better::Higher;
         let change =
@@ -90,13 +90,13 @@ impl TableRow<'_> {
         change.map_or_else(Default::default, |change| (change.short(), change.range().unwrap_or_default()))
     }
 
-    /// `improved`, `regressed`, `equivalent` or `inconclusive`: of the run, else of the comparison.
+    /// `improved`, `regressed`, `equivalent` or `inconclusive`: the verdict of the run, or else of the comparison.
     pub(crate) fn verdict_word(&self) -> String {
         let own = self.comparison.as_ref().map(|comparison| comparison.verdict.to_string());
         self.verdict.map(|verdict| verdict.verdict.clone()).or(own).unwrap_or_default()
     }
 
-    /// The reason for a doubt; empty without one.
+    /// The reason for a doubt. Empty if there is no doubt.
     pub(crate) fn doubt(&self) -> String {
         let own = || self.comparison.as_ref().and_then(|of| of.doubt).map(|doubt| doubt.to_string());
         self.verdict.map_or_else(|| own().unwrap_or_default(), |verdict| verdict.doubt.clone())

@@ -1,19 +1,20 @@
-//! The script of a page: its parts in one scope, without comments and the spaces that only their readers need.
+//! The script of a page: its parts in one scope, without comments and without spaces that only human readers need.
 
 /// The parts of the script, in order.
-const PARTS: [&str; 6] = [
+const PARTS: [&str; 7] = [
     include_str!("assets/estimate.js"),
     include_str!("assets/format.js"),
     include_str!("assets/model.js"),
     include_str!("assets/chart.js"),
+    include_str!("assets/multiples.js"),
     include_str!("assets/detail.js"),
     include_str!("assets/view.js"),
 ];
 
-/// The signs beside which a space has no meaning.
+/// The signs next to which a space has no meaning.
 const SIGNS: &str = "{}()[],;:?=<>&|*!";
 
-/// The script. Without a document, as in a test, it gives its functions away.
+/// The script. Without a document, as in a test, it exports its functions.
 pub(crate) fn script() -> String {
     let parts: String = PARTS.iter().map(|part| bare(part)).collect();
     format!(
@@ -21,7 +22,7 @@ pub(crate) fn script() -> String {
     )
 }
 
-/// A part without comment lines, indentation, and spaces beside signs.
+/// A part without comment lines, indentation, and spaces next to signs.
 fn bare(part: &str) -> String {
     let lines = part.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let characters: Vec<char> = lines.flat_map(|line| line.chars().chain(['\n'])).collect();
@@ -43,7 +44,7 @@ fn bare(part: &str) -> String {
     text
 }
 
-/// Where a text ends that begins at `at`. The expressions of a template belong to it, with the texts in them.
+/// The end of a text that begins at `at`. The expressions of a template, and the texts in them, belong to the text.
 fn end_of_text(characters: &[char], at: usize) -> usize {
     let quote = characters[at];
     let mut end = at + 1;
@@ -57,7 +58,7 @@ fn end_of_text(characters: &[char], at: usize) -> usize {
     (end + 1).min(characters.len())
 }
 
-/// Where the expression of a template ends, behind its brace.
+/// The end of an expression of a template. `at` is the position after its opening brace.
 fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     let mut depth = 1;
     while at < characters.len() && depth > 0 {
@@ -75,7 +76,7 @@ fn end_of_expression(characters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// Whether a slash behind this text begins a pattern: a quotient has a value before it.
+/// Whether a slash after this text begins a pattern. A quotient, in contrast, has a value before the slash.
 fn starts_pattern(text: &str) -> bool {
     text.trim_end().chars().last().is_some_and(|last| "(,=:[!&|?{};".contains(last))
 }

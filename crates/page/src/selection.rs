@@ -1,4 +1,4 @@
-//! The numbers that a page shows first: those of the first verdict.
+//! The values that a page shows first: those of the first verdict.
 
 use results::columns::ALL;
 use results::{Better, RunMode, columns as c, verdicts as v};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::numbers::AllNumbers;
 use crate::opened::Opened;
 
-/// A phase, a kind of operation and a metric, by their places.
+/// A phase, a kind of operation and a metric, given by their positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Selection {
     pub(crate) phase: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Selection {
     pub(crate) metric: usize,
 }
 
-/// The metrics that verdicts are about, the one that decides first.
+/// The metrics that verdicts are about. The deciding metric comes first.
 pub(crate) fn judged(opened: &Opened) -> Vec<String> {
     let mut metrics: Vec<String> = Vec::new();
     for row in &opened.verdicts {
@@ -28,7 +28,8 @@ pub(crate) fn judged(opened: &Opened) -> Vec<String> {
 }
 
 impl Selection {
-    /// The selection of the first verdict; without one, the throughput or the write amplification of the last phase.
+    /// The selection of the first verdict. Without a verdict, the throughput or the write amplification of the last
+    /// phase.
     pub(crate) fn first(opened: &Opened, numbers: &AllNumbers) -> Self {
         let fallback = match opened.manifest.mode == RunMode::Timed.name() {
             true => c::OPS_PER_SECOND.name,
@@ -57,7 +58,7 @@ impl Selection {
 }
 
 impl AllNumbers {
-    /// The selection of these names, where it has numbers.
+    /// The selection with these names, if it has values.
     fn selection(&self, phase: &str, operation: &str, metric: &str) -> Option<Selection> {
         let selection = Selection {
             phase: self.phases.iter().position(|of| of == phase)?,

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use lsmbench_page::Page;
 use measure::{Comparison, Criteria, Noise, Sample, adjust, compare};
 use results::{
-    Better, CellInfo, Folder, MANIFEST_VERSION, Manifest, Row, RowWriter, Schema, Unit, columns as c,
-    verdicts as v,
+    Better, CellInfo, Folder, MANIFEST_VERSION, Manifest, NodeInfo, Row, RowWriter, Schema, Unit,
+    columns as c, verdicts as v,
 };
 use serde_json::Value;
 use verdict::RatioChange;
@@ -162,34 +162,70 @@ fn a_page_is_well_formed_whole_and_readable_without_its_script() {
     }
 }
 
-/// Without Node.js nothing is checked.
-#[test]
+/// What a program prints that follows the script of a page, with `page`, `run` and `rows(selection, baseline)`; `None` without
+/// Node.js.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
-fn any_baseline_gives_the_estimates_of_measure() {
-    let Ok(mut node) =
-        Command::new("node").args(["-", "x"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
-    else {
+fn printed(html: &str, program: &str) -> Option<Value> {
+    let node = Command::new("node").args(["-", "x"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut node) = node else {
         eprintln!(
             "NOT CHECKED: Node.js is not here, so the script of the page did not run; apt-get install nodejs"
         );
-        return;
+        return None;
     };
-    let html = page();
     let script = html.rsplit_once("<script>").unwrap().1.rsplit_once("</script>").unwrap().0;
-    let data = data(&html);
     let program = format!(
-        "{script}\nconst page = {data};\nconst run = page.runs[0];\n\
-         const rows = (b) => {{ const steps = lsmbench.computeRows(page, run, run.first, b, () => true); \
-         let step = steps.next(); while (!step.done) step = steps.next(); return step.value; }};\n\
-         const metric = run.metrics[run.first.metric];\n\
-         console.log(JSON.stringify([0, 1, 2, 3].map((b) => rows(b).filter((row) => row.of).map((row) => ({{ \
-         cell: row.cell, ...row.of, value: lsmbench.value(row.median, metric.unit), \
-         change: lsmbench.changeOf(row.of, row.baseMedian, metric) }})))));\n"
+        "{script}\nconst page = {};\nconst run = page.runs[0];\n\
+         const rows = (of, b) => {{ const steps = lsmbench.computeRows(page, run, of, b, () => true); \
+         let step = steps.next(); while (!step.done) step = steps.next(); return step.value; }};\n{program}\n",
+        data(html)
     );
     std::io::Write::write_all(&mut node.stdin.take().unwrap(), program.as_bytes()).unwrap();
     let output = node.wait_with_output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let of_page: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    Some(serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
+}
+
+#[test]
+fn a_machine_of_merged_parts_has_its_own_ratios() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("filters");
+    results(&path);
+    let file = Folder::new(&path).manifest();
+    let mut manifest = Manifest::read(&file).unwrap();
+    let node = |name: &str, rounds: &[u64]| NodeInfo {
+        name: name.to_owned(),
+        rounds: rounds.to_vec(),
+        ..NodeInfo::default()
+    };
+    manifest.nodes = vec![node("a", &[0, 1, 2, 4, 5, 6]), node("b", &[3])];
+    manifest.write(&file).unwrap();
+    let html = Page::of(&[path]).unwrap().html();
+    let program = "console.log(JSON.stringify([0, 1].map((machine) => \
+        rows({ ...run.first, machine }, null).find((row) => row.cell === 2).of)));";
+    let Some(found) = printed(&html, program) else { return };
+    let sample = |cell: usize| {
+        let trials = (0..TRIALS).filter(|trial| *trial != 3);
+        Sample::new("", trials.map(|trial| (trial, rate(cell, trial))))
+    };
+    let comparison = compare(&sample(0), &sample(2), Better::Higher, &Criteria::default());
+    let interval = comparison.interval.unwrap();
+    for (key, expected) in
+        [("ratio", comparison.ratio.unwrap()), ("low", interval.low), ("high", interval.high)]
+    {
+        let own = found[0][key].as_f64().unwrap();
+        assert!((own - expected).abs() < 1e-12 * expected, "{key}: {found} and {comparison:?}");
+    }
+    assert_eq!((&found[1]["n"], &found[1]["low"]), (&1.into(), &Value::Null), "{found}");
+}
+
+#[test]
+fn any_baseline_gives_the_estimates_of_measure() {
+    let program = "const metric = run.metrics[run.first.metric];\n\
+         console.log(JSON.stringify([0, 1, 2, 3].map((b) => rows(run.first, b).filter((row) => row.of).map((row) => ({ \
+         cell: row.cell, ...row.of, value: lsmbench.value(row.median, metric.unit), \
+         change: lsmbench.changeOf(row.of, row.baseMedian, metric) })))));";
+    let Some(of_page) = printed(&page(), program) else { return };
     let mut verdicts = Vec::new();
     for baseline in 0..LABELS.len() {
         let rows = of_page[baseline].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! The frame of a plot: the place of its axes, their labels, and the position of a point.
+//! The frame of a plot: the position of its axes, their labels, and the positions of points.
 
 use crate::font;
 use crate::font::{Anchor, LABEL, Weight};
@@ -33,12 +33,12 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// The position of a point in pixels; `None` if it has no place on a logarithmic axis.
+    /// The position of a point in pixels. `None` if a logarithmic axis has no position for it.
     pub(crate) fn point(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         Some((self.across(x)?, self.upwards(y)?))
     }
 
-    /// This frame for points that are moved `pixels` to the right.
+    /// Returns this frame for points that are moved `pixels` to the right.
     pub(crate) fn shifted(&self, pixels: f64) -> Self {
         let rect = Rect { left: self.rect.left + pixels, right: self.rect.right + pixels, ..self.rect };
         Self { rect, ..self.clone() }
@@ -57,7 +57,7 @@ pub(crate) fn text_width(text: &str) -> f64 {
     font::width(text, LABEL, Weight::Regular)
 }
 
-/// The width of the labels of a vertical axis, including the gap to it.
+/// The width of the labels of a vertical axis, including the gap between labels and axis.
 pub(crate) fn ticks_width(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| text_width(&tick.label)).fold(0.0, f64::max) + GAP
 }
@@ -72,7 +72,7 @@ pub(crate) fn draw_upwards(scene: &mut Scene, rect: Rect, ticks: &[Tick]) {
     }
 }
 
-/// Ticks of a horizontal axis without overlap: at the `wanted` numbers if they fit, else at round ones.
+/// Ticks of a horizontal axis without overlap: at the `wanted` numbers if these fit, else at round numbers.
 pub(crate) fn fitting_ticks(
     scale: Scale,
     wanted: &[f64],
@@ -103,7 +103,7 @@ fn fits(ticks: &[Tick], width: f64) -> bool {
     })
 }
 
-/// As many of the ticks as fit without overlap, from the first on.
+/// As many of the ticks as fit without overlap, starting with the first tick.
 fn thinned(ticks: Vec<Tick>, width: f64) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -123,8 +123,8 @@ impl Labels {
         Self { labels: ticks.iter().map(label).collect(), upright: false }
     }
 
-    /// Labels of categories over `width` pixels: in several lines if these fit, vertical otherwise, and thinned out
-    /// where even vertical labels are too dense.
+    /// Labels of categories over `width` pixels. The labels take several lines if these fit, and are vertical
+    /// otherwise. Labels are thinned out if even vertical labels are too dense.
     pub(crate) fn of_names(names: &[String], width: f64) -> Self {
         let slots = Scale::Slots { count: names.len() };
         let slot = width / names.len() as f64;
@@ -196,7 +196,7 @@ impl Labels {
     }
 }
 
-/// The names in up to three lines each that fit a width; `None` if one does not.
+/// The names in up to three lines each that fit a width. `None` if a name does not fit.
 fn wrapped(names: &[String], width: f64) -> Option<Vec<Vec<String>>> {
     let lines = |name: &String| {
         let lines = wrap(name, width, LABEL, Weight::Regular, 3);

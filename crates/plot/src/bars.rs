@@ -1,5 +1,5 @@
-//! Bar charts: one bar per category, or a group of them. Bars are horizontal if their names do not fit below them. A
-//! logarithmic axis has no 0 at which bars could start, so it has points instead.
+//! Bar charts: one bar per category, or a group of bars. Bars are horizontal if their names do not fit below them. A
+//! logarithmic axis has no 0 at which bars could start, so the chart has points instead.
 
 use crate::axes::{LINE, Labels, draw_names_down, draw_upwards, names_down, text_width, ticks_width};
 use crate::data::{Across, Data, Known, Point};
@@ -17,14 +17,14 @@ use crate::{ChartSpec, PlotError, format};
 const MOST_CATEGORIES: usize = 100;
 /// The share of a slot that is empty between groups.
 const GAP: f64 = 0.28;
-/// The thickness of a horizontal bar, and the white space between groups of them.
+/// The thickness of a horizontal bar, and the white space between groups of bars.
 const LYING: f64 = 17.0;
 const LYING_GAP: f64 = 9.0;
 /// The room for a number at the end of a bar.
 const NUMBER: f64 = 62.0;
 /// The white space between the numbers of two bars of equal height.
 const NUMBER_GAP: f64 = 3.0;
-/// The smallest size of numbers, as a share of the size of labels.
+/// The minimum size of numbers, relative to the size of labels.
 const SMALLEST_NUMBER: f64 = 0.75;
 
 /// Draws a bar chart.
@@ -50,7 +50,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     let standing = Labels::of_names(&labels, length);
     let bars = names.len() * data.series.len();
     let is_lying = standing.is_upright() || bars > 40;
-    // Signs always have room at the end of horizontal bars, but not above vertical ones; the key is shown only with
+    // Signs always have room at the end of horizontal bars, but not above vertical bars. The key is shown only with
     // signs.
     let has_verdict = !captions.verdict.is_empty();
     if is_lying
@@ -83,7 +83,7 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The chart with horizontal bars: a row per bar, and as high as it needs to be.
+/// The chart with horizontal bars. The chart has one row per bar, and the height that it needs.
 fn lying(data: &Data, captions: &Captions, labels: &[String], scale: Scale) -> Scene {
     let (names, left) = names_down(labels, (0.36 * captions.inner()).min(240.0), 3);
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
@@ -113,7 +113,7 @@ fn points(data: &Data) -> impl Iterator<Item = &Point> {
     data.series.iter().flat_map(|series| &series.points)
 }
 
-/// The value scale: from 0, so that lengths are comparable; a logarithmic scale spans all values.
+/// The value scale. The scale starts at 0, so that lengths are comparable. A logarithmic scale spans all values.
 fn scale(data: &Data, spec: &ChartSpec) -> Result<Scale, PlotError> {
     let numbers = || {
         points(data).flat_map(|point| {
@@ -157,7 +157,7 @@ impl BarFrame {
         })
     }
 
-    /// The value at which bars start; on a logarithmic scale its lower end.
+    /// The value at which bars start. On a logarithmic scale, it is the lower end of the scale.
     fn base(&self) -> f64 {
         match self.scale {
             Scale::Log { low, .. } => low,
@@ -207,7 +207,7 @@ fn bounds_across(scene: &mut Scene, data: &Data, place: &BarFrame, length: f64) 
     }
 }
 
-/// The number at the end of a bar, with the sign of the verdict on it.
+/// The number at the end of a bar, with the sign of its verdict.
 fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     let number = format::alike(point.y.median, data.y.unit());
     match point.sign.filter(|_| signed) {
@@ -216,7 +216,7 @@ fn number_text(data: &Data, point: &Point, signed: bool) -> String {
     }
 }
 
-/// The size of the numbers at the ends of bars, the same at all of them; `None` if they would be too small.
+/// The size of the numbers at the ends of bars, equal for all bars. `None` if the numbers would be too small.
 fn number_size(data: &Data, thick: f64, lying: bool, signed: bool) -> Option<f64> {
     if lying {
         return (thick >= LYING - 5.0).then_some(LABEL);

@@ -1,7 +1,8 @@
-//! Cumulative distributions of latencies: the share of operations up to each latency, from the histograms of the run.
+//! Cumulative distributions of latencies: the fraction of operations up to each latency, from the histograms of the
+//! run.
 //!
-//! Trials are merged into one histogram per series, because a percentile of several runs is one of all their
-//! operations. The curve of each trial is drawn below it in a lighter shade. The latency axis is logarithmic. The
+//! Trials are merged into one histogram per series, because a percentile of several runs covers all their operations.
+//! The curve of each trial is drawn below the merged curve in a lighter shade. The latency axis is logarithmic. The
 //! vertical axis is by nines, so that the tail has room, or linear with `log_y = false`.
 
 use std::collections::BTreeMap;
@@ -28,11 +29,11 @@ struct Curve {
     style: Style,
     /// All trials merged.
     merged: Histogram,
-    /// The individual trials; a single one is not drawn twice.
+    /// The individual trials. A single trial is not drawn twice.
     trials: Vec<Histogram>,
 }
 
-/// Draws the distribution. `captions` has the texts of these conditions, this number of trials and this title.
+/// Draws the distribution. `captions` makes the texts from the conditions, the number of trials and the title.
 pub(crate) fn draw(
     table: &Table,
     folder: &Folder,
@@ -127,7 +128,7 @@ fn curves(
     Ok((named.heading, curves.into_values().collect()))
 }
 
-/// The latencies of one row; `None` if its log has no histogram of this kind.
+/// The latencies of one row. `None` if its log has no histogram of this kind.
 fn histogram(row: &Row, folder: &Folder, response: bool) -> Result<Option<Histogram>, ResultsError> {
     let (Some(group), Some(phase)) = (row.group(), row.get(&PHASE).text()) else { return Ok(None) };
     let operation = row.get(&OPERATION).text().unwrap_or("all");
@@ -164,7 +165,7 @@ fn plot(curves: &[Curve], spec: &ChartSpec, captions: &Captions) -> Result<(Scen
         bottom: room.bottom - labels.height() - 4.0,
     };
     let frame = Frame { rect, x, y };
-    // On a low page the first nines are too close to each other for all of their labels.
+    // On a low page, the first nines are too close to each other for all of their labels.
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks.into_iter().rev() {
         if kept.last().is_none_or(|above| (above.at - tick.at) * rect.height() >= LINE) {

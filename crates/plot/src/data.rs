@@ -61,9 +61,9 @@ impl Spread {
 /// The least number of trials that have a 95 % confidence interval of their median.
 pub(crate) const LEAST_FOR_INTERVAL: usize = 6;
 
-/// The number of the lowest (and of the highest) of `trials` values that lie outside of the 95 % confidence interval
-/// (CI) of their median, for any distribution: the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X binomial with p =
-/// 1/2. `None` for too few values.
+/// The number of the lowest (and of the highest) of `trials` values that are outside of the 95 % confidence interval
+/// (CI) of their median, for any distribution. The result is the largest `cut` with `1 - 2 P(X <= cut) >= 0.95`, X
+/// binomial with p = 1/2. `None` for too few values.
 fn ranks_outside(trials: usize) -> Option<usize> {
     let mut share = 0.5_f64.powi(i32::try_from(trials).unwrap_or(i32::MAX));
     let (mut outside, mut cut) = (share, None);
@@ -113,7 +113,7 @@ pub(crate) struct Series {
 pub(crate) enum Across {
     /// Numbers of this unit.
     Numbers(Unit),
-    /// Names, in order, each with its style in a chart with only one series.
+    /// Names, in order. In a chart with only one series, each name has its own style.
     Names(Vec<(String, Style)>),
 }
 
@@ -126,15 +126,15 @@ pub(crate) struct Data {
     pub y: Column,
     /// The column that names the series; `None` for a single series.
     pub legend: Option<String>,
-    /// The theory about `y`, if rows have values of it.
+    /// The theoretical column for `y`, if rows have values of it.
     pub theory: Option<&'static Expectation>,
-    /// The bound of `y`, if rows have values of it.
+    /// The bound column for `y`, if rows have values of it.
     pub bound: Option<&'static Expectation>,
     /// The conditions below the title: phase, operation, differing columns.
     pub facts: Vec<String>,
     /// The verdict on these numbers.
     pub verdict: Option<String>,
-    /// The key to the signs of verdicts, for a chart that has room for them.
+    /// The key to the signs of verdicts, if the chart has room for signs.
     pub signs: Option<String>,
     /// The notes at the foot: omitted rows and the reasons.
     pub notes: Vec<String>,
@@ -150,7 +150,7 @@ pub(crate) enum Known {
 }
 
 impl Known {
-    /// Both lines, in the order of drawing.
+    /// Both kinds of line, in the order of drawing.
     pub(crate) const ALL: [Self; 2] = [Self::Theory, Self::Bound];
 
     /// The expectation at a point.
@@ -163,7 +163,8 @@ impl Known {
 }
 
 impl Data {
-    /// The expectation along the horizontal axis, if it is equal for all of several series, so that one line is enough.
+    /// The expectation along the horizontal axis, if it is equal for all of several series. If all expectations are
+    /// equal, one line is enough.
     pub(crate) fn common(&self, known: Known) -> Option<Vec<(f64, f64)>> {
         let points = self.series.iter().flat_map(|series| &series.points);
         let mut all: Vec<(f64, f64)> =
@@ -222,7 +223,7 @@ struct Plan {
     /// The columns of the expectations.
     theory: Option<(usize, &'static Expectation)>,
     bound: Option<(usize, &'static Expectation)>,
-    /// The columns whose values name a series; the first one determines the colour.
+    /// The columns whose values name a series. The first column determines the colour.
     series_at: Vec<usize>,
     /// The column whose values are written next to the points.
     tag_at: Option<usize>,
@@ -230,12 +231,12 @@ struct Plan {
     whiskers: Whiskers,
 }
 
-/// The rows of one point: one configuration at one place of the horizontal axis, in all trials.
+/// The rows of one point: one configuration at one position of the horizontal axis, in all trials.
 struct Cell {
     x: Value,
     series: Vec<Value>,
     tag: Option<String>,
-    /// The number of the configuration, for the order of names outside of catalogs.
+    /// The number of the configuration, which gives the order of names outside of catalogs.
     number: u64,
     xs: Vec<f64>,
     ys: Vec<f64>,
@@ -293,7 +294,7 @@ impl Plan {
         self.series_at.first().map_or(String::new(), |at| self.schema.columns()[*at].title().to_owned())
     }
 
-    /// Groups the rows by point, without those that have no value.
+    /// Groups the rows by point. Rows without a value are left out.
     fn cells(&self, table: &Table, judged: &Judged<'_>, notes: &mut Vec<String>) -> Vec<Cell> {
         let mut cells: Vec<Cell> = Vec::new();
         let mut places: HashMap<(u64, Vec<String>), usize> = HashMap::new();
@@ -333,7 +334,7 @@ impl Plan {
         cells
     }
 
-    /// The horizontal axis: numbers if all its values have one unit, else their names in order.
+    /// The horizontal axis. The axis has numbers if all its values have one unit, else names in order.
     fn across(&self, cells: &[Cell], order: &Order) -> Across {
         let units: Option<Vec<Unit>> =
             cells.iter().map(|cell| Some(quantity::of(&cell.x, self.x.unit())?.1)).collect();

@@ -1,4 +1,4 @@
-//! Exports of a figure to other tools: its numbers as CSV, a `pgfplots` picture for LaTeX, and a gnuplot script.
+//! Exports of a figure to other tools: its values as CSV, a `pgfplots` picture for LaTeX, and a gnuplot script.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,9 @@ use crate::figure::{Drawing, Figure, Spot, Track, number};
 use crate::palette::Color;
 use crate::style::Length;
 
-/// The numbers as CSV: a row per point. Columns: `series`, the columns of both axes, the interval with its ends, the
-/// number of trials, the horizontal interval, the expectation of theory and the bound. An empty cell is not drawn.
+/// The values of a figure as CSV, one row per point. The columns are `series`, the columns of both axes, the interval
+/// with its ends, the number of trials, the horizontal interval, the theoretical value and the bound. An empty field is
+/// not drawn.
 pub(crate) fn csv(figure: &Figure) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let (x, y) = (&*figure.x.column, &*figure.y.column);
@@ -136,7 +137,7 @@ fn pgf_track(text: &mut String, figure: &Figure, track: &Track, at: usize) {
     }
     let look = match figure.drawing {
         Drawing::Bars => {
-            // The index of the series belongs between the name of the colour and its share.
+            // The index of the series belongs between the name of the colour and its weight.
             let fill = PATTERNS[at % PATTERNS.len()].replace("series", &format!("series{at}"));
             format!("draw=series{at},{fill}")
         }
@@ -181,7 +182,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", plain.replace('_', "\\\\_"))
 }
 
-/// A gnuplot script with its data; the caller sets terminal and output.
+/// A gnuplot script with its data. The caller sets terminal and output.
 pub(crate) fn gnuplot(figure: &Figure) -> String {
     let mut text =
         String::from("# gnuplot -e 'set terminal pdfcairo; set output \"figure.pdf\"' THIS-FILE\n");

@@ -29,7 +29,7 @@ pub(crate) enum Drawing {
     Steps,
     Points,
     Bars,
-    /// Fields whose colour shows their number.
+    /// Fields whose colour shows their value.
     Fields,
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct Spot {
     /// The number on the horizontal axis, or the index of the name.
     pub x: f64,
     pub y: f64,
-    /// The ends of the vertical interval; `None` without one.
+    /// The ends of the vertical interval; `None` without an interval.
     pub interval: Option<(f64, f64)>,
     /// The ends of the horizontal interval.
     pub across: Option<(f64, f64)>,

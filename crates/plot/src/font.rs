@@ -1,5 +1,5 @@
-//! The typeface of charts: the embedded `DejaVu` Sans Condensed, which makes charts independent of installed fonts, or
-//! the one that the style names. An SVG names the family and gives the width of each text.
+//! The typeface of charts: the embedded `DejaVu` Sans Condensed, or the typeface that the style names. The embedded
+//! typeface makes charts independent of installed fonts. An SVG names the font family and gives the width of each text.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -13,7 +13,7 @@ use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, FontFamily,
 use crate::PlotError;
 use crate::palette::Color;
 
-/// The font families of an SVG; Arial and fonts with its metrics have a similar width.
+/// The font families of an SVG. Arial, and fonts with the metrics of Arial, have a similar width.
 const FAMILY: &str = "DejaVu Sans Condensed, DejaVu Sans, Arial, Liberation Sans, Helvetica, sans-serif";
 
 /// The divisor that the SVG back end applies to a font size.
@@ -79,7 +79,7 @@ impl Face {
 /// A typeface in two weights.
 #[derive(Clone)]
 pub(crate) struct Typeface {
-    /// The first family in an SVG; `None` for the embedded one.
+    /// The first family in an SVG; `None` for the embedded typeface.
     family: Option<String>,
     regular: Face,
     bold: Face,
@@ -97,7 +97,7 @@ thread_local! {
 }
 
 impl Typeface {
-    /// Finds a typeface: an installed family or a font file by name, or the embedded one without a name.
+    /// Finds a typeface: an installed family or a font file by name, or the embedded typeface without a name.
     ///
     /// # Errors
     /// A font file that cannot be read; a family that is not installed.
@@ -152,7 +152,7 @@ impl Typeface {
         )
     }
 
-    /// Runs `draw` with this typeface for every text that it measures or writes.
+    /// Runs `draw` with this typeface for every text that `draw` measures or writes.
     pub(crate) fn using<R>(&self, draw: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.clone()));
         let drawn = draw();
@@ -192,7 +192,7 @@ pub(crate) fn advances<'a>(
     })
 }
 
-/// The style of a line of text for the back ends, which anchor it at its top.
+/// The style of a line of text for the back ends, which position the text at its top.
 pub(crate) struct TextStyle {
     /// Pixels per em.
     pub size: f64,

@@ -8,7 +8,7 @@ pub(crate) const SPACE: char = '\u{a0}';
 /// The narrow non-breaking space between thousands.
 const NARROW_SPACE: char = '\u{202f}';
 
-/// The multiples of a unit: the name of each, and its size in base units.
+/// The multiples of a unit, each with its name and its size in base units.
 type Steps = &'static [(&'static str, f64)];
 
 const COUNTS: Steps = &[("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
@@ -37,7 +37,7 @@ fn steps(unit: Unit) -> Steps {
     }
 }
 
-/// The multiple of a unit in which `number` has one to three digits before the point, if one exists.
+/// The multiple of a unit in which `number` has one to three digits before the decimal point; `None` if there is none.
 fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     let steps = steps(unit);
     // 999.9 kB would be rounded to 1000 kB, so the next multiple begins a little earlier.
@@ -45,7 +45,7 @@ fn step(number: f64, unit: Unit) -> (&'static str, f64) {
     *steps.iter().rev().find(fits).unwrap_or(&steps[0])
 }
 
-/// A single number with its unit: `1.2 M`, `350 ns`, `4 KiB`, `0.81 %`.
+/// A single number with its unit, such as `1.2 M`, `350 ns`, `4 KiB` or `0.81 %`.
 pub(crate) fn value(number: f64, unit: Unit) -> String {
     if number == 0.0 {
         return match unit {
@@ -126,7 +126,7 @@ pub(crate) fn digits(number: f64) -> String {
     minus(&grouped(&trim(&format!("{number:.decimals$}"))))
 }
 
-/// A number with its thousands separated, if it has at least five digits before the point.
+/// A number with its thousands separated, if it has at least five digits before the decimal point.
 fn grouped(text: &str) -> String {
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let digits = whole.trim_start_matches('-');

@@ -14,7 +14,7 @@ use crate::{ChartSpec, PlotError, format};
 
 /// The smallest height of a row of fields.
 const ROW: f64 = 22.0;
-/// The width of the key at the foot; its height includes its numbers.
+/// The width of the colour key below the chart, and its height including its numbers.
 const KEY_WIDTH: f64 = 260.0;
 const KEY: f64 = 46.0;
 
@@ -90,7 +90,7 @@ fn key(scene: &mut Scene, rect: Rect, shades: Scale, data: &Data) {
     }
 }
 
-/// Draws the fields, each with its number if it fits.
+/// Draws the fields, each with its value if the value fits.
 fn fields(scene: &mut Scene, rect: Rect, data: &Data, shades: Scale, columns: usize) {
     let (width, height) = (rect.width() / columns as f64, rect.height() / data.series.len() as f64);
     let field = |row: usize, column: usize| Rect {

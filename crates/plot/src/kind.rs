@@ -1,4 +1,4 @@
-//! The kinds of chart: the conversion of rows to points, and the drawing of the points.
+//! The kinds of chart. A kind converts rows to points, and draws the points.
 
 use catalog::{Catalog, Choice, Variant};
 
@@ -6,7 +6,7 @@ use crate::painter::Painter;
 
 /// A kind of chart.
 ///
-/// Contract: the same points give the same drawing.
+/// Contract: equal points give equal drawings.
 pub trait ChartKind: Send + Sync {
     /// The conversion of rows to points.
     fn form(&self) -> Form;
@@ -40,7 +40,7 @@ macro_rules! kinds {
         pub static KINDS: Catalog<dyn ChartKind> = Catalog::new(
             catalog::origin!(),
             "chart",
-            "how numbers are drawn",
+            "the kind of a chart",
             &[$(Variant::plain($kind, $summary, || Box::new($form))),+],
         );
 
@@ -58,28 +58,28 @@ macro_rules! kinds {
 
 kinds! {
     /// A line per series over `x`.
-    Line = "line", "a line per series over x";
+    Line = "line", "one line per series over x";
     /// A bar per value of `x`.
-    Bar = "bar", "a bar per value of x";
+    Bar = "bar", "one bar per value of x";
     /// A group of bars per value of `x`, one bar per series.
-    GroupedBar = "grouped-bar", "a group of bars per value of x, one bar per series";
+    GroupedBar = "grouped-bar", "one group of bars per value of x, with one bar per series";
     /// A point per cell: one measured column over another.
-    Scatter = "scatter", "a point per cell: one measured column over another";
+    Scatter = "scatter", "one point per configuration, with one measured column over another column";
     /// The distribution of latencies, from the histograms next to the CSV.
-    Cdf = "cdf", "the distribution of latencies, from the histograms next to the CSV";
+    Cdf = "cdf", "the distribution of latencies, from the histogram files next to the CSV";
     /// A line per series over the time of a phase, from `timeline.csv`.
-    Timeline = "timeline", "a line per series over the time of a phase";
+    Timeline = "timeline", "one line per series over the time of a phase";
     /// A colour per value of `x` and series.
-    Heatmap = "heatmap", "a colour per value of x and series";
+    Heatmap = "heatmap", "one colour per pair of an x value and a series";
     /// The ratio of each candidate to its baseline, in every round and over all, with the noise floor.
-    Ratio = "ratio", "paired ratios to the baseline per round, with their 95 % CI and the noise floor";
+    Ratio = "ratio", "the ratio to the baseline in each round of trials, with the 95 % CI and the noise floor";
 }
 
 impl Form {
     /// The built-in kind of the form.
     ///
     /// # Panics
-    /// Never: the catalog has a kind for each form.
+    /// Never fails, because the catalog has a kind for each form.
     pub fn choice(self) -> Choice {
         KINDS.variant(self.kind()).expect("the catalog has a kind for each form").default_choice()
     }

@@ -1,9 +1,9 @@
 //! Draws charts of results, from CSV files to SVG, PNG, PDF, `pgfplots` and gnuplot.
 //!
-//! A chart is a pure function of the CSV files of a results folder, verdicts included, the chart's description, the
-//! style and the order of labels: the same input gives the same bytes. Points, lines and bars are medians over trials.
-//! Whiskers or a band show the interval that the style names, and the caption names it. A label has the same colour in
-//! every chart, unless two labels of one chart would share it.
+//! A chart is a pure function of the CSV files of a results folder (verdicts included), the chart's description, the
+//! style and the order of labels. Equal inputs give equal bytes. Points, lines and bars are medians over trials.
+//! Whiskers or a band show the interval that the style names, and the caption names this interval. A label has the same
+//! colour in every chart, unless two labels of one chart would share the colour.
 
 mod axes;
 mod bars;
@@ -56,12 +56,12 @@ use font::Typeface;
 use page::Captions;
 use scene::Scene;
 
-/// A number with its unit in the format of charts, with three digits: `1.30 M`, `350 ns`, `4.00 KiB`.
+/// Formats a number with its unit and three digits, as charts do: `1.30 M`, `350 ns`, `4.00 KiB`.
 pub fn format_value(number: f64, unit: Unit) -> String {
     format::alike(number, unit)
 }
 
-/// The texts and the look of a chart, which are not in its data.
+/// The texts and the style of a chart, which are not in its data.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name of the experiment.
@@ -76,7 +76,7 @@ pub struct Context {
     pub order: Order,
     /// The width of the page, unless the style has one.
     pub width: Width,
-    /// The meaning of a point, in place of the number of trials.
+    /// The meaning of a point, shown instead of the number of trials.
     pub points: Option<String>,
     /// Swept paths that imply other differences, each with those differences. The caption of a chart does not call such
     /// a path the only difference.
@@ -114,7 +114,7 @@ impl Context {
         self.style.width.map_or(self.width, |width| Width::Print(width.inches()))
     }
 
-    /// The texts around a chart of these conditions, without those that the style hides.
+    /// The texts around a chart with these conditions. Texts that the style hides are left out.
     fn captions(&self, title: &str, facts: &[String], spread: &str) -> Captions {
         let caption = self.style.caption.unwrap_or(Caption::All);
         let (is_all, has_facts) = (caption == Caption::All, matches!(caption, Caption::All | Caption::Facts));
@@ -160,9 +160,9 @@ impl fmt::Debug for Chart {
 }
 
 impl Chart {
-    /// Draws the chart that `spec` describes from the results in `folder`. It reads `runs.csv`, or `timeline.csv` for a
-    /// timeline, or `levels.csv` if the spec names it; the histograms for a distribution of latencies; and
-    /// `verdicts.csv` for the verdict on the numbers.
+    /// Draws the chart that `spec` describes from the results in `folder`. The values come from `runs.csv`, from
+    /// `timeline.csv` for a timeline, or from `levels.csv` if `spec` names it. A latency distribution also needs the
+    /// histograms. `verdicts.csv` gives the verdicts on the values.
     ///
     /// # Errors
     /// Results that cannot be read; an unknown column or value; an empty chart; a font that is not installed.
@@ -170,10 +170,10 @@ impl Chart {
         Self::of_table(&Table::read(&spec.table(folder))?, folder, spec, context)
     }
 
-    /// Draws a chart from a table that was read before; `folder` contains its histograms.
+    /// Draws a chart from a table that was already read. `folder` contains its histograms.
     ///
     /// # Errors
-    /// Those of [`draw`](Self::draw).
+    /// The errors of [`draw`](Self::draw).
     pub fn of_table(
         table: &Table,
         folder: &Folder,
@@ -261,7 +261,7 @@ impl Chart {
 /// Pixels per inch of a page for a screen.
 const SCREEN_PER_INCH: f64 = 96.0;
 
-/// Draws a chart in the typeface of the thread: its scene, its texts and its numbers.
+/// Draws a chart in the typeface of the thread. Returns its scene, its texts and its values.
 fn draw(
     table: &Table,
     folder: &Folder,
@@ -328,8 +328,8 @@ fn capitalized(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// The conditions below the title: `lookup phase · only bloom differs · median of 6 trials`; for a path that implies
-/// other differences `engine differs, and terms that cannot be made equal`.
+/// The conditions below the title, such as `lookup phase · only bloom differs · median of 6 trials`. If a swept path
+/// implies other differences: `engine differs, and terms that cannot be made equal`.
 fn conditions(facts: &[String], context: &Context, spread: &str) -> String {
     let written = |fact: &String| {
         let mut brings = context.brings.iter();
@@ -356,7 +356,7 @@ fn trials_drawn(data: &Data, form: Form, whiskers: Whiskers) -> String {
     }
 }
 
-/// The interval of the whiskers, with the reason if it is not the requested one.
+/// The interval of the whiskers, with the reason if it is not the requested interval.
 fn interval_name(data: &Data, whiskers: Whiskers) -> String {
     let (least, most) = trials(&data.series);
     let name = match whiskers {

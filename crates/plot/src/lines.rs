@@ -66,14 +66,14 @@ pub(crate) fn draw(data: &Data, spec: &ChartSpec, captions: &mut Captions) -> Re
     Ok(page.below(rect))
 }
 
-/// The horizontal offset of each series in pixels, so that whiskers at one place do not hide each other. All are 0
-/// where no two series have whiskers at one place.
+/// The horizontal offset of each series in pixels, so that whiskers at one position do not hide each other. All offsets
+/// are 0 if no two series have whiskers at one position.
 fn shifts(data: &Data, frame: &Frame, is_exact: bool) -> Vec<f64> {
     const STEP: f64 = 7.0;
     /// The largest distance in pixels from the first to the last series of a place. With a larger one, points would
     /// seem to be at other numbers.
     const MOST: f64 = 24.0;
-    /// The largest share of the smallest distance of two places that the series of one place may span.
+    /// The maximum span of the series at one position, as a fraction of the smallest distance between two positions.
     const SHARE: f64 = 0.6;
     let count = data.series.len();
     let mut places: Vec<f64> = Vec::new();
@@ -182,7 +182,7 @@ fn labels(data: &Data, scale: Scale, width: f64) -> (Labels, &'static str) {
     (Labels::of_ticks(&ticks), name)
 }
 
-/// The legend: the names of the series, and the line of theory; `None` for a single line.
+/// The legend: the names of the series, and the line of theory. `None` for a single line.
 fn legend(data: &Data, spec: &ChartSpec) -> Option<Legend> {
     crate::page::legend_for(data, |style| match spec.form() {
         Form::Scatter => Sample::Mark(style),
@@ -222,8 +222,8 @@ fn spread(scene: &mut Scene, frame: &Frame, series: &Series, dense: bool) {
     }
 }
 
-/// The ends of a point's whiskers: a vertical one, and a horizontal one where the trials differ in that direction as
-/// well.
+/// The ends of a point's whiskers: a vertical whisker, and a horizontal whisker if the trials also differ in that
+/// direction.
 fn whiskers_of(frame: &Frame, point: &Point) -> Vec<[(f64, f64); 2]> {
     let Some((x, y)) = frame.point(point.x.median, point.y.median) else { return Vec::new() };
     let upwards = |number| frame.upwards(number).unwrap_or(frame.rect.bottom);
@@ -245,7 +245,8 @@ fn line(scene: &mut Scene, frame: &Frame, series: &Series, scatter: bool) {
     }
 }
 
-/// Draws an expectation above the lines of the series: one line if it is equal for all, else one per series.
+/// Draws an expectation above the lines of the series. There is one line if the expectation is equal for all series,
+/// else one line per series.
 fn known_of(scene: &mut Scene, frame: &Frame, data: &Data, known: Known) {
     let mut draw = |color: Color, points: &mut dyn Iterator<Item = (f64, Option<f64>)>| {
         for stretch in stretches(points.map(|(x, y)| frame.point(x, y?))) {

@@ -16,8 +16,8 @@ const NOT_SET: &str = "not set";
 /// The largest number of series that readers can distinguish.
 const MOST_SERIES: usize = 32;
 
-/// The columns that name a series: the requested one, and those without which rows of several configurations would be
-/// at one place.
+/// The columns that name a series: the requested column, and further columns if rows of several configurations would
+/// otherwise be at one position.
 pub(crate) fn tell_apart(
     table: &Table,
     spec: &ChartSpec,
@@ -57,7 +57,7 @@ pub(crate) struct NamedSeries {
     pub heading: String,
     /// The name and style of each series, in order.
     pub series: Vec<(String, Style)>,
-    /// The index of the series of each row of the table.
+    /// The index of the series of each row in the table.
     pub of_rows: Vec<usize>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn sort_series<T>(
     Ok(())
 }
 
-/// The styles of series in their order, by the values of their first column.
+/// The styles of series in their order, determined by the values of their first column.
 pub(crate) fn styles_of<'a>(
     columns: &[&Column],
     order: &Order,
@@ -124,9 +124,9 @@ pub(crate) fn bound_label(name: String, style: Style) -> String {
     if style.color == BOUND { name + " (bound)" } else { name }
 }
 
-/// The label of a series, such as `blocked · size_ratio=4`: a name without its setting, and a number with it. The
-/// setting of the first number is in the heading of the legend. A setting that the configuration does not have is left
-/// out, because another engine has no compaction policy of ours.
+/// The label of a series, such as `blocked · size_ratio=4`. A name is shown without its setting, and a number with its
+/// setting. The setting of the first number is in the heading of the legend. A setting that the configuration does not
+/// have is left out. For example, other engines have no compaction policy of lsmbench.
 pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     let part = |(at, (column, value)): (usize, (&&Column, &Value))| {
         let name = column.name().rsplit('.').next().unwrap_or_default();
@@ -141,7 +141,7 @@ pub(crate) fn series_label(columns: &[&Column], key: &[Value]) -> String {
     if parts.is_empty() && !key.is_empty() { NOT_SET.to_owned() } else { parts.join(" · ") }
 }
 
-/// The text of a swept value for readers: a size or time has a space before its unit.
+/// The text of a swept value for readers. A size or time has a space before its unit.
 pub(crate) fn text_of(value: &Value) -> String {
     let text = value.to_string();
     let unit = text.find(|c: char| c.is_ascii_alphabetic());
@@ -152,15 +152,15 @@ pub(crate) fn text_of(value: &Value) -> String {
     }
 }
 
-/// The styles of bars without series: by their names if a catalog knows them or the hues suffice, and equal for all
-/// where colour has no meaning.
+/// The styles of bars without series. Bars are styled by name if a catalog knows the names or there are enough hues.
+/// Bars have equal styles if colour has no meaning.
 pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> Vec<Style> {
     const HUES: usize = 8;
     let labels: Vec<String> = names.iter().map(|(name, _)| name.to_string()).collect();
     let known = labels.iter().any(|label| order.knows(column.name(), label));
     let numbers = names.iter().all(|(name, _)| quantity::of(name, Unit::Plain).is_some());
     if !numbers && (known || labels.len() <= HUES) {
-        // The names are next to the bars, so those of one kind need no tints.
+        // The names are next to the bars, so bars of one kind need no tints.
         let plain =
             |style: Style| if style.color == BOUND { style } else { Style { fill: style.color, ..style } };
         order.styles(column.name(), &labels).into_iter().map(plain).collect()
@@ -169,7 +169,8 @@ pub(crate) fn looks(order: &Order, column: &Column, names: &[(&Value, u64)]) -> 
     }
 }
 
-/// The one swept column, in addition to the series, that distinguishes the points of a scatter plot.
+/// The swept column, in addition to the series, that distinguishes the points of a scatter plot; `None` if there is not
+/// exactly one.
 pub(crate) fn tag_of(
     table: &Table,
     spec: &ChartSpec,

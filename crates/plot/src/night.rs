@@ -9,8 +9,8 @@ use crate::palette::Color;
 /// The SVG attributes with colours.
 const ATTRIBUTES: [&str; 2] = ["fill", "stroke"];
 
-/// The rules that turn charts dark that are SVG in elements selected by `within`: one rule for each of their colours.
-/// Apply them for dark pages, whose background has to be the colour that replaces white.
+/// The style-sheet rules that make SVG charts dark inside elements selected by `within`. There is one rule for each of
+/// their colours. Apply the rules for dark pages, whose background must be the colour that replaces white.
 pub fn night<'a>(charts: impl IntoIterator<Item = &'a str>, within: &str) -> String {
     let mut used = BTreeSet::new();
     for chart in charts {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::palette::{HUES, Style};
 
-/// The known labels by column. The caller fills it from the catalogs; charts work without it.
+/// The known labels of each column. The caller adds the labels of the catalogs; charts also work without them.
 #[derive(Clone, Debug, Default)]
 pub struct Order {
     /// The labels of catalogs.
@@ -35,8 +35,9 @@ impl Order {
         self
     }
 
-    /// Adds the labels of a run in a column, in the order of its configurations. Their styles follow from that order,
-    /// so that a chart of some of them agrees with a chart of all. Labels of a catalog take precedence.
+    /// Adds the labels of a run in a column, in the order of its configurations. The styles of the labels follow from
+    /// that order, so that a chart of some labels agrees with a chart of all labels. Labels of a catalog take
+    /// precedence.
     #[must_use]
     pub fn with_cells(mut self, column: impl Into<String>, labels: impl IntoIterator<Item = String>) -> Self {
         let cells = self.cells.entry(column.into()).or_default();
@@ -75,9 +76,9 @@ impl Order {
         }
     }
 
-    /// The styles of the labels of one chart, in their order. Each follows from the label's place in the catalog, so
-    /// that a label looks the same in every chart. A label whose colour is taken in this chart has the next free one.
-    /// Where none is left, and where labels share a place, they differ in dashes and marks.
+    /// The styles of the labels of one chart, in their order. A style follows from the label's position in the catalog,
+    /// so that a label looks equal in every chart. If the colour of a label is already used in this chart, the label
+    /// gets the next free colour. If no colour is left, or if labels share a position, they differ in dashes and marks.
     pub(crate) fn styles(&self, column: &str, labels: &[String]) -> Vec<Style> {
         let known = self.columns.get(column).map(Vec::len).or_else(|| self.cells.get(column).map(Vec::len));
         let known = known.unwrap_or(0);
@@ -89,7 +90,7 @@ impl Order {
                     unknown += 1;
                     (unknown - 1, false)
                 });
-                // All ideal bounds share one grey, so they share one count of repeats.
+                // All ideal bounds are grey, so they share one count of repeats.
                 let repeat = repeats.entry((oracle, if oracle { 0 } else { place })).or_insert(0);
                 *repeat += 1;
                 if oracle { Style::bound(*repeat - 1) } else { Style::new(place, *repeat - 1) }
@@ -99,11 +100,11 @@ impl Order {
     }
 }
 
-/// The styles with a colour of its own for each first label of a colour, as long as free colours remain.
+/// The styles in which the first label of each colour has its own colour, as long as free colours remain.
 fn without_repeats(mut styles: Vec<Style>) -> Vec<Style> {
     for at in 1..styles.len() {
         let taken = |color| styles[..at].iter().any(|style| style.color == color);
-        // One variant with several parameters keeps its colour, because its dashes distinguish it.
+        // One variant with several parameters keeps its colour, because its dashes distinguish the parameters.
         let is_same_kind = styles[..at].iter().any(|style| style.kind == styles[at].kind);
         if taken(styles[at].color) && !is_same_kind && !styles[at].is_bound() {
             let later: Vec<_> = styles[at + 1..].iter().map(|style| style.color).collect();

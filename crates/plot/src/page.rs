@@ -1,7 +1,8 @@
-//! The page around a plot: title and question above; legend, caption and origin below.
+//! The page around a plot: title and question are above the plot; legend, caption and origin are below.
 //!
-//! A page is 800 pixels wide, and as high as its content needs, at least 500; a page for a phone is 360 wide. A page
-//! for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller than 12 pixels.
+//! A page is 800 pixels wide, and as high as its content needs, at least 500 pixels. A page for a phone is 360 pixels
+//! wide. A page for print has [`PER_INCH`] pixels per inch, so that its labels are 8 points high. No text is smaller
+//! than 12 pixels.
 
 use crate::data::{Data, Known, Series};
 use crate::font;
@@ -9,7 +10,7 @@ use crate::font::{Anchor, LABEL, Weight};
 use crate::palette::{AXIS, Color, FAINT, Hatch, IDEAL, INK, Mark, PAPER, Style, TEXT, THEORY};
 use crate::scene::{Rect, Scene, Shape, Text, cut, wrap_evenly, wrap_words};
 
-/// The smallest height of a page, as a share of its width.
+/// The minimum height of a page, as a fraction of its width.
 const HEIGHT: f64 = 0.625;
 /// The smallest height of a plot; the page grows instead.
 const LEAST_PLOT: f64 = 250.0;
@@ -82,7 +83,7 @@ impl Width {
         matches!(self, Self::Print(_)).then_some(PER_INCH)
     }
 
-    /// The white margin; in print the paper has its own.
+    /// The white margin. A page for print has none, because the paper has a margin.
     pub(crate) fn margin(self) -> f64 {
         match self {
             Self::Full | Self::Phone => MARGIN,
@@ -176,7 +177,7 @@ pub(crate) fn compose(captions: &Captions, plot: f64) -> Page {
     Page { scene, room: Rect { left: margin, top, right: width - margin, bottom }, across, margin }
 }
 
-/// Draws title, question and the description of the vertical axis; returns their lower end.
+/// Draws the title, the question and the description of the vertical axis. Returns their lower end.
 fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin, size) = (captions.inner(), captions.width.margin(), captions.width.title_size());
     let mut y = margin - 4.0;
@@ -208,7 +209,8 @@ fn head(scene: &mut Scene, captions: &Captions) -> f64 {
     y + 8.0
 }
 
-/// Draws the description of the horizontal axis, legend, caption and origin, from 0 downwards; returns their height.
+/// Draws the description of the horizontal axis, the legend, the caption and the origin, from 0 downwards. Returns
+/// their height.
 fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     let (width, margin) = (captions.inner(), captions.width.margin());
     let mut y = 0.0;
@@ -241,7 +243,7 @@ fn foot_of(scene: &mut Scene, captions: &Captions) -> f64 {
     y + margin / 2.0
 }
 
-/// Draws the legend in columns of equal width; returns its lower end.
+/// Draws the legend in columns of equal width. Returns its lower end.
 fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let heading = cut(&legend.heading, scene.width / 4.0, BODY, Weight::Regular);
     let indent = if heading.is_empty() { 0.0 } else { font::width(&heading, BODY, Weight::Regular) + 18.0 };
@@ -250,7 +252,7 @@ fn legend_of(scene: &mut Scene, legend: &Legend, margin: f64, top: f64) -> f64 {
     let widest = legend.entries.iter().map(|(text, _)| label(text)).fold(0.0, f64::max);
     let column = (SAMPLE + widest + 22.0).min(width);
     let columns = ((width + 22.0) / column).floor().max(1.0) as usize;
-    // As few rows as possible, and then no more columns than those rows need.
+    // As few rows as possible, and then no more columns than these rows need.
     let rows = legend.entries.len().div_ceil(columns);
     scene.text(Text::new(heading, margin, top + 14.0, BODY, FAINT));
     for (at, (text, sample)) in legend.entries.iter().enumerate() {
@@ -344,7 +346,7 @@ fn hatch_lines(hatch: Hatch, rect: Rect) -> Vec<((f64, f64), (f64, f64))> {
     }
 }
 
-/// A whisker from one point to another, with caps across its ends.
+/// Draws a whisker from one point to another, with caps across its ends.
 pub(crate) fn whisker(scene: &mut Scene, from: (f64, f64), to: (f64, f64), color: Color) {
     const CAP: f64 = 3.0;
     scene.line(&[from, to], 1.25, color);

@@ -10,7 +10,7 @@ use crate::scene::{Rect, Scene, Text};
 
 /// Draws points onto a canvas. The caller draws title, legend and notes around it.
 pub trait Painter: Send + Sync {
-    /// The height of the canvas for these points; 0 for the default height.
+    /// The height of the canvas for these points. 0 for the default height.
     fn height(&self, _picture: &Picture<'_>) -> f64 {
         0.0
     }
@@ -30,11 +30,11 @@ pub struct Picture<'a> {
     pub across: Option<Axis>,
     /// The vertical axis, logarithmic if the chart sets `log_y`.
     pub upwards: Axis,
-    /// The series; at least one.
+    /// The series, at least one.
     pub series: Vec<Curve<'a>>,
 }
 
-/// An axis: positions from 0 to 1 for numbers, and round numbers along it.
+/// An axis: maps numbers to positions from 0 to 1, and gives round numbers for ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     pub(crate) scale: Scale,
@@ -42,7 +42,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// The position of a number: 0 and 1 are the ends of the axis. `None` if a logarithmic axis has no place for it.
+    /// The position of a number: 0 and 1 are the ends of the axis. `None` if a logarithmic axis has no position for the
+    /// number.
     pub fn at(&self, number: f64) -> Option<f64> {
         self.scale.at(number)
     }
@@ -89,7 +90,7 @@ pub struct Dot {
 /// The colours of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
-    /// The colour of a series, by its index; for a single series, the colour of a name, by its index.
+    /// The colour of the series with this index. For a single series, the colour of the name with this index.
     Series(usize),
     /// The colour of text.
     Text,

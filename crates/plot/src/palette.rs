@@ -24,7 +24,7 @@ impl Color {
         self.mix(PAPER, 1.0 - share)
     }
 
-    /// A mixture of this colour and another one, with the other's weight `share`.
+    /// A mixture of this colour and another colour, which has the weight `share`.
     pub(crate) fn mix(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
@@ -96,7 +96,7 @@ pub(crate) const HUES: [Color; 8] = [
     Color(64, 64, 64),
 ];
 
-/// The colours of series on a dark page, where dark ones are lighter.
+/// The colours of series on a dark page, on which dark colours are lighter.
 const HUES_AT_NIGHT: [Color; 8] = [
     Color(30, 132, 200),
     Color(226, 108, 20),
@@ -116,7 +116,7 @@ const NIGHT: f64 = 0.13;
 /// Lengths of strokes and gaps in pixels; empty for a solid line.
 const DASHES: [&[f64]; 4] = [&[], &[8.0, 4.0], &[2.0, 3.0], &[10.0, 3.0, 2.0, 3.0]];
 
-/// The strokes and gaps of the lines of theory and of an ideal bound.
+/// The dash pattern of the lines of theory and of an ideal bound: strokes and gaps.
 pub(crate) const THEORY: &[f64] = &[3.0, 3.0];
 pub(crate) const IDEAL: &[f64] = &[9.0, 3.0];
 
@@ -155,7 +155,7 @@ const HATCHES: [Hatch; 8] = [
 ];
 
 impl Hatch {
-    /// The hatch of the series with this index in one chart.
+    /// The hatch of the series with this index in a chart.
     pub(crate) fn at(place: usize) -> Self {
         HATCHES[place % HATCHES.len()]
     }
@@ -173,13 +173,13 @@ pub(crate) struct Style {
     pub mark: Mark,
     /// The lines across its bars, if several series are next to each other.
     pub hatch: Hatch,
-    /// The place in the order of labels, shared by labels of one kind. `None` for a bound.
+    /// The position in the order of labels, shared by labels of one kind. `None` for a bound.
     pub kind: Option<usize>,
 }
 
 impl Style {
-    /// The style of a label at this place in the order of labels. `repeat` counts the preceding labels at the same
-    /// place, such as one variant with two parameters.
+    /// The style of a label at this position in the order of labels. `repeat` counts the preceding labels at this
+    /// position, such as one variant with two parameters.
     pub(crate) fn new(place: usize, repeat: usize) -> Self {
         let color = HUES[place % HUES.len()];
         let turn = place / HUES.len() + repeat;

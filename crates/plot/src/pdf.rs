@@ -1,4 +1,4 @@
-//! Writes a scene as PDF, with subsets of the fonts embedded. The same scene gives the same bytes.
+//! Writes a scene as PDF, with subsets of the fonts embedded. Equal scenes give equal bytes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::scene::{Rect, Scene, Shape, Text};
 
 /// Points per inch.
 const POINTS: f64 = 72.0;
-/// The distance of the handles of a Bezier curve that approximates a quarter of a circle, in radii.
+/// The distance of the handles of a Bezier curve that approximates a quarter of a circle, as a multiple of the radius.
 const QUARTER: f64 = 0.552_284_75;
 /// The units per em of the glyph space of a PDF font.
 const PER_EM: f64 = 1000.0;
@@ -29,7 +29,7 @@ struct FontIds {
     unicode: Ref,
 }
 
-/// One face with its used glyphs.
+/// One face, with the glyphs that are used.
 struct Embedded<'a> {
     face: &'a Face,
     /// The name in the page's resources.
@@ -151,7 +151,7 @@ fn circle(content: &mut Content, (x, y): (f64, f64), radius: f64, color: Color) 
     content.set_fill_rgb(red, green, blue).move_to(start.0, start.1);
     let mut from = (1.0, 0.0);
     for to in [(0.0, 1.0), (-1.0, 0.0), (0.0, -1.0), (1.0, 0.0)] {
-        // Handles continue the direction of the circle: the radius of the other end.
+        // Handles continue the direction of the circle, along the radius of the other end.
         let first = at(from.0 + to.0 * QUARTER, from.1 + to.1 * QUARTER);
         let second = at(to.0 + from.0 * QUARTER, to.1 + from.1 * QUARTER);
         let end = at(to.0, to.1);
@@ -174,7 +174,7 @@ fn write(content: &mut Content, text: &Text, faces: &mut [Embedded<'_>; 2]) {
         Anchor::End => length,
     };
     let matrix = match text.rotated {
-        // Text goes up the page, with its top to the left.
+        // Vertical text runs upwards, with its top to the left.
         true => [0.0, -1.0, -1.0, 0.0, text.x, text.y + before],
         false => [1.0, 0.0, 0.0, -1.0, text.x - before, text.y],
     };

@@ -5,8 +5,8 @@ use results::{Table, Value};
 
 use crate::{ChartSpec, Form, PlotError};
 
-/// The smallest length of an interval of a timeline, as a share of a full one, that has a rate. The first interval
-/// always has one.
+/// The minimum length of an interval of a timeline that has a rate, as a fraction of a full interval. The first
+/// interval always has a rate.
 const LEAST_SHARE: f64 = 0.5;
 
 /// The rows of a chart.
@@ -81,7 +81,7 @@ fn whole_intervals(table: &Table, notes: &mut Vec<String>) -> Table {
     whole
 }
 
-/// The rows whose column has a value; otherwise an error with the existing values.
+/// The rows whose column has a value. Otherwise an error with the existing values.
 fn only_value(table: &Table, column: &str, value: &str) -> Result<Table, PlotError> {
     let kept = table.only(column, value)?;
     if kept.rows().is_empty() && !table.rows().is_empty() {

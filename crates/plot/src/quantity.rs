@@ -3,7 +3,7 @@
 use results::{Unit, Value};
 use types::quantity::{parse_bytes, parse_count, parse_nanoseconds};
 
-/// A number and its unit; `None` for names. `unit` is that of the column, for cells with bare numbers.
+/// A number and its unit; `None` for names. `unit` is the unit of the column, for fields with bare numbers.
 pub(crate) fn of(value: &Value, unit: Unit) -> Option<(f64, Unit)> {
     let text = match value {
         Value::Empty => return None,

@@ -1,5 +1,5 @@
-//! Ratio charts: a row per candidate with the ratio to its baseline in each round, the median with its 95 % confidence
-//! interval, and the noise floor as a band around 1.
+//! Ratio charts have one row per candidate. A row shows the ratio to the baseline in each round, and the median with
+//! its 95 % confidence interval. The noise floor is a band around 1.
 
 use std::collections::BTreeMap;
 
@@ -45,14 +45,14 @@ pub(crate) struct Ratios {
     y: Column,
     baseline: String,
     comparisons: Vec<PairedRatios>,
-    /// The conditions of the numbers.
+    /// The conditions under which the numbers hold.
     pub facts: Vec<String>,
     pub verdict: Option<String>,
     pub notes: Vec<String>,
 }
 
-/// Pairs the rows of candidates with those of their baselines, round by round. The pairs and their intervals come from
-/// `verdicts.csv`; without it, all configurations are compared with the first.
+/// Pairs the rows of candidates with those of their baselines, round by round. The pairs and their confidence intervals
+/// come from `verdicts.csv`. Without this file, all configurations are compared with the first.
 pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Result<Ratios, PlotError> {
     let Picked { table, mut facts, mut notes } = pick(table, spec)?;
     let y = spec.y.as_deref();
@@ -111,13 +111,14 @@ pub(crate) fn prepare(table: &Table, spec: &ChartSpec, verdicts: &[Row]) -> Resu
     Ok(Ratios { y: column, baseline, comparisons, facts, verdict: judged.sentence(), notes })
 }
 
-/// The name of a candidate, with the settings that it shares with its baseline where there are several baselines.
+/// The name of a candidate. If there are several baselines, the settings that the candidate shares with its baseline
+/// are added.
 fn name_of(verdict: &Row) -> String {
     let (candidate, within) = (verdict.get(&v::CANDIDATE).to_string(), verdict.get(&v::WITHIN).to_string());
     if within.is_empty() { candidate } else { format!("{candidate} ({within})") }
 }
 
-/// The ratio of each round that both sides have; `None` without such a round.
+/// The ratio of each round that both sides have. `None` without such a round.
 fn compare(name: String, base: &BTreeMap<u64, f64>, own: &BTreeMap<u64, f64>) -> Option<PairedRatios> {
     let ratio = |(trial, own): (&u64, &f64)| {
         let ratio = own / base.get(trial)?;
@@ -137,7 +138,7 @@ impl Ratios {
         format!("{} relative to {}", self.y.title(), self.baseline)
     }
 
-    /// The numbers of the chart: the rounds as one series, the medians with their intervals as another.
+    /// The values of the chart: the rounds as one series, and the medians with their intervals as another series.
     pub(crate) fn figure(&self) -> Figure {
         let across = |at: usize| at as f64;
         let rounds = self.comparisons.iter().enumerate().flat_map(|(at, comparison)| {
@@ -240,7 +241,7 @@ fn bands(scene: &mut Scene, rect: Rect, ratios: &Ratios, slot: f64, across: &dyn
     }
 }
 
-/// Round ratios along the axis, each with its sign: `0.5x`, `1x`, `2x`.
+/// Round ratios along the axis, each with its unit sign: `0.5x`, `1x`, `2x`.
 fn ticks(scale: Scale, width: f64) -> Vec<Tick> {
     let write = |ratio: f64| format!("{}x", format::value(ratio, Unit::Ratio));
     let round = |count: usize| {

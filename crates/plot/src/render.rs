@@ -1,6 +1,6 @@
 //! Draws a scene through the back ends of `plotters`: SVG, and PNG at twice the size.
 //!
-//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large: the SVG scales it down
+//! The back ends draw at integer coordinates. The scene is therefore drawn four times as large. The SVG scales it down
 //! by its view box, and the PNG by averaging, which also smooths every edge.
 
 use std::fmt::Write as _;
@@ -90,7 +90,7 @@ fn size(scene: &Scene) -> (u32, u32) {
     ((scene.width * UNITS).round() as u32, (scene.height * UNITS).round() as u32)
 }
 
-/// Averages squares of `step` pixels; returns the pixels and their size.
+/// Averages squares of `step` pixels. Returns the pixels and their size.
 fn shrink(pixels: &[u8], width: usize, step: usize) -> (Vec<u8>, (u32, u32)) {
     let (columns, rows) = (width / step, pixels.len() / 3 / width / step);
     let mut small = Vec::with_capacity(columns * rows * 3);

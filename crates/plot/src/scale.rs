@@ -11,9 +11,9 @@ pub(crate) enum Scale {
     Linear { low: f64, high: f64 },
     /// Equal factors are equal distances; both ends are positive.
     Log { low: f64, high: f64 },
-    /// Shares below 1 by their nines: 90 %, 99 %, 99.9 % have equal distances.
+    /// Fractions below 1 by their nines: 90 %, 99 % and 99.9 % have equal distances.
     Nines { most: f64 },
-    /// `count` categories in equal slots; a category is in the middle of its slot.
+    /// `count` categories in equal slots. A category is in the middle of its slot.
     Slots { count: usize },
 }
 
@@ -25,8 +25,8 @@ pub(crate) struct Tick {
 }
 
 impl Scale {
-    /// A linear scale for the data. It starts at 0 if `from_zero` is set, or if positive data then still cover at least
-    /// a quarter of it.
+    /// A linear scale for the data. The scale starts at 0 if `from_zero` is set, or if positive data then still cover
+    /// at least a quarter of the scale.
     pub(crate) fn linear(values: impl Iterator<Item = f64>, from_zero: bool) -> Self {
         let (least, largest) = span(values);
         let (low, high) = if least >= 0.0 && (from_zero || least <= 0.75 * largest) {
@@ -39,7 +39,7 @@ impl Scale {
         if high > low {
             return Self::Linear { low, high };
         }
-        // All values are equal: the scale goes from zero to slightly more than them.
+        // All values are equal, so the scale goes from zero to slightly more than this value.
         match high.total_cmp(&0.0) {
             std::cmp::Ordering::Less => Self::Linear { low: high * 1.2, high: 0.0 },
             std::cmp::Ordering::Equal => Self::Linear { low: 0.0, high: 1.0 },
@@ -59,7 +59,7 @@ impl Scale {
         })
     }
 
-    /// This scale with some room at its ends; the ends of a linear scale are round numbers in the unit of the axis.
+    /// This scale with some room at its ends. The ends of a linear scale are round numbers in the unit of the axis.
     pub(crate) fn padded(self, ticks: usize, unit: Unit) -> Self {
         let Self::Linear { low, high } = self else { return self.inset(0.04) };
         let round = |low: f64, high: f64, size: f64| {
@@ -75,7 +75,7 @@ impl Scale {
         Self::Linear { low, high }
     }
 
-    /// A linear or logarithmic scale with `share` of its length added at both ends, so that points keep clear of the
+    /// A linear or logarithmic scale, with `share` of its length added at both ends. Points then do not touch the
     /// frame.
     pub(crate) fn inset(self, share: f64) -> Self {
         match self {
@@ -92,7 +92,7 @@ impl Scale {
         }
     }
 
-    /// The position of a number, 0 to 1 on the axis; `None` if the scale has no place for it.
+    /// The position of a number, 0 to 1 on the axis. `None` if the scale has no position for the number.
     pub(crate) fn at(&self, number: f64) -> Option<f64> {
         let at = match *self {
             // Halved first, because the distance of the ends may overflow.
@@ -109,14 +109,14 @@ impl Scale {
         at.is_finite().then_some(at)
     }
 
-    /// About `count` round numbers along the scale, with the unit for the axis' description; on a logarithmic scale
+    /// About `count` round numbers along the scale, and the unit for the axis description. On a logarithmic scale,
     /// every tick has its own unit.
     pub(crate) fn ticks(&self, count: usize, unit: Unit) -> (Vec<Tick>, &'static str) {
         match *self {
             Self::Linear { low, high } => linear_ticks(low, high, count, unit),
             Self::Log { low, high } => {
                 let numbers = log_numbers(low, high, count, unit);
-                // Sizes and times have their unit at every tick; rates would not have it anywhere.
+                // Sizes and times have their unit at every tick. Rates would otherwise have their unit nowhere.
                 let rate = unit == Unit::OperationsPerSecond;
                 let name = if rate { format::axis_unit(1.0, unit).name } else { "" };
                 (self.label(numbers, |number| format::value(number, unit)), name)
@@ -169,7 +169,7 @@ fn linear_ticks(low: f64, high: f64, count: usize, unit: Unit) -> (Vec<Tick>, &'
     (scale.label(numbers, write), axis.name)
 }
 
-/// Powers of ten, or of two for bytes; with 2 and 5 times the powers of ten where these are few.
+/// Powers of ten, or of two for bytes. If there are few powers of ten, 2 and 5 times these powers are added.
 fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     let base: f64 = if unit == Unit::Bytes { 2.0 } else { 10.0 };
     let (first, last) = (low.log(base).ceil() as i32, high.log(base).floor() as i32);
@@ -177,7 +177,7 @@ fn log_numbers(low: f64, high: f64, count: usize, unit: Unit) -> Vec<f64> {
     if base > 2.0 && powers < 3 {
         let between = (first - 1..=last).flat_map(|power| [1.0, 2.0, 5.0].map(|m| m * base.powi(power)));
         let numbers: Vec<f64> = between.filter(|number| (low..=high).contains(number)).collect();
-        // Below a factor of about two, the ticks are those of a linear axis.
+        // If the range is below a factor of about two, the ticks are those of a linear axis.
         return if numbers.len() >= 2 { numbers } else { between_round(low, high, count) };
     }
     if powers < 2 {
@@ -193,7 +193,7 @@ fn between_round(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..=2 * count).map(|i| (first + i as f64) * step).take_while(|number| *number <= high).collect()
 }
 
-/// The number of nines of a share: 0.9 has one, 0.99 two.
+/// The number of nines of a fraction: 0.9 has one nine, and 0.99 has two.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-15)).log10()
 }

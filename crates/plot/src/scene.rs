@@ -1,5 +1,5 @@
-//! A drawing as a list of shapes, independent of any back end: the output of layout, checked by tests and rendered by
-//! both back ends.
+//! A drawing as a list of shapes, independent of any back end. Layout produces it, tests check it, and both back ends
+//! render it.
 //!
 //! Coordinates are pixels of the page, y downwards.
 
@@ -76,7 +76,7 @@ pub(crate) enum Shape {
         rect: Rect,
         color: Color,
     },
-    /// A filled mark with a thin white edge that separates it from the shapes below it.
+    /// A filled mark with a thin white edge, which separates it from the shapes below.
     Mark {
         x: f64,
         y: f64,
@@ -209,8 +209,8 @@ impl Text {
 }
 
 /// Breaks text into lines no wider than `width`: at spaces and after `(`, `,` and `/`, and if necessary after `-` and
-/// `_`. A word wider than a line is on its own line, cut with an ellipsis. The last of `most` lines is cut in the same
-/// way.
+/// `_`. A word wider than a line gets its own line and is cut with an ellipsis. If there are more than `most` lines,
+/// the last of them is cut in the same way.
 pub(crate) fn wrap(text: &str, width: f64, size: f64, weight: Weight, most: usize) -> Vec<String> {
     let lines = wrap_at(&[' ', '(', ',', '/'], text, width, size, weight, most);
     if lines.iter().any(|line| line.ends_with('…')) {

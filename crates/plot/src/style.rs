@@ -69,7 +69,7 @@ impl FigureStyle {
         self.format.as_ref().map_or(&[Format::Svg, Format::Png], |formats| &formats.0)
     }
 
-    /// The extensions of a chart's files: those of its formats, and `csv` for its numbers.
+    /// The extensions of a chart's files: one per format, and `csv` for its values.
     pub fn endings(&self) -> impl Iterator<Item = &'static str> {
         self.formats().iter().map(|format| format.ending()).chain([DATA_ENDING])
     }

@@ -1,7 +1,7 @@
-//! The verdicts of a run on the numbers of a chart: a sentence of the caption, and a sign at each bar. Candidates that
+//! The verdicts of a run on the values of a chart: a sentence of the caption, and a sign at each bar. Candidates that
 //! cannot be compared with their baseline, such as filters of other sizes, are counted and not named.
 //!
-//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the same ones.
+//! Verdicts come from `verdicts.csv` only, so that a redrawn chart has the verdicts of the run.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use crate::{ChartSpec, Form};
 /// The largest number of candidates that are named one by one.
 const MOST_NAMED: usize = 6;
 
-/// From this factor on, a change is a factor, and a percentage of the baseline below.
+/// The factor from which on a change is printed as a factor. Smaller changes are printed as a percentage of the
+/// baseline.
 const LARGE: f64 = 2.0;
 
 /// The sign of each verdict.
@@ -99,7 +100,7 @@ impl<'a> Judged<'a> {
         Some(format!("Verdict against {baseline}{agree}{phase}: {named}{more}.{}{no_rivals}", self.factors()))
     }
 
-    /// The common baseline of all candidates; `None` if they have several.
+    /// The common baseline of all candidates. `None` if the candidates have several baselines.
     fn baseline(&self) -> Option<String> {
         let first = self.rows.first()?.get(&v::BASELINE);
         let is_same = self.rows.iter().all(|row| row.get(&v::BASELINE) == first);
@@ -147,8 +148,8 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// Whether the configuration named by a verdict is that of a row: by its label, or by the swept values, if all others
-/// are as in the verdict. A name that is the label of a configuration means only that configuration.
+/// Whether a name in a verdict means the configuration of a row. The name is its label, or its swept values if all
+/// other swept values are as in the verdict. A name that is the label of a configuration means only that configuration.
 fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) -> bool {
     let within = verdict.get(&v::WITHIN).to_string();
     let mut is_named = row.get(&LABEL).to_string() == name;
@@ -167,12 +168,12 @@ fn is_called(row: &Row, name: &str, verdict: &Row, labels: &BTreeSet<String>) ->
     is_named && agrees
 }
 
-/// Whether a verdict says that the candidate cannot be compared with its baseline.
+/// Whether a verdict states that the candidate cannot be compared with its baseline.
 fn is_no_rival(verdict: &Row) -> bool {
     verdict.get(&v::DOUBT).to_string().starts_with(v::NO_RIVAL)
 }
 
-/// The settings that the compared configurations share: ` at equal bits_per_key`.
+/// The settings that the compared configurations share, such as ` at equal bits_per_key`.
 fn agreement(verdict: &Row) -> String {
     let within = verdict.get(&v::WITHIN).to_string();
     let titles: Vec<&str> = within.split(", ").filter_map(|part| Some(part.split_once(" = ")?.0)).collect();
@@ -185,7 +186,7 @@ fn name(label: &str) -> String {
     label.replace(' ', &SPACE.to_string())
 }
 
-/// The words for one verdict: `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
+/// The words for one verdict, such as `tiered is 2.28x faster (95 % CI 2.18x to 2.65x)`.
 fn words(verdict: &Row, column: &Column) -> String {
     let number = |metric| verdict.get(metric).number().filter(|ratio| *ratio > 0.0);
     let ratio = number(&v::RATIO);
@@ -209,7 +210,7 @@ fn words(verdict: &Row, column: &Column) -> String {
     format!("{candidate} is {}{interval}", said.replace(' ', &SPACE.to_string()))
 }
 
-/// A ratio as a change with its direction: `2.28x faster`, `12 % higher`; `no change` for 1.
+/// A ratio as a change with its direction, such as `2.28x faster` or `12 % higher`. `no change` for 1.
 pub(crate) fn change(ratio: f64, column: &Column) -> String {
     let (is_rate, is_time) = (
         matches!(column.unit(), Unit::OperationsPerSecond | Unit::MegabytesPerSecond),
@@ -232,7 +233,8 @@ pub(crate) fn change(ratio: f64, column: &Column) -> String {
     }
 }
 
-/// The ends of the interval of a ratio in the direction of the ratio: factors of at least 2, percent of the baseline below.
+/// The ends of the confidence interval of a ratio, in the direction of the ratio. Factors of at least 2 are printed as
+/// factors, and smaller changes in percent of the baseline.
 fn sides(ratio: f64, low: f64, high: f64) -> (String, String) {
     let is_down = ratio < 1.0;
     let side = |end: f64| {

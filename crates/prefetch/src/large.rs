@@ -1,13 +1,13 @@
 //! Vectors for large filters and fence pointers, on huge pages if the kernel provides them.
 //!
 //! A structure of tens of megabytes has more 4 KiB pages than the TLB covers, so every probe pays for a page walk in
-//! addition to its cache miss. A search through 4 M key prefixes is about 10 % faster with huge pages.
+//! addition to its cache miss. With huge pages, a search through 4 M key prefixes is about 10 % faster.
 #![allow(unsafe_code)]
 
 /// Minimum size for requesting huge pages (one 2 MiB page).
 const LARGE_BYTES: usize = 2 << 20;
 
-/// An empty vector with capacity for `len` elements, on huge pages if it is large and they are available.
+/// Creates an empty vector with capacity for `len` elements. A large vector is on huge pages if they are available.
 pub fn with_room<T>(len: usize) -> Vec<T> {
     let mut vec = Vec::with_capacity(len);
     if len.saturating_mul(size_of::<T>()) >= LARGE_BYTES {

@@ -1,5 +1,5 @@
 //! Memory hints for structures that are read at random: huge pages for large arrays, and prefetching of cache lines.
-//! Both change the time of an access and nothing else.
+//! Both hints change only the time of an access.
 
 pub mod large;
 mod prefetch;

@@ -72,7 +72,7 @@ impl Standing {
 }
 
 impl Claim {
-    /// A number that stands for a claim if the document has no claim of its own.
+    /// A number that stands for a claim if the document does not make the claim.
     pub(crate) fn unnamed(value: f64, unit: &str) -> Self {
         Self {
             id: String::new(),

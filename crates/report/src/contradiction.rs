@@ -40,7 +40,7 @@ pub enum ContradictionKind {
     Contradiction,
     /// A term has different meanings in the document.
     Definition,
-    /// The printed code does not do what the text states.
+    /// The printed code differs from the text.
     Program,
     /// An omission makes the statement misleading.
     Unclear,

@@ -1,10 +1,10 @@
 //! Judges the claims of published systems by rules against measurements.
 //!
 //! A document states how fast its tree is. `claims.csv` has its numbers, each with a name ([`Claims`]). An experiment
-//! file names the figure that it reproduces ([`FigureSource`]). It also defines how each claim is looked up, compared
-//! or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each claim, and [`pages`] shows all judgements in a
-//! [`Report`]. The report also lists the places where a document contradicts itself ([`Contradiction`]) and the
-//! features of the documented systems ([`Feature`]). `experiments/README.md` describes the file formats.
+//! file names the figure that it reproduces ([`FigureSource`]). The experiment file also defines how each claim is
+//! looked up, compared or computed ([`Rule`]). [`judge`] makes a [`Judgement`] of each claim, and [`pages`] shows all
+//! judgements in a [`Report`]. The report also lists the places where a document contradicts itself ([`Contradiction`])
+//! and the features of the documented systems ([`Feature`]). `experiments/README.md` describes the file formats.
 
 mod argument;
 mod bound;

@@ -143,7 +143,8 @@ pub(crate) fn run_of(run: &RunNote) -> String {
     text
 }
 
-/// The theoretical value for a claim with its derivation. It has the form of the claim unless it has its own unit.
+/// The theoretical value for a claim with its derivation. The value has the form of the claim unless it has its own
+/// unit.
 pub(crate) fn theory(claim: &Claim, judgement: &Judgement) -> Option<String> {
     let formed = |value, unit: Option<&str>| match unit {
         Some(unit) => format!("{} {unit}", number(value)),

@@ -167,7 +167,8 @@ impl Weighed {
         if way(least) * way(most) > 0.0 { way(least) } else { 0.0 }
     }
 
-    /// The fraction of the claimed difference that a measurement reaches. It is below 0 in the opposite direction.
+    /// The fraction of the claimed difference that a measurement reaches. The fraction is below 0 if the measurement
+    /// differs in the opposite direction.
     fn share(&self, neutral: f64, value: f64) -> f64 {
         let (least, most) = self.ends();
         let nearest = if self.difference(neutral) > 0.0 { least } else { most };

@@ -1,10 +1,10 @@
-//! The counters that depend on random draws: on the requested keys, and on the hashes of keys. They are exact for a
-//! seed, and another seed gives other values. Bytes, flushes and compactions do not depend on random draws.
+//! The counters that depend on random draws: on the requested keys, and on the hashes of keys. These counters are exact
+//! for a seed, and another seed gives other values. Bytes, flushes and compactions do not depend on random draws.
 
 use crate::{Metric, columns as c};
 
 /// The columns that depend on draws.
-static DRAWN: [Metric; 15] = [
+static DRAWN: [Metric; 16] = [
     c::FPR,
     c::FILTER_NEGATIVES,
     c::FILTER_FALSE_POSITIVES,
@@ -14,6 +14,7 @@ static DRAWN: [Metric; 15] = [
     c::BLOCKS_READ_INDEX,
     c::BLOCKS_FROM_CACHE,
     c::BLOCKS_PER_GET,
+    c::READ_AMP,
     c::CACHE_HIT_RATE,
     c::BLOCK_INDEX_ANSWERS,
     c::BLOCK_INDEX_HIT_RATE,

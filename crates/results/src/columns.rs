@@ -30,14 +30,15 @@ columns! {
     TRIAL = "trial", "trial", Plain, Integer, Neither, true;
     /// Name of the phase.
     PHASE = "phase", "phase", Plain, Text, Neither, true;
-    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`.
+    /// The kind of operation, or `all`. A step on the store has its name, such as `compact`. Rows of a role begin with
+    /// the name of the role, such as `readers/get`.
     OPERATION = "operation", "operation", Plain, Text, Neither, true;
     /// `timed` runs real threads in real time. `counted` runs one thread, so every counter is equal on every machine.
     MODE = "mode", "mode", Plain, Text, Neither, true;
     /// The seed of the operation stream.
     SEED = "seed", "seed", Plain, Integer, Neither, true;
-    /// `closed`: a thread issues its next operation when its last one ends. `open`: operations are due at a fixed rate,
-    /// whether or not the store keeps up.
+    /// `closed`: a thread issues its next operation when its last operation ends. `open`: operations are due at a fixed
+    /// rate, whether or not the store keeps up.
     LOOP = "loop", "loop", Plain, Text, Neither, true;
 }
 
@@ -46,16 +47,16 @@ columns! {
     METRICS
     /// Number of operations.
     OPS = "ops", "operations", Count, Integer, Neither, true;
-    /// Wall time of the phase, from the start of its first operation to the end of its last one. The wait for pending
-    /// flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`. The row of
-    /// a step has the duration of the step.
+    /// Wall time of the phase, from the start of its first operation to the end of its last operation. The wait for
+    /// pending flushes and compactions is not included. Rows of single kinds of operation repeat the value of `all`.
+    /// The row of a step has the duration of the step.
     SECONDS = "seconds", "wall time of the phase", Seconds, Number, Lower, false;
     /// `ops` / `seconds`.
     OPS_PER_SECOND = "ops_per_second", "throughput", OperationsPerSecond, Number, Higher, false;
-    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. Its
-    /// tail is then too optimistic, because operations after a stalled operation start late and this delay is not
-    /// counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of all
-    /// slices / `ops`, including the time of the loop (`loop_ns`).
+    /// Mean service time, from the call of an operation to its return. In a closed loop this is the only latency. The
+    /// tail of this latency is too optimistic, because operations after a stalled operation start late and this delay
+    /// is not counted (coordinated omission). In an open loop, see `response_mean_ns`. In component runs: the time of
+    /// all slices / `ops`, including the time of the loop (`loop_ns`).
     MEAN_NS = "mean_ns", "mean service time", Nanoseconds, Number, Lower, false;
     /// Median service time, from a histogram of 3 significant digits merged over threads.
     P50_NS = "p50_ns", "median service time", Nanoseconds, Integer, Lower, false;
@@ -111,6 +112,8 @@ columns! {
     LEVELS = "levels", "levels", Count, Integer, Neither, true;
     /// Sorted runs on storage at the end of the phase's last operation.
     RUNS = "runs", "sorted runs", Count, Integer, Neither, true;
+    /// Range tombstones in live SSTables at the end of the phase's last operation. Empty if there are none.
+    RANGE_TOMBSTONES = "range_tombstones", "range tombstones", Count, Integer, Neither, true;
     /// Bytes of all live SSTables at the end of the phase's last operation.
     TABLE_BYTES = "table_bytes", "bytes of all tables", Bytes, Integer, Lower, true;
     /// Key and value bytes of the newest live version of every key, exact, derived from the operations.
@@ -167,6 +170,9 @@ columns! {
     SETTLE_SECONDS = "settle_seconds", "time to settle", Seconds, Number, Lower, false;
     /// Index pages in `blocks_read`.
     BLOCKS_READ_INDEX = "blocks_read_index", "index pages fetched from storage", Count, Integer, Lower, true;
+    /// Read amplification: blocks accessed per get or scan, both data blocks and index pages, from storage or the block
+    /// cache. Only for phases that do nothing but read. Compare `blocks_per_get`, which counts only data blocks.
+    READ_AMP = "read_amp", "read amplification", Ratio, Number, Lower, true;
     /// Time of a modelled device (`storage = "simulated"`) for the requests of the phase, as if each request ran in
     /// isolation. The sum of the next two columns. In `timed` mode the callers waited for this time. Empty for real
     /// devices.
@@ -185,9 +191,9 @@ columns! {
     /// chance would then dominate the value.
     FPR_RESIDUAL = "fpr_residual", "false-positive rate above theory", Ratio, Number, Neither, false;
     /// Theoretical write amplification of the compaction policy: factor × `flush_bytes` / `user_bytes_written`. The
-    /// factor comes from the closed form of the policy or from the simulator. It holds for the same number of flushes
-    /// of distinct keys, after all compactions have finished. Only for phases that add new keys to an empty tree, and
-    /// for compactions that drop no bytes.
+    /// factor comes from the closed form of the policy or from the simulator. The theoretical value holds for the same
+    /// number of flushes of distinct keys, after all compactions have finished. Only for phases that add new keys to an
+    /// empty tree, and for compactions that drop no bytes.
     EXPECTED_WRITE_AMP = "expected_write_amp", "expected write amplification", Ratio, Number, Lower, false;
     /// `write_amp_settled` (of components `write_amp`) / `expected_write_amp` − 1.
     WRITE_AMP_RESIDUAL = "write_amp_residual", "write amplification above theory", Ratio, Number, Neither, false;
@@ -214,7 +220,7 @@ columns! {
     /// `space_amp_settled` / `most_space_amp` − 1. A negative value is below the upper bound.
     SPACE_AMP_RESIDUAL = "space_amp_residual", "space amplification above theory", Ratio, Number, Neither, false;
     /// Theoretical hit rate of the cache for the key distribution of the phase: Che's approximation for LRU, Martina's
-    /// for FIFO. It uses the measured number of entries per block and includes the filling of an empty cache.
+    /// for FIFO. The theory uses the measured number of entries per block and includes the filling of an empty cache.
     /// Sequential keys hit all but once per block. Only for phases of gets for present keys.
     EXPECTED_HIT_RATE = "expected_hit_rate", "expected hit rate", Share, Number, Higher, false;
     /// `cache_hit_rate` / `expected_hit_rate` − 1.
@@ -295,8 +301,9 @@ columns! {
     /// Whether the store reached a steady state in a warm-up with that goal.
     WARM_UP_STEADY = "warm_up_steady", "steady after the warm-up", Plain, Text, Neither, false;
     /// Whether the phase was steady by SNIA's rule. The phase is split into five equal rounds. Throughput, write
-    /// amplification and the sorted runs of each level must stay within 20 % of their mean. Their trend must stay
-    /// within 10 % of the mean. Numbers of runs may differ by one. Empty for phases shorter than five seconds.
+    /// amplification and the sorted runs of each level must stay within 20 % of their mean. The trend of these values
+    /// must stay within 10 % of their mean. Numbers of runs may differ by one. Empty for phases shorter than five
+    /// seconds.
     STEADY = "steady", "steady", Plain, Text, Neither, false;
     /// Quantities that were not steady.
     UNSTEADY = "unsteady", "not steady", Plain, Text, Neither, false;
@@ -396,15 +403,37 @@ columns! {
     /// entries. Steps after the last write are listed in order, for example `compacted, reopened`. `, unsettled` is
     /// appended if background work may still have run.
     STATE_AT_START = "state_at_start", "state of the store at the start", Plain, Text, Neither, true;
+    /// The role whose threads executed the operations, where a phase has roles. Its rows have operations such as
+    /// `readers/get` and `readers/all`; the rows without a role are those of all roles together.
+    ROLE = "role", "role", Plain, Text, Neither, true;
     /// `memtable_bytes` when the clock of the phase started.
     MEMTABLE_BYTES_AT_START = "memtable_bytes_at_start", "memory of memtables at the start", Bytes, Integer, Neither, false;
     /// `runs` when the clock of the phase started.
     RUNS_AT_START = "runs_at_start", "sorted runs at the start", Count, Integer, Neither, true;
     /// Steps `reopen` only: time until the store was closed. `seconds` is the time to open it again.
     CLOSE_SECONDS = "close_seconds", "time to close", Seconds, Number, Lower, false;
+    /// Context switches of threads of the process that had to wait, such as for a lock or a device.
+    CONTEXT_SWITCHES = "context_switches", "context switches", Count, Integer, Lower, false;
+    /// Context switches of threads of the process that could have run on, because another thread got their CPU.
+    PREEMPTIONS = "preemptions", "preemptions", Count, Integer, Lower, false;
+    /// Page faults without I/O.
+    PAGE_FAULTS = "page_faults", "page faults", Count, Integer, Lower, false;
+    /// Page faults that read from storage.
+    MAJOR_PAGE_FAULTS = "major_page_faults", "major page faults", Count, Integer, Lower, false;
+    /// Time in which threads of the process were ready to run and had no CPU, over the threads that were alive. It is part of
+    /// the wall time and not of the CPU time. A busy machine causes it, and so does a process with more busy threads than
+    /// cores.
+    RUN_QUEUE_SECONDS = "run_queue_seconds", "run-queue wait", Seconds, Number, Lower, false;
+    /// Time per operation without the time in which its thread was ready to run and had no CPU: (`seconds` × `threads` − those
+    /// waits) / `ops`. A busy neighbour changes it less than `mean_ns`. It includes the making of operations. Background
+    /// threads of the store cause waits, too, if cores are few; this column does not show them.
+    BUSY_NS = "busy_ns", "time per operation without CPU waits", Nanoseconds, Number, Lower, false;
+    /// Time that the hypervisor took from all CPUs of this virtual machine, in steps of 10 ms, over the turns of all trials
+    /// where they run side by side. It is part of the wall time and of the CPU time.
+    STEAL_SECONDS = "steal_seconds", "stolen CPU time", Seconds, Number, Lower, false;
 }
 
-/// The columns of hardware counters, in order. They are empty on machines without hardware counters.
+/// The columns of hardware counters, in order. The columns are empty on machines without hardware counters.
 pub static HARDWARE: &[Metric] = &[
     CPU_CYCLES,
     INSTRUCTIONS,

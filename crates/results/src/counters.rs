@@ -1,5 +1,5 @@
-//! Counters of a store or of the harness that are not columns. They are terms of [`formulas`], or of the closed forms
-//! with which rows are compared.
+//! Counters of a store or of the harness that are not columns. These counters are terms of [`formulas`], or of the
+//! closed forms with which rows are compared.
 //!
 //! No file has a column of these names.
 //!
@@ -18,6 +18,8 @@ columns! {
     GETS_FROM_MEMTABLE = "gets_from_memtable", "gets that a memtable answered", Count, Integer, Neither, true;
     /// Gets of a phase that does nothing else. Empty in every other phase.
     GETS_ALONE = "gets_alone", "gets of a phase with only gets", Count, Integer, Neither, true;
+    /// Gets and scans of a phase that does nothing else; a multi-get counts each of its keys. Empty in every other phase.
+    READS_ALONE = "reads_alone", "reads of a phase with only reads", Count, Integer, Neither, true;
     /// Puts, in batches or single.
     PUTS = "puts", "puts", Count, Integer, Neither, true;
     /// Scans opened.

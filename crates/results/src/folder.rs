@@ -37,6 +37,11 @@ impl Folder {
         self.root.join("levels.csv")
     }
 
+    /// The path of `slices.csv`: one row per configuration, trial, phase and slice, if trials ran side by side.
+    pub fn slices(&self) -> PathBuf {
+        self.root.join("slices.csv")
+    }
+
     /// The path of `noise.csv`: a second run of the baselines, row by row as in `runs.csv`. The difference is noise.
     pub fn noise(&self) -> PathBuf {
         self.root.join("noise.csv")

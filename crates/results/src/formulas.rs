@@ -98,6 +98,12 @@ pub static FORMULAS: &[Formula] = &[
         denominator: Denominator::Sum(&[&n::GETS_ALONE]),
         zero: Zero::IsEmpty,
     },
+    Formula {
+        column: &c::READ_AMP,
+        numerator: &[&c::BLOCKS_READ, &c::BLOCKS_FROM_CACHE],
+        denominator: Denominator::Sum(&[&n::READS_ALONE]),
+        zero: Zero::IsEmpty,
+    },
     ratio(&c::CACHE_HIT_RATE, &[&c::BLOCKS_FROM_CACHE], &[&c::BLOCKS_FROM_CACHE, &c::BLOCKS_READ]),
     ratio(&c::FPR, &[&c::FILTER_FALSE_POSITIVES], &[&c::FILTER_FALSE_POSITIVES, &c::FILTER_NEGATIVES]),
     ratio(
@@ -248,6 +254,7 @@ mod tests {
             &[(&c::BLOCKS_READ, 10), (&c::BLOCKS_FROM_CACHE, 15), (&n::GETS_ALONE, 20)],
             1.25,
         ),
+        (&c::READ_AMP, &[(&c::BLOCKS_READ, 10), (&c::BLOCKS_FROM_CACHE, 15), (&n::READS_ALONE, 10)], 2.5),
         (&c::CACHE_HIT_RATE, &[(&c::BLOCKS_FROM_CACHE, 15), (&c::BLOCKS_READ, 5)], 0.75),
         (&c::FPR, &[(&c::FILTER_FALSE_POSITIVES, 1), (&c::FILTER_NEGATIVES, 99)], 0.01),
         (&c::RANGE_FPR, &[(&n::RANGE_FILTER_FALSE_POSITIVES, 1), (&c::RANGE_FILTER_NEGATIVES, 3)], 0.25),

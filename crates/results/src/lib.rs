@@ -14,17 +14,21 @@ mod folder;
 pub mod formulas;
 mod golden;
 pub mod history;
+mod interleaving;
 mod latency;
 pub mod levels;
+mod machine;
 mod manifest;
 mod measurements;
 mod metric;
 mod mode;
+mod part;
 mod path;
 pub mod reference;
 mod row;
 mod schema;
 mod seal;
+pub mod slices;
 mod table;
 pub mod targets;
 mod value;
@@ -36,15 +40,17 @@ pub use error::ResultsError;
 pub use expectation::{EXPECTATIONS, Expectation};
 pub use folder::Folder;
 pub use golden::{Golden, GoldenNumber};
+pub use interleaving::Interleaving;
 pub use latency::LatencyLog;
+pub use machine::{MachineFinding, MachineInfo};
 pub use manifest::{
-    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut,
-    MANIFEST_VERSION, MachineFinding, MachineInfo, Manifest, OperationCost, Profile, SeamCost, Stream,
-    UNEQUAL,
+    BuildInfo, CellInfo, ComponentInfo, EngineInfo, FixtureFile, FixtureInfo, HarnessCost, LeftOut, Look,
+    MANIFEST_VERSION, Manifest, OperationCost, Profile, SeamCost, Stream, UNEQUAL,
 };
 pub use measurements::Measurements;
 pub use metric::{Better, Kind, Metric, Unit};
 pub use mode::RunMode;
+pub use part::{NodeInfo, PartInfo};
 pub use path::{ConfigPath, Root};
 pub use row::{Group, Row};
 pub use schema::{Column, Schema};

@@ -10,8 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::machine::MachineInfo;
 use crate::whole::write_whole;
-use crate::{Folder, ResultsError, Seal};
+use crate::{Folder, NodeInfo, PartInfo, ResultsError, Seal};
 
 /// The version of the manifest's layout that this crate writes.
 pub const MANIFEST_VERSION: u64 = 1;
@@ -59,7 +60,13 @@ pub struct Manifest {
     pub build: BuildInfo,
     /// The machine on which the program ran.
     pub machine: MachineInfo,
-    /// Overhead of the measurement itself.
+    /// The part of the experiment that this run measured; missing for a whole run and for merged parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartInfo>,
+    /// The machines of merged parts, with their rounds; missing for other runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<NodeInfo>,
+    /// Overhead of the measurement.
     pub harness: HarnessCost,
     /// Overhead of calls to components in other languages and processes; empty for built-in components.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -89,12 +96,30 @@ pub struct Manifest {
     /// The seal of `levels.csv`: its size and hash.
     #[serde(default)]
     pub levels: Option<Seal>,
-    /// The fixtures: prebuilt stores from which trials started, instead of running the phases of the load.
+    /// The seal of `slices.csv`, if trials ran side by side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Seal>,
+    /// The looks at the verdicts of a run with `trials.budget`, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub looks: Vec<Look>,
+    /// The fixtures from which trials started, for phases without rows.
     #[serde(default)]
     pub fixtures: Vec<FixtureInfo>,
 }
 
-/// A prebuilt store. Trials start from copies of it.
+/// A look at the verdicts before the end of the budget, or at it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Look {
+    /// Finished rounds.
+    pub rounds: u64,
+    /// Time of the run until then, in seconds.
+    pub seconds: f64,
+    /// Share of the error rate that this look may spend: the level of its tests and intervals.
+    pub level: f64,
+}
+
+/// A prebuilt store, clones of which trials start from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixtureInfo {
@@ -245,45 +270,6 @@ pub struct BuildInfo {
     pub debug_assertions: bool,
 }
 
-/// The machine on which the program ran.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MachineInfo {
-    /// CPU model.
-    pub cpu: Option<String>,
-    /// Number of CPUs that the run may use.
-    pub cores: Option<u64>,
-    /// Memory in bytes.
-    pub memory_bytes: Option<u64>,
-    /// Kernel with its version.
-    pub kernel: Option<String>,
-    /// The file system of the folder with the data.
-    pub file_system: Option<String>,
-    /// The device of that file system.
-    pub device: Option<String>,
-    /// Free bytes on the file system at the start of the run.
-    pub free_bytes: Option<u64>,
-    /// Load averages over 1, 5 and 15 minutes at the start of the run.
-    pub load_average: Option<[f64; 3]>,
-    /// Load averages at the end of the run.
-    pub load_average_end: Option<[f64; 3]>,
-    /// Results of the checks for sources of timing noise, made before the run.
-    #[serde(default)]
-    pub findings: Vec<MachineFinding>,
-}
-
-/// One check for a source of timing noise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct MachineFinding {
-    /// Name of the check.
-    pub check: String,
-    /// Result of the check; `null` if the operating system does not report it.
-    pub value: Option<String>,
-    /// Advice to fix the problem; `null` if there is no problem.
-    pub advice: Option<String>,
-}
-
 /// Overhead of the harness per operation, measured before the run with a store that does nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -309,8 +295,8 @@ pub struct OperationCost {
     pub operation_ns: f64,
 }
 
-/// Overhead of a call to a component in another language or process, compared with a direct call. It is measured before
-/// the run with a component that does the same work on both sides.
+/// Overhead of a call to a component in another language or process, compared with a direct call. The overhead is
+/// measured before the run with a component that does the same work on both sides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeamCost {
@@ -377,6 +363,7 @@ impl Manifest {
             (&self.timeline, folder.timeline()),
             (&self.noise, folder.noise()),
             (&self.levels, folder.levels()),
+            (&self.slices, folder.slices()),
         ] {
             seal.as_ref().map_or(Ok(()), |seal| seal.check(&path))?;
         }

@@ -55,7 +55,7 @@ impl Measurements {
         self.get(metric).integer()
     }
 
-    /// Adds all values of `other`. They replace existing values of the same metrics.
+    /// Adds all values of `other`. The added values replace existing values of the same metrics.
     pub fn extend(&mut self, other: Self) {
         for (metric, value) in other.0 {
             self.set(metric, value);

@@ -6,6 +6,7 @@ use crate::columns::{IDENTITY, METRICS, SECOND, TIMELINE_METRICS};
 use crate::effects::{EFFECTS, RANKING};
 use crate::levels::{LEVEL_METRICS, LEVEL_OWN};
 use crate::metric::{Better, Metric};
+use crate::slices::SLICE_METRICS;
 use crate::verdicts::VERDICTS;
 
 /// The measured column with this name, in `runs.csv`, `timeline.csv` or `levels.csv`.
@@ -54,6 +55,11 @@ pub fn markdown() -> String {
     let others: Vec<String> =
         LEVEL_METRICS.iter().filter(own).map(|metric| format!("`{}`", metric.name)).collect();
     let _ = writeln!(page, "\nThen {}.", others.join(", "));
+    page.push_str(
+        "\n## Slices: `slices.csv`\n\n\
+         One row is one slice of a phase. The file exists only for `trials.plan = \"slices\"` and `\"duet\"`.\n\n",
+    );
+    section(&mut page, SLICE_METRICS);
     page.push_str(
         "\n## Conclusions: `verdicts.csv`\n\n\
          One row is one candidate against the baseline on one metric. The file is rewritten when a run ends.\n\n",

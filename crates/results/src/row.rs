@@ -3,7 +3,8 @@
 use crate::columns::{CELL, TRIAL};
 use crate::{Measurements, Metric, ResultsError, Schema, Value};
 
-/// A group: the rows of one configuration in one trial. They are measured together and appended in one write.
+/// A group: the rows of one configuration in one trial. The rows of a group are measured together and appended in one
+/// write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Group {
     /// The number of the configuration.
@@ -32,8 +33,8 @@ impl Row {
     /// Sets a column of the list in [`columns`](crate::columns).
     ///
     /// # Panics
-    /// If the file of the row has no such column, or the column has another type. Both are mistakes in the measuring
-    /// code, not in its results.
+    /// If the file of the row has no such column, or the column has another type. Both errors are mistakes in the
+    /// measuring code, not in its results.
     pub fn set(&mut self, metric: &Metric, value: impl Into<Value>) -> &mut Self {
         let at = self.schema.position(metric.name);
         let at = at.unwrap_or_else(|| panic!("the file has no column \"{}\"", metric.name));

@@ -7,6 +7,7 @@ use crate::columns::{IDENTITY, METRICS, TIMELINE_METRICS};
 use crate::error::closest;
 use crate::levels::LEVEL_METRICS;
 use crate::metric::{Better, Metric, Unit};
+use crate::slices::SLICE_METRICS;
 use crate::{ConfigPath, ResultsError, Value};
 
 /// One column of a file.
@@ -102,7 +103,15 @@ impl Schema {
         Self::build(swept, LEVEL_METRICS)
     }
 
-    /// The columns of a file that has the same columns for every experiment, such as `verdicts.csv`.
+    /// The columns of `slices.csv` for an experiment that sweeps these paths.
+    ///
+    /// # Errors
+    /// Those of [`runs`](Self::runs).
+    pub fn slices<S: AsRef<str>>(swept: &[S]) -> Result<Self, ResultsError> {
+        Self::build(swept, SLICE_METRICS)
+    }
+
+    /// The columns of a file that always has the same ones, such as `verdicts.csv`.
     pub(crate) fn fixed(metrics: &[Metric]) -> Self {
         Self { columns: metrics.iter().map(|metric| Column::Fixed(*metric)).collect(), swept: 0 }
     }
@@ -137,13 +146,14 @@ impl Schema {
         Ok(Self { columns: columns.into(), swept: swept.len() })
     }
 
-    /// Reads a header. Measured columns of a newer version may be missing, but the existing ones are in order.
+    /// Reads a header. Measured columns of a newer version may be missing, but the existing columns are in order.
     pub(crate) fn read(path: &Path, header: &[&str]) -> Result<Self, ResultsError> {
         let wrong = |column: usize, message: String| Err(header_error(path, column, message));
         begins_with(path, header, IDENTITY)?;
         let rest = &header[IDENTITY.len()..];
         // The first column identifies the file, because no swept path has its name.
-        let of_file = [TIMELINE_METRICS, LEVEL_METRICS].into_iter().find(|of| rest.contains(&of[0].name));
+        let of_file = [TIMELINE_METRICS, LEVEL_METRICS, SLICE_METRICS];
+        let of_file = of_file.into_iter().find(|of| rest.contains(&of[0].name));
         let metrics = of_file.unwrap_or(METRICS);
         let is_metric = |name: &str| metrics.iter().any(|metric| metric.name == name);
         let swept = rest.iter().position(|name| is_metric(name)).unwrap_or(rest.len());
@@ -182,7 +192,7 @@ impl Schema {
     /// The index of the column with this name.
     ///
     /// # Errors
-    /// An unknown name; the message has the closest column and the swept ones.
+    /// An unknown name. The message has the most similar column and the swept columns.
     pub fn find(&self, name: &str) -> Result<usize, ResultsError> {
         self.position(name).ok_or_else(|| {
             let names = || self.columns.iter().map(Column::name);

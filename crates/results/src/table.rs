@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::columns::{CELL, OPERATION, PHASE, SECOND, TRIAL};
 use crate::levels::LEVEL;
+use crate::slices::{SLICE, SLICE_AGAIN};
 use crate::{Column, Group, ResultsError, Row, Schema, Value};
 
 /// The rows of one CSV file.
@@ -36,7 +37,7 @@ pub struct RowGroup<'a> {
 }
 
 impl Table {
-    /// Reads `runs.csv`, `timeline.csv` or `levels.csv`.
+    /// Reads `runs.csv`, `timeline.csv`, `levels.csv` or `slices.csv`.
     ///
     /// # Errors
     /// A file that cannot be read or has no complete header. A row with too many or too few fields, or with a field of
@@ -191,8 +192,8 @@ fn split_torn<'a>(path: &Path, bytes: &'a [u8]) -> Result<(&'a str, Option<Torn>
 
 /// The cells that identify a row within its file.
 fn identity(row: &Row) -> Vec<String> {
-    let columns = [CELL.name, TRIAL.name, PHASE.name, OPERATION.name, SECOND.name, LEVEL.name];
-    let positions = columns.iter().filter_map(|name| row.schema().position(name));
+    let columns = [CELL, TRIAL, PHASE, OPERATION, SECOND, LEVEL, SLICE, SLICE_AGAIN];
+    let positions = columns.iter().filter_map(|column| row.schema().position(column.name));
     positions.map(|at| row.cells()[at].to_string()).collect()
 }
 

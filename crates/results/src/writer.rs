@@ -9,7 +9,7 @@ use crate::seal::Sealing;
 use crate::whole::write_whole;
 use crate::{Group, ResultsError, Row, Schema, Seal, Table, Torn, Value};
 
-/// The writer of one CSV file. It locks the file against other processes.
+/// The writer of one CSV file. The writer locks the file against other processes.
 #[derive(Debug)]
 pub struct RowWriter {
     path: PathBuf,
@@ -157,7 +157,7 @@ fn length_of_lines(path: &Path, lines: usize) -> Result<u64, ResultsError> {
     Ok(ends.take(lines).last().unwrap_or(0))
 }
 
-/// Writes a new file next to the old one and replaces the old one with it.
+/// Writes a new file next to the old file, and replaces the old file with the new file.
 pub(crate) fn replace(path: &Path, schema: &Schema, rows: &[Row]) -> Result<(), ResultsError> {
     let mut bytes = encode(schema.header().into_iter().map(str::to_owned));
     for row in rows {

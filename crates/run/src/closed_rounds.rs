@@ -1,12 +1,12 @@
-//! The rounds that an interrupted run has closed: a baseline that did not run twice in them cannot do so later, because the
-//! noise of a round is the difference between two trials of that round.
+//! The rounds that an interrupted run has closed. A baseline that did not run twice in a closed round cannot do so
+//! later, because the noise of a round is the difference between two trials of that round.
 
 use std::collections::BTreeSet;
 
 use results::Group;
 
-/// The baseline of a resumed run whose second trial is missing in a closed round, in which another baseline ran twice.
-/// `baselines` are the numbers of the configurations that run twice. `None` if there is none.
+/// The baseline of a resumed run whose second trial is missing in a closed round in which another baseline ran twice.
+/// `baselines` are the numbers of the configurations that run twice. `None` if there is no such baseline.
 pub(super) fn late_baseline(
     baselines: &[u64],
     finished: &BTreeSet<Group>,

@@ -19,7 +19,8 @@ const MOST_LOAD: f64 = 0.25;
 /// The share of a device that must be free, because full flash slows down.
 const LEAST_FREE: f64 = 0.2;
 
-/// The factor by which a second write to free memory may be faster than the first one. CPU caches alone give this much.
+/// The factor by which a second write to free memory may be faster than the first write. CPU caches can cause this
+/// factor without any help of the kernel.
 const MOST_GAIN: f64 = 3.0;
 
 /// The nanoseconds that a clock reading may take before they are visible in the times of memory accesses.
@@ -53,7 +54,7 @@ struct Subject {
     folder: PathBuf,
 }
 
-/// Examines this machine for runs with their data in `folder`.
+/// Examines this machine for runs whose data are in `folder`.
 pub fn examine(machine: &MachineInfo, folder: &Path) -> Vec<MachineFinding> {
     let subject = Subject { machine: machine.clone(), folder: folder.to_owned() };
     CHECKS.iter().map(|check| check(&subject)).collect()
@@ -167,7 +168,7 @@ fn clock(_: &Subject) -> MachineFinding {
     finding("clock", value, (cost > MOST_CLOCK_NS).then_some(advice))
 }
 
-/// The bounds of plausible times. They are never a concern.
+/// The limits of plausible times. The limits are never a concern.
 fn limits(_: &Subject) -> MachineFinding {
     let Limits { bytes_per_second, cycles_per_second, clock_ns, .. } = Limits::of_this_machine();
     let value = format!(
@@ -183,7 +184,8 @@ fn hardware_counters(_: &Subject) -> MachineFinding {
     finding("hardware counters", counted(Counters::of_processor().opened()), None)
 }
 
-/// The events that are counted with their scope, and those that are not with the reason; each reason once.
+/// The events that are counted, with their scope, and the events that are not counted, with the reason. Each reason is
+/// listed once.
 fn counted<'a>(events: impl Iterator<Item = (&'static str, Result<Scope, &'a std::io::Error>)>) -> String {
     let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, opened) in events {
@@ -248,7 +250,7 @@ fn free_space(subject: &Subject) -> MachineFinding {
 }
 
 impl Subject {
-    /// A property of the queue of the device, or of the disk that the device is a partition of.
+    /// A property of the queue of the device. If the device is a partition, the property is that of its disk.
     fn queue(&self, property: &str) -> Option<String> {
         let name = Path::new(self.machine.device.as_ref()?).file_name()?.to_str()?.to_owned();
         let block = |name: &str| read(&format!("/sys/class/block/{name}/queue/{property}"));

@@ -1,14 +1,15 @@
-//! The description of the engine of a configuration, for the start of a run and the manifest.
+//! The description of the engine of a configuration, for the output at the start of a run and for the manifest.
 
 use engines::{EngineOptions, Identity, UNEQUAL};
 use experiment::{Cell, engine, engine_label};
 use results::EngineInfo;
 
-/// The entry of the manifest for the engine of a configuration. `None` of an engine that reads the whole design,
-/// because the manifest has the design and the build.
+/// The entry of the manifest for the engine of a configuration. `None` of the tree in this program, because the manifest
+/// has the design and the build.
 pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
     let engine = engine(&cell.engine);
-    if engine.reads_whole_design() {
+    let mapping = engine.mapping(&EngineOptions::of(&cell.design));
+    if engine.reads_whole_design() && mapping.is_empty() {
         return None;
     }
     // A configuration without an installed engine was skipped. An engine that disappears later has no identity.
@@ -18,11 +19,11 @@ pub fn engine_info(cell: &Cell) -> Option<EngineInfo> {
         version,
         library: library.map(|path| path.to_string_lossy().into_owned()),
         doubts,
-        mapping: engine.mapping(&EngineOptions::of(&cell.design)),
+        mapping,
     })
 }
 
-/// The lines that introduce an engine before a run: its version, its library, and its options for the terms of the
+/// The lines that describe an engine before a run: its version, its library, and its options for the settings of the
 /// design.
 pub fn introduction(info: &EngineInfo) -> Vec<String> {
     let version = info.version.as_deref().unwrap_or("version known after the first trial");

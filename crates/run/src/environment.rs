@@ -5,7 +5,7 @@ use std::path::Path;
 use measure::probe;
 use results::MachineInfo;
 
-/// This machine, and the file system of `folder`.
+/// Information on this machine and on the file system of `folder`.
 pub fn machine_info(folder: &Path) -> MachineInfo {
     let (file_system, device) = mount_of(folder).unzip();
     MachineInfo {

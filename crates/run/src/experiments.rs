@@ -1,30 +1,34 @@
 //! Runs whole experiments: interleaved trials, resuming, charts, and the verdict.
 
+mod side_by_side;
+mod stopping;
+
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use experiment::{Cell, Estimate, Experiment, Overrides, absences, catalog_order, engine};
-use measure::{Arrangement, FEWEST_BLOCKS, Plan as TrialPlan};
-use page::Page;
+use experiment::{Cell, Estimate, Experiment, Overrides, absences, engine};
+use measure::{Arrangement, FEWEST_BLOCKS, Outlook, Plan as TrialPlan};
 use results::targets::{check_file, check_folder, create_folder};
 use results::{
-    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Manifest, Measurements, Row, RowWriter, RunMode,
-    Schema, Table, columns as c,
+    BuildInfo, CellInfo, EngineInfo, Expectation, Group, Interleaving, Manifest, Measurements, Row,
+    RowWriter, RunMode, Schema, Table, columns as c,
 };
 use trial::{Configuration, Limits, Step, TrialReport, TrialSpec, mark};
 use types::{Outcome, Problem};
-use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, and_more, noisy_baselines};
+use verdict::{Charts, ExperimentFacts, TrialRows, and_more, noisy_baselines};
 
+use self::stopping::{Next, Stopping};
 use super::child::run_trial;
 use super::closed_rounds::late_baseline;
+use super::conclusion::Conclusion;
 use super::console::Console;
+use super::cut::Cut;
+use super::ending::Ending;
 use super::fixture::{Fixture, Fixtures, Found};
 use super::home::{DataFolder, Home};
+use super::part::{Part, node_name};
 use super::progress::{Extent, Progress};
 use super::rehearsal::rehearse;
-use super::summary::append;
 use super::{engine_info, environment, manifest, memory_limit};
 
 /// The options of a run from the command line.
@@ -37,6 +41,8 @@ pub struct RunOptions {
     pub plots: PathBuf,
     /// Whether to write a page of the results to the folder of charts.
     pub has_page: bool,
+    /// The part of the experiments to run, in place of all. A part has no charts and no verdict.
+    pub part: Option<Part>,
     /// Whether to finish an interrupted run.
     pub resume: bool,
     /// Whether to run timed experiments in a debug build.
@@ -51,19 +57,6 @@ pub struct RunOptions {
     pub console: Console,
     /// The description of this program in the manifest.
     pub build: BuildInfo,
-}
-
-/// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// All trials ran, and every answer was right.
-    Done,
-    /// At least one answer was wrong.
-    WrongAnswers,
-    /// A configuration did not pass the gate of its experiment.
-    Regressed,
-    /// The user interrupted the run.
-    Interrupted,
 }
 
 /// Runs experiments one after the other. All of them are checked before the first one starts.
@@ -98,9 +91,11 @@ struct Run<'a> {
     facts: ExperimentFacts<'a>,
     options: &'a RunOptions,
     home: Home,
+    cut: Cut,
     schema: Schema,
     timeline_schema: Schema,
     levels_schema: Schema,
+    slices_schema: Schema,
     /// The estimated cost of a trial, per configuration.
     estimates: Vec<Estimate>,
 }
@@ -111,6 +106,8 @@ struct Books {
     runs: RowWriter,
     timeline: RowWriter,
     levels: RowWriter,
+    /// The rows of slices, if trials run side by side.
+    slices: Option<RowWriter>,
     /// The rows of baselines that run twice.
     noise: RowWriter,
     /// The stores that trials start from.
@@ -138,10 +135,12 @@ impl Books {
         self.manifest.timeline = Some(self.timeline.seal()?);
         self.manifest.levels = Some(self.levels.seal()?);
         self.manifest.noise = Some(self.noise.seal()?);
+        self.manifest.slices = self.slices.as_mut().map(RowWriter::seal).transpose()?;
         Ok(self.manifest.write(path)?)
     }
 
-    /// Records the phases of a configuration with implausible numbers. Returns a message for each new one.
+    /// Records the phases of a configuration with implausible numbers. Returns a message for each new implausible
+    /// phase.
     fn note(&mut self, label: &str, marked: Vec<(String, String)>) -> Vec<String> {
         let mut new = Vec::new();
         for (phase, words) in marked {
@@ -179,14 +178,19 @@ impl<'a> Run<'a> {
         let plots = options.plots.join(&experiment.name);
         Charts::check_targets(&experiment.charts, &experiment.style, &plots)?;
         let swept = experiment.swept();
+        let facts = experiment.facts();
+        let cut = Cut::of(experiment, &facts);
+        options.part.map_or(Ok(()), |part| cut.check(part))?;
         let run = Self {
             experiment,
-            facts: experiment.facts(),
+            facts,
+            cut,
             options,
             home: Home::inspect(&experiment.name, &options.out)?,
             schema: Schema::runs(&swept)?,
             timeline_schema: Schema::timeline(&swept)?,
             levels_schema: Schema::levels(&swept)?,
+            slices_schema: Schema::slices(&swept)?,
             estimates,
         };
         run.check_resume()?;
@@ -196,6 +200,24 @@ impl<'a> Run<'a> {
     /// Checks that the run to resume has the same experiment and readable results.
     fn check_resume(&self) -> Outcome<()> {
         let Some(earlier) = self.home.earlier().filter(|_| self.options.resume) else { return Ok(()) };
+        if let Some(part) = self.options.part {
+            let info = part.info()?;
+            let is_same = earlier.part.as_ref().is_some_and(|earlier| earlier.is_same(&info));
+            if !is_same || earlier.config_hash != self.experiment.config_hash() {
+                return Err(Problem::new(format!(
+                    "{} has results of another part, experiment or program than part {part} now; remove the folder, or \
+                     give --out another one",
+                    self.home.folder().root().display()
+                )));
+            }
+        } else if let Some(earlier) = &earlier.part {
+            return Err(Problem::new(format!(
+                "{} has part {} of {} and cannot be resumed without --part",
+                self.home.folder().root().display(),
+                earlier.number,
+                earlier.count
+            )));
+        }
         if earlier.config_hash != self.experiment.config_hash() {
             return Err(Problem::new(format!(
                 "{} cannot be resumed: the experiment, its overrides or its seed have changed; run it without --resume",
@@ -203,10 +225,17 @@ impl<'a> Run<'a> {
             )));
         }
         let folder = self.home.folder();
+        if self.experiment.trials.budget.is_some() {
+            return Err(Problem::new(format!(
+                "{} cannot be resumed, because its budget of time has passed in part; run it without --resume",
+                folder.root().display()
+            )));
+        }
         check_table(&folder.runs(), &self.schema)?;
         check_table(&folder.noise(), &self.schema)?;
         check_table(&folder.timeline(), &self.timeline_schema)?;
         check_table(&folder.levels(), &self.levels_schema)?;
+        check_table(&folder.slices(), &self.slices_schema)?;
         earlier.check_rows(folder)?;
         self.check_baselines()
     }
@@ -240,8 +269,15 @@ impl<'a> Run<'a> {
 
     fn run(mut self) -> Outcome<Ending> {
         let resumed = self.home.earlier().filter(|_| self.options.resume).cloned();
+        if let (Some(part), Some(earlier)) = (self.options.part, &resumed)
+            && earlier.ended.is_some()
+            && earlier.trials == self.experiment.trials.count
+        {
+            (self.options.console.line)(&format!("part {part} of {} was done before", self.experiment.name));
+            return self.ending_of_part();
+        }
         self.home.open(self.options.resume, self.options.console.line)?;
-        let manifest = match resumed {
+        let mut manifest = match resumed {
             Some(manifest) => manifest::resume(manifest, self.experiment, &self.options.build),
             None => manifest::begin(
                 self.experiment,
@@ -250,6 +286,9 @@ impl<'a> Run<'a> {
                 &self.options.out,
             ),
         };
+        if let Some(part) = self.options.part {
+            self.enter(part, &mut manifest)?;
+        }
         // The manifest names the experiment of the folder, so that a run that is killed from here on can be resumed.
         manifest.write(&self.home.folder().manifest())?;
         let mut books = self.open_books(manifest)?;
@@ -265,10 +304,49 @@ impl<'a> Run<'a> {
         let mut manifest = books.manifest;
         manifest.ended = Some(environment::now());
         manifest.machine.load_average_end = environment::load_average();
-        let verdicts = self.verdicts()?;
+        let path = self.home.folder().manifest();
+        if let Some(part) = self.options.part {
+            manifest.write(&path)?;
+            (self.options.console.line)(&format!("part {part} of {} is done", self.experiment.name));
+            return self.ending_of_part();
+        }
+        let conclusion = self.conclusion();
+        let verdicts = conclusion.verdicts(&manifest.looks)?;
         manifest.conclusions = verdicts.sentences();
-        manifest.write(&self.home.folder().manifest())?;
-        self.conclude(&manifest, &verdicts)
+        manifest.write(&path)?;
+        conclusion.conclude(&manifest, &verdicts, &[])
+    }
+
+    /// Records that this machine runs or continues a part.
+    fn enter(&self, part: Part, resumed: &mut Manifest) -> Outcome<()> {
+        let machine = match resumed.part {
+            None => resumed.machine.clone(),
+            Some(_) => manifest::examined_machine(&self.options.out),
+        };
+        resumed.part.get_or_insert(part.info()?).enter(&node_name(), || machine);
+        Ok(())
+    }
+
+    /// Removes from a part the unfinished round that another machine began, because the pairs of a round must be measured
+    /// on one machine.
+    fn leave_begun_round(&self, manifest: &Manifest, finished: [&mut BTreeSet<Group>; 2]) {
+        let is_timed = self.experiment.trials.mode == RunMode::Timed;
+        let Some(part) = manifest.part.as_ref().filter(|_| is_timed) else { return };
+        let [once, twice] = finished;
+        let open: BTreeSet<u64> = self.remaining(once, twice).iter().map(|turn| turn.group.trial).collect();
+        for groups in [once, twice] {
+            groups.retain(|group| part.is_own(group.trial) || !open.contains(&group.trial));
+        }
+    }
+
+    /// Whether all answers of a part were right.
+    fn ending_of_part(&self) -> Outcome<Ending> {
+        let folder = self.home.folder();
+        let mut is_right = true;
+        for path in [folder.runs(), folder.noise()] {
+            is_right &= TrialRows::of(&Table::read(&path)?).wrong_cells().is_empty();
+        }
+        Ok(if is_right { Ending::Done } else { Ending::WrongAnswers })
     }
 
     fn announce(&self, manifest: &Manifest) {
@@ -315,8 +393,13 @@ impl<'a> Run<'a> {
 
     fn open_books(&self, manifest: Manifest) -> Outcome<Books> {
         let folder = self.home.folder();
-        let finished = self.finished(&folder.runs())?;
-        let finished_noise = self.finished(&folder.noise())?;
+        let mut finished = self.finished(&folder.runs())?;
+        let mut finished_noise = self.finished(&folder.noise())?;
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            let twice = noisy_baselines(&self.facts).len();
+            self.keep_whole_rounds(&mut finished, &mut finished_noise, twice);
+        }
+        self.leave_begun_round(&manifest, [&mut finished, &mut finished_noise]);
         let open = |path: &Path, schema: &Schema, finished: &BTreeSet<Group>| -> Outcome<RowWriter> {
             match self.options.resume {
                 true => Ok(RowWriter::resume(path, schema, finished)?.0),
@@ -327,30 +410,39 @@ impl<'a> Run<'a> {
         let timeline = open(&folder.timeline(), &self.timeline_schema, &finished)?;
         let levels = open(&folder.levels(), &self.levels_schema, &finished)?;
         let noise = open(&folder.noise(), &self.schema, &finished_noise)?;
+        let is_side_by_side = self.experiment.trials.interleaving() != Interleaving::Rounds;
+        let slices =
+            is_side_by_side.then(|| open(&folder.slices(), &self.slices_schema, &finished)).transpose()?;
         create_folder(&folder.histograms())?;
         let fixtures = Fixtures::new(&self.options.out, self.options.console.line);
-        Ok(Books { manifest, runs, timeline, levels, noise, fixtures, finished, finished_noise })
+        Ok(Books { manifest, runs, timeline, levels, slices, noise, fixtures, finished, finished_noise })
     }
 
     /// Runs the remaining trials.
     fn run_trials(&self, books: &mut Books) -> Outcome<Ending> {
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            return self.run_rounds_side_by_side(books);
+        }
         let Experiment { name, cells, task, .. } = self.experiment;
-        let turns = self.turns(books);
+        let turns = self.remaining(&books.finished, &books.finished_noise);
         let extent = Extent {
             rounds: self.experiment.trials.count,
             trials: turns.len(),
             seconds: turns.iter().map(|turn| self.estimates[turn.cell].seconds()).sum(),
+            budget: self.experiment.trials.budget.map(|budget| budget.0 as f64 / 1e9),
         };
         let mut progress = Progress::new(name, extent, self.options.verbose, self.options.console.line);
         let (mut round, mut failed) = (None, BTreeSet::new());
+        let mut stopping = Stopping::new(&self.experiment.trials);
         for (place, turn) in turns.iter().enumerate() {
             let (cell, Group { trial, .. }) = (&cells[turn.cell], turn.group);
-            if failed.contains(&turn.cell) {
-                continue;
-            }
-            if round.replace(trial) != Some(trial) && self.is_precise(trial)? {
-                progress.print(&format!("  stopped after {trial} rounds: trials.precision is reached"));
+            if round.replace(trial) != Some(trial)
+                && self.has_ended(trial, &mut stopping, books, &progress)?
+            {
                 break;
+            }
+            if failed.contains(&turn.cell) || stopping.has_stopped(turn.group.cell) {
+                continue;
             }
             let kept = |problem| {
                 let advice = "finished trials are kept; fix the cause and repeat the command with --resume";
@@ -366,7 +458,7 @@ impl<'a> Run<'a> {
             let again = if turn.again { " (noise)" } else { "" };
             progress.begin(format!("{}{again}", cell.label), trial + 1, phases);
             let report = match self.run_one(cell, turn, fixture.as_deref(), |step| progress.update(step)) {
-                // An engine that may reject an option of its configuration ends only this configuration.
+                // If the engine may reject an option, the error ends only this configuration.
                 Err(problem) if engine(&cell.engine).may_reject_options() => {
                     let warning = format!("{} is stopped in round {}: {problem}", cell.label, trial + 1);
                     progress.print(&format!("  warning: {warning}"));
@@ -387,13 +479,16 @@ impl<'a> Run<'a> {
                 progress.print(&format!("  warning: {mark}"));
             }
             progress.end(is_last_of_round(&turns[place..], &failed));
+            if place + 1 == turns.len() {
+                self.has_ended(trial + 1, &mut stopping, books, &progress)?;
+            }
         }
         Ok(Ending::Done)
     }
 
     /// The remaining trials, in order: rounds of all configurations, with each baseline twice per round where noise is
     /// measured.
-    fn turns(&self, books: &Books) -> Vec<Turn> {
+    fn remaining(&self, finished: &BTreeSet<Group>, finished_noise: &BTreeSet<Group>) -> Vec<Turn> {
         let Experiment { cells, trials, .. } = self.experiment;
         let twice = noisy_baselines(&self.facts);
         let places: Vec<usize> = (0..cells.len()).chain(twice).collect();
@@ -404,22 +499,77 @@ impl<'a> Run<'a> {
             Turn { cell, group, again: slot.cell >= cells.len() }
         });
         let is_done = |turn: &Turn| match turn.again {
-            true => books.finished_noise.contains(&turn.group),
-            false => books.finished.contains(&turn.group),
+            true => finished_noise.contains(&turn.group),
+            false => finished.contains(&turn.group),
         };
-        turns.filter(|turn| !is_done(turn)).collect()
+        let part = self.options.part;
+        let is_own = |turn: &Turn| part.is_none_or(|part| self.cut.holds(part, turn.cell, turn.group.trial));
+        turns.filter(is_own).filter(|turn| !is_done(turn)).collect()
+    }
+
+    /// Whether the run ends before this round, because its verdicts are precise or decided, or its budget is used up. Prints the
+    /// reason.
+    fn has_ended(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<bool> {
+        let reason = match self.is_precise(rounds)? {
+            true => Some("trials.precision is reached".to_owned()),
+            false => self.look(rounds, stopping, books, progress)?,
+        };
+        if let Some(reason) = reason.as_ref().filter(|_| rounds < self.experiment.trials.count) {
+            progress.print(&format!("  stopped after {rounds} rounds: {reason}"));
+        }
+        Ok(reason.is_some())
+    }
+
+    /// Looks at the verdicts if it is time to. Decided configurations stop. Returns the reason why the run ends.
+    fn look(
+        &self,
+        rounds: u64,
+        stopping: &mut Stopping,
+        books: &mut Books,
+        progress: &Progress,
+    ) -> Outcome<Option<String>> {
+        let more_rounds = match stopping.next(rounds) {
+            Next::GoOn => return Ok(None),
+            Next::End(reason) => return Ok(Some(reason)),
+            Next::Look { more_rounds } => more_rounds,
+        };
+        books.manifest.looks.clone_from(&stopping.looks);
+        let outlooks = self.conclusion().verdicts(&stopping.looks)?.outlooks(more_rounds);
+        let (decided, reason) = stopping.judge(&outlooks, more_rounds);
+        for cell in self.experiment.cells.iter().filter(|cell| decided.contains(&cell.number)) {
+            if let Some(Outlook::Decided(verdict)) = outlooks.get(&cell.number) {
+                progress.print(&format!("  {} is decided after {rounds} rounds: {verdict}", cell.label));
+            }
+        }
+        Ok(reason)
     }
 
     /// Whether every confidence interval is narrow enough for the experiment after `blocks` rounds.
     fn is_precise(&self, blocks: u64) -> Outcome<bool> {
-        let Some(precision) = self.experiment.trials.precision else { return Ok(false) };
-        Ok(blocks >= FEWEST_BLOCKS as u64 && self.verdicts()?.reach_no_further_than(precision))
+        // No part knows the rounds of the others.
+        let precision = self.experiment.trials.precision.filter(|_| self.options.part.is_none());
+        let Some(precision) = precision else { return Ok(false) };
+        Ok(blocks >= FEWEST_BLOCKS as u64
+            && self.conclusion().verdicts(&[])?.reach_no_further_than(precision))
     }
 
-    /// The verdicts of the rows so far.
-    fn verdicts(&self) -> Outcome<Verdicts<'_>> {
-        let folder = self.home.folder();
-        Verdicts::of(&self.facts, &Table::read(&folder.runs())?, &Table::read(&folder.noise())?)
+    /// The end of the run.
+    fn conclusion(&self) -> Conclusion<'_> {
+        Conclusion {
+            experiment: self.experiment,
+            facts: &self.facts,
+            folder: self.home.folder(),
+            plots: self.options.plots.join(&self.experiment.name),
+            has_page: self.options.has_page,
+            markdown: self.options.markdown.as_deref(),
+            console: self.options.console,
+        }
     }
 
     /// The fixture of the trials of a configuration, which is recorded in the manifest.
@@ -469,10 +619,11 @@ impl<'a> Run<'a> {
             memory_limit: trials.memory_limit.map(|limit| limit.0),
             warm_memory: trials.warm_memory.map(|bytes| bytes.0).filter(|_| trials.mode == RunMode::Timed),
             fixture: None,
+            turns: None,
         }
     }
 
-    /// Writes the rows of a trial, and reports those that exceed a bound for the first time.
+    /// Writes the rows of a trial. Reports a row that exceeds a bound, the first time for each bound.
     fn store(
         &self,
         cell: &Cell,
@@ -483,6 +634,9 @@ impl<'a> Run<'a> {
         let rows = |schema: &Schema, rows: &[Measurements]| -> Outcome<Vec<Row>> {
             rows.iter().map(|row| self.row(schema, cell, turn.group.trial, row)).collect()
         };
+        if let Some(part) = &mut books.manifest.part {
+            part.record(turn.group.trial);
+        }
         let mut runs = rows(&self.schema, &report.rows)?;
         runs.iter_mut().for_each(Expectation::complete);
         let limits = self.limits();
@@ -532,57 +686,6 @@ impl<'a> Run<'a> {
         row.fill(measured);
         Ok(row)
     }
-
-    /// Draws the charts and the page, then prints the verdict.
-    fn conclude(&self, manifest: &Manifest, verdicts: &Verdicts<'_>) -> Outcome<Ending> {
-        let folder = self.home.folder();
-        let table = Table::read(&folder.runs())?;
-        // Charts read the verdicts.
-        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
-        let plots = self.options.plots.join(&self.experiment.name);
-        let style = self.experiment.style.clone();
-        let charts = Charts { order: catalog_order(), style, tell: self.options.console.line };
-        let mut charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &plots)?;
-        if self.options.has_page {
-            create_folder(&plots)?;
-            let path = plots.join(page::FILE_NAME);
-            Page::of(&[folder.root().to_owned()])?.write(&path)?;
-            charts.push(path);
-        }
-        let Experiment { name, question, .. } = self.experiment;
-        let mut text = format!("\n{name}: {question}\n{}\n", verdicts.text(manifest.quick));
-        let rule = self.experiment.gate.as_ref();
-        let gated = rule.map(|rule| verdicts.gated(rule));
-        text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));
-        if let Some(file) = &self.options.markdown {
-            append(file, &verdicts.markdown(rule))?;
-        }
-        let _ = writeln!(
-            text,
-            "Results: {}",
-            in_folder(folder.root(), &[folder.runs(), folder.verdicts(), folder.manifest()])
-        );
-        if !charts.is_empty() {
-            let _ = writeln!(text, "Charts:  {}", in_folder(&plots, &charts));
-        }
-        let absent = absences(&self.experiment.left_out);
-        if !absent.is_empty() {
-            let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
-            let names = names.join(", ");
-            let _ = writeln!(
-                text,
-                "Skipped: {names} (not installed; see the message at the start of the run or docs/how-to/compare-engines.md)"
-            );
-        }
-        (self.options.console.print)(&text)?;
-        let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
-        let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
-        Ok(match gated {
-            _ if !is_right => Ending::WrongAnswers,
-            Some(gated) if !gated.passes() => Ending::Regressed,
-            _ => Ending::Done,
-        })
-    }
 }
 
 /// Rejects a gate with a configuration that cannot run, because the gate would pass without its numbers.
@@ -599,7 +702,7 @@ fn check_gate(experiment: &Experiment) -> Outcome<()> {
     ))
 }
 
-/// Whether the first of these trials is the last one of its round, without the failed configurations.
+/// Whether the first of these trials is the last trial of its round. Failed configurations do not count.
 fn is_last_of_round(turns: &[Turn], failed: &BTreeSet<usize>) -> bool {
     let next = turns[1..].iter().find(|next| !failed.contains(&next.cell));
     next.is_none_or(|next| next.group.trial != turns[0].group.trial)
@@ -641,13 +744,6 @@ fn check_table(path: &Path, schema: &Schema) -> Outcome<()> {
     }
     let message = "its columns are those of another version of lsmbench; run without --resume";
     Err(Problem::at(path, Some(1), message))
-}
-
-/// A folder with its files on one line: `results/x/  (runs.csv, manifest.json)`.
-fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
-    let names: Vec<_> =
-        files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();
-    format!("{}/  ({})", folder.display(), names.join(", "))
 }
 
 fn counted(count: usize, noun: &str) -> String {

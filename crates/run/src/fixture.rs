@@ -1,10 +1,10 @@
 //! Fixtures: the stores after the first phases of a workload, built once and cloned for every trial.
 //!
-//! A fixture is named by a hash of everything that decides its bytes: the sources that write stores, the design as
-//! far as it is on storage, the phases, the seed, and the mode in which it is built. It is in
-//! `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the SSTables
-//! by hard links, because no process writes to them. It copies the files that the tree writes in place (manifest,
-//! WAL, lock).
+//! A fixture is named by a hash of everything that decides its bytes. The bytes depend on the sources that write
+//! stores, the stored part of the design, the phases, the seed, and the mode in which the fixture is built. A fixture
+//! is in `<out>/fixtures/<hash>/`, so that every experiment of that output folder can use it. A clone shares the
+//! SSTables by hard links, because no process writes to them. A clone copies the files that the tree writes in place
+//! (manifest, WAL, lock).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -106,9 +106,9 @@ pub(super) struct Fixture {
 pub(super) struct Fixtures {
     /// The folder of the fixtures.
     root: PathBuf,
-    /// The fixtures by hash; `None` for a store with a wrong answer.
+    /// The fixtures by hash. `None` stands for a store with a wrong answer.
     ready: BTreeMap<String, Option<Fixture>>,
-    /// The [identity](program_identity) of this program, computed when it is first needed.
+    /// The [identity](program_identity) of this program. The identity is computed when it is first needed.
     program: Option<String>,
     /// A shared lock from the first fixture of the run to its end, so that no process removes fixtures meanwhile.
     held: Option<File>,
@@ -118,8 +118,8 @@ pub(super) struct Fixtures {
 
 /// The result of a search for a fixture.
 pub(super) enum Found {
-    /// No fixture: the experiment has none, or the store gave a wrong answer while it was built. Its trials run all
-    /// phases.
+    /// There is no fixture: the experiment has none, or the store gave a wrong answer while it was built. The trials
+    /// run all phases.
     None,
     /// The fixture.
     Fixture(Box<Fixture>),
@@ -133,7 +133,7 @@ impl Fixtures {
         Self { root: out.join(FIXTURES), ready: BTreeMap::new(), program: None, held: None, line }
     }
 
-    /// The fixture of the trials of a configuration. It is built if it does not exist. `spec` is the specification of a
+    /// The fixture for the trials of a configuration. A missing fixture is built. `spec` is the specification of a
     /// trial, and names the folder of the build.
     pub(super) fn of(&mut self, experiment: &Experiment, cell: &Cell, spec: &TrialSpec) -> Outcome<Found> {
         let phases = experiment.fixture_phases(&cell.task);
@@ -200,19 +200,23 @@ impl Fixtures {
     }
 }
 
-/// The mode in which a fixture is built: `counted` where possible, because then its shape follows only from the
-/// operations. The shape after background threads is random and shared by all clones, so trials would agree on it by
-/// chance, and no confidence interval would show it.
+/// The mode in which a fixture is built: `counted` if possible, because its shape then follows only from the
+/// operations. With background threads, the shape would be random, and all clones would share it. Trials would then
+/// agree by chance, and no confidence interval would show this.
 fn building_mode(cell: &Cell, spec: &TrialSpec, phases: usize) -> RunMode {
     let first = cell.task.workload().into_iter().flat_map(|workload| workload.phases.iter().take(phases));
-    let ends_by_time = |work: &Work| matches!(work, Work::Mixed(mixed) if mixed.time_limit_ns.is_some());
+    let ends_by_time = |work: &Work| match work {
+        Work::Mixed(mixed) => mixed.time_limit_ns.is_some(),
+        Work::Roles(_) => true,
+        _ => false,
+    };
     match first.into_iter().any(|phase| phase.threads > 1 || ends_by_time(&phase.work)) {
         true => spec.mode,
         false => RunMode::Counted,
     }
 }
 
-/// The place of a fixture, whether or not it exists.
+/// The place of a fixture, which may not exist yet.
 struct Site {
     folder: PathBuf,
     hash: String,
@@ -251,7 +255,7 @@ impl Site {
         Ok(self.fixture(record))
     }
 
-    /// Runs the phases on a new store, checks its answers, and keeps the store.
+    /// Runs the phases on a new store, checks the answers, and keeps the store.
     fn build(&self, experiment: &str, cell: &Cell, spec: &TrialSpec, line: fn(&str)) -> Outcome<Built> {
         line(&format!("  building fixture {} of {}", self.hash, cell.label));
         let (data, started) = (DataFolder::create(self.folder.with_extension(BEGUN))?, Instant::now());
@@ -268,6 +272,7 @@ impl Site {
             memory_limit: None,
             warm_memory: None,
             fixture: Some(FixtureStep::Build { phases: self.phases }),
+            turns: None,
             ..spec.clone()
         };
         let Some(report) = run_trial(&spec, line, |_| {})? else { return Ok(Built::Interrupted) };
@@ -315,8 +320,8 @@ impl Site {
 }
 
 impl Fixture {
-    /// Clones the fixture into a new folder, and returns the step from which a trial continues. Where memory is
-    /// limited, the page cache first drops the files, because a page counts for the process that read it first.
+    /// Clones the fixture into a new folder. Returns the step from which a trial continues. If memory is limited, the
+    /// page cache first drops the files, because a page counts for the process that read it first.
     pub(super) fn clone_to(&self, target: &Path, memory_is_limited: bool) -> Outcome<FixtureStep> {
         create_folder(target)?;
         for file in &self.record.files {
@@ -381,11 +386,12 @@ pub fn lock_all(out: &Path) -> Outcome<Option<File>> {
     }
 }
 
-/// The part of this program that decides the bytes of a fixture, as a line of its key: a digest of the sources that
-/// write stores, or of the whole program. An edit of any other crate changes neither the first nor the fixtures.
+/// The part of this program that decides the bytes of a fixture, as a line of its key. The identity is a digest of the
+/// sources that write stores, or of the whole program. A change of any other crate changes neither the digest of the
+/// sources nor the fixtures.
 ///
-/// The digest is sufficient only where every variant is of a crate whose sources it contains. A program with variants
-/// of other crates is identified by its bytes, because their sources may change under one version.
+/// The digest of the sources is sufficient only if every variant is from a crate whose sources it contains. A program
+/// with variants of other crates is identified by its bytes, because their sources may change without a new version.
 ///
 /// # Errors
 /// The program cannot be read.

@@ -1,5 +1,5 @@
-//! The results folder of a run: checked before any change, locked by one run at a time. Earlier results are moved
-//! aside.
+//! The results folder of a run. The folder is checked before any change, and locked by one run at a time. Earlier
+//! results are moved to another folder.
 
 use std::fs::{DirEntry, File, TryLockError};
 use std::io::ErrorKind;
@@ -176,7 +176,7 @@ fn lock(folder: &Path) -> Outcome<File> {
     }
 }
 
-/// The data folder of one trial, removed with its contents when the trial is over.
+/// The data folder of one trial. The folder is removed with its contents after the trial.
 pub(super) struct DataFolder(PathBuf);
 
 impl DataFolder {

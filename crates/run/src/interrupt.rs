@@ -25,7 +25,7 @@ pub fn is_requested() -> bool {
 }
 
 /// A reader that reports end of file after an interruption, even while it waits for data. The wrapped reader must not
-/// buffer, because this one waits for data at the file descriptor.
+/// buffer, because this reader waits for data at the file descriptor.
 pub struct UntilInterrupted<R>(pub R);
 
 impl<R: Read + AsFd> Read for UntilInterrupted<R> {

@@ -1,5 +1,5 @@
-//! The fixtures in an output folder: their size, their users, and their removal. Only this module removes them. No
-//! run takes the fixtures of an earlier build.
+//! The fixtures in an output folder: their size, their users, and their removal. Only this module removes fixtures. No
+//! run uses the fixtures of an earlier build.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ pub struct Kept {
     pub built: Option<String>,
     /// Whether a run is building it.
     pub is_in_work: bool,
-    /// Whether runs of this program may use it.
+    /// Whether runs of this program may use the fixture.
     pub is_current: bool,
-    /// The origin of the fixture: experiment, configuration and phases; empty if not recorded.
+    /// The origin of the fixture: experiment, configuration and phases. Empty if the origin was not recorded.
     pub made_by: String,
-    /// The experiments whose results started from it.
+    /// The experiments whose results started from the fixture.
     pub experiments: Vec<String>,
 }
 

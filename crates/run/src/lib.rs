@@ -1,36 +1,50 @@
 //! Runs of experiments: the sweep in the parent process, each trial in a new child process.
 //!
 //! [`run_all`] checks all experiments, interleaves their trials in mirrored rounds, starts the process of each trial,
-//! writes its rows, and ends with charts and the verdict. A run that was interrupted can be resumed.
+//! and writes its rows. At the end, it draws the charts and prints the verdict. An interrupted run can be resumed.
 
 mod child;
 mod closed_rounds;
+mod conclusion;
 mod console;
+mod cut;
 mod doctor;
+mod ending;
 mod engine_info;
 mod environment;
 mod experiments;
 mod fixture;
+mod group;
 mod home;
 pub mod interrupt;
 mod kept;
 mod manifest;
 mod memory_limit;
+mod merge;
+mod part;
+mod part_state;
+mod parts;
 mod process;
 mod progress;
 mod rehearsal;
 mod scratch;
+mod side;
 mod summary;
+mod trial_process;
 
-pub use child::TRIAL_COMMAND;
 pub use console::Console;
 pub use doctor::examine;
+pub use ending::Ending;
 pub use engine_info::{engine_info, introduction};
 pub use environment::machine_info;
-pub use experiments::{Ending, RunOptions, run_all};
+pub use experiments::{RunOptions, run_all};
 pub use fixture::{lock_all as lock_all_fixtures, program_identity};
 pub use kept::{Kept, kept};
 pub use manifest::QUICK;
+pub use merge::{MergeOptions, merge};
+pub use part::Part;
+pub use part_state::{PartState, check_count, missing, part_states};
 pub use process::Programs;
 pub use scratch::{Scratch, scratch};
 pub use summary::append;
+pub use trial_process::TRIAL_COMMAND;

@@ -28,8 +28,7 @@ pub(super) fn begin(
     out: &Path,
 ) -> Manifest {
     let trials = &experiment.trials;
-    let mut machine = environment::machine_info(out);
-    machine.findings = doctor::examine(&machine, out);
+    let machine = examined_machine(out);
     let started = environment::now();
     let config_hash = experiment.config_hash();
     let run_id = xxh3_64(format!("{config_hash}{started}{}", std::process::id()).as_bytes());
@@ -78,7 +77,7 @@ pub(super) fn begin(
     manifest
 }
 
-/// The sources of timing noise on this machine. They do not affect counters.
+/// The sources of timing noise on this machine, as warnings. Noise does not affect counters.
 fn doubts(machine: &MachineInfo) -> Vec<String> {
     let concerns = machine.findings.iter().filter_map(|finding| {
         let value = finding.value.as_ref().map_or_else(String::new, |value| format!(", {value}"));
@@ -93,6 +92,12 @@ pub(super) fn resume(mut manifest: Manifest, experiment: &Experiment, build: &Bu
     manifest.warnings.push(format!("the run was resumed at {}{by}", environment::now()));
     describe(&mut manifest, experiment);
     manifest
+}
+
+/// This machine with the findings of `lsmbench doctor`.
+pub(super) fn examined_machine(out: &Path) -> MachineInfo {
+    let machine = environment::machine_info(out);
+    MachineInfo { findings: doctor::examine(&machine, out), ..machine }
 }
 
 /// Writes the entries that may change when a run is resumed, such as the number of trials and the charts.
@@ -134,7 +139,8 @@ fn components(experiment: &Experiment) -> Vec<ComponentInfo> {
     catalogs().flat_map(of_catalog).collect()
 }
 
-/// The catalogs and kinds of a configuration: its engine or subject, and the choices of its design and its work.
+/// The catalogs and kinds that a configuration uses: its engine or subject, and the choices of its design and its
+/// workload.
 fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     let is_read = |axis: &&dyn Axis| cell.task.unread(&[axis.name()]).is_none();
     let of_design = tree::AXES.iter().copied().filter(is_read);
@@ -169,7 +175,7 @@ fn used_by(cell: &Cell) -> Vec<(&'static str, String)> {
     used
 }
 
-/// The kind of a choice in TOML: the kind of its table, or the name of a label.
+/// The kind of a choice in TOML: the kind in its table, or the name in its label.
 fn kind_of(choice: &Value) -> Option<&str> {
     match choice {
         Value::Table(table) => table.get("kind")?.as_str(),

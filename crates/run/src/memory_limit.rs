@@ -6,7 +6,7 @@ use std::{fs, io};
 use types::quantity::format_bytes;
 use types::{Outcome, Problem};
 
-/// A memory cgroup for the process of one trial, removed when this value is dropped.
+/// A memory cgroup for the process of one trial. Dropping this value removes the cgroup.
 #[derive(Debug)]
 pub(super) struct MemoryLimit {
     folder: PathBuf,
@@ -20,7 +20,7 @@ struct Place {
 }
 
 impl MemoryLimit {
-    /// Creates a cgroup of `bytes` for the processes that are [moved into](Self::hold) it.
+    /// Creates a cgroup with a limit of `bytes` for the processes that are [moved into](Self::hold) the cgroup.
     pub(super) fn new(bytes: u64) -> Outcome<Self> {
         let place = Place::of_this_process().map_err(|why| refusal(bytes, &why))?;
         let folder = place.folder.join(format!("lsmbench-{}", std::process::id()));
@@ -74,7 +74,7 @@ impl Place {
         Self::find(&groups, &mounts).ok_or_else(|| "this process is in none".to_owned())
     }
 
-    /// The place in which a process may create cgroups, from its `cgroup` and `mountinfo` in `/proc`.
+    /// The place in which a process may create cgroups, found from its `cgroup` and `mountinfo` in `/proc`.
     ///
     /// In version 1 this is the cgroup of the process. In version 2 a cgroup with processes cannot have children with
     /// limits, so it is the parent of that cgroup.
@@ -99,7 +99,7 @@ impl Place {
     }
 }
 
-/// The folder of a cgroup: the mount point of its hierarchy, and the path of the group after the mounted part.
+/// The folder of a cgroup: the mount point of its hierarchy, and then the path of the group below the mounted part.
 fn mounted(mounts: &str, kind: &str, has: impl Fn(&str) -> bool, group: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (before, behind) = line.split_once(" - ")?;

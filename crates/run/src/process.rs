@@ -34,10 +34,10 @@ impl Runner for Programs {
     }
 }
 
-/// Runs one experiment into an empty folder, and returns the folder of its results.
+/// Runs one experiment into an empty folder. Returns the folder of its results.
 ///
 /// # Errors
-/// The program cannot be started, or it fails; the message has its last line of output.
+/// The program cannot be started, or it fails. The message has the last line of its output.
 fn run(program: &Path, arguments: &[String], out: &Path) -> Outcome<Folder> {
     std::fs::create_dir_all(out)
         .map_err(|error| Problem::doing(format!("create {}", out.display()), error))?;

@@ -1,4 +1,5 @@
-//! The progress of a run with the remaining time: one bar on a terminal, one line per round of trials elsewhere.
+//! The progress of a run with the remaining time. A terminal shows one bar. Any other output gets one line per round of
+//! trials.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -22,12 +23,14 @@ pub(super) struct Progress {
     bar: Option<ProgressBar>,
     /// The number of rounds of the experiment.
     rounds: u64,
-    /// The number of all and of finished trials of this run.
+    /// The number of trials of this run: all, and finished.
     trials: usize,
     trials_done: usize,
     /// The estimated seconds of all and of finished trials.
     seconds: f64,
     seconds_done: f64,
+    /// The time of the run in seconds, if it is limited.
+    budget: Option<f64>,
     /// The elapsed time of the finished trials.
     elapsed: Duration,
     trial: RunningTrial,
@@ -57,18 +60,20 @@ impl RunningTrial {
     }
 }
 
-/// The size of a run: its rounds, its trials, and their estimated seconds.
+/// The size of a run: its rounds, its trials, and the estimated seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
     pub(super) rounds: u64,
     pub(super) trials: usize,
     pub(super) seconds: f64,
+    /// The time of the run in seconds, if it is limited.
+    pub(super) budget: Option<f64>,
 }
 
 impl Progress {
     /// The progress of a new run. With `verbose`, every trial prints a line.
     pub(super) fn new(experiment: &str, extent: Extent, verbose: bool, line: fn(&str)) -> Self {
-        let Extent { rounds, trials, seconds } = extent;
+        let Extent { rounds, trials, seconds, budget } = extent;
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{prefix} {bar:20} {wide_msg}");
             let style = style.expect("the template is right").progress_chars("━╸─");
@@ -83,6 +88,7 @@ impl Progress {
             trials_done: 0,
             seconds,
             seconds_done: 0.0,
+            budget,
             elapsed: Duration::ZERO,
             trial: RunningTrial::default(),
             printed: Instant::now(),
@@ -112,7 +118,7 @@ impl Progress {
         bar.set_message(format!("{} · {}{phase}", self.state(seconds), self.trial.label));
     }
 
-    /// Removes trials that will not run because their configuration failed, with their estimated seconds.
+    /// Removes trials that will not run because their configuration failed, together with their estimated seconds.
     pub(super) fn leave_out(&mut self, trials: usize, seconds: f64) {
         self.trials -= trials;
         self.seconds -= seconds;
@@ -142,7 +148,7 @@ impl Progress {
         }
     }
 
-    /// The state of the run: `round 3 of 6, 12 trials of 24, 18 s left`.
+    /// The state of the run, such as `round 3 of 6, 12 trials of 24, 18 s left`.
     fn state(&self, seconds: f64) -> String {
         let Self { rounds, trials, trials_done, .. } = self;
         let left = in_words(self.seconds_left(seconds));
@@ -154,7 +160,8 @@ impl Progress {
     fn seconds_left(&self, seconds: f64) -> f64 {
         let left = (self.seconds - self.seconds_done - seconds).max(0.0);
         let pace = if self.seconds_done > 0.0 { self.elapsed.as_secs_f64() / self.seconds_done } else { 1.0 };
-        left * pace
+        let most = self.budget.map_or(f64::INFINITY, |budget| budget - self.elapsed.as_secs_f64());
+        (left * pace).min(most.max(0.0))
     }
 
     /// Prints a line, above the bar on a terminal.
@@ -200,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_pace_of_the_trials_that_are_done_corrects_the_estimate() {
-        let extent = Extent { rounds: 2, trials: 4, seconds: 8.0 };
+        let extent = Extent { rounds: 2, trials: 4, seconds: 8.0, budget: None };
         let mut progress = Progress::new("x", extent, false, |_| ());
         let phases = vec![("load".to_owned(), 1.5), ("look".to_owned(), 0.5)];
         progress.begin("a".to_owned(), 1, phases.clone());
@@ -211,5 +218,7 @@ mod tests {
         progress.begin("b".to_owned(), 1, phases);
         assert_eq!(progress.state(0.0), "round 1 of 2, 1 trials of 4, 18 s left");
         assert_eq!(progress.state(1.0), "round 1 of 2, 1 trials of 4, 15 s left");
+        progress.budget = Some(10.0);
+        assert_eq!(progress.state(0.0), "round 1 of 2, 1 trials of 4, 4 s left");
     }
 }

@@ -1,6 +1,6 @@
-//! Rehearsals. Some engines check their options only when they open a store. Before the first trial, each of them opens
-//! an empty store for every configuration, in a separate process. A rejected option, codec or kind of cache is reported
-//! before an hour is spent.
+//! Rehearsals. Some engines check their options only when they open a store. Before the first trial, each such engine
+//! opens an empty store for every configuration, in a separate process. An invalid option, codec or kind of cache is
+//! then reported before an hour is spent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,7 +14,7 @@ use types::{Outcome, Problem};
 use super::child::run_trial;
 use super::scratch::scratch;
 
-/// The task of a rehearsal. An engine that completes it has accepted its options.
+/// The workload of a rehearsal. An engine that completes it has accepted its options.
 const TASK: &str = "[[phase]]\nname = \"rehearsal\"\ninsert = 1\n";
 
 fn task() -> Task {
@@ -59,6 +59,7 @@ fn rehearse_cell(experiment: &Experiment, cell: &Cell, out: &Path, line: fn(&str
         memory_limit: None,
         warm_memory: None,
         fixture: None,
+        turns: None,
     };
     // The run that follows reports an interruption.
     run_trial(&spec, line, |_| ()).map(drop).map_err(|problem| {

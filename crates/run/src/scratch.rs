@@ -1,5 +1,5 @@
-//! Folders for temporary files of runs, removed at their end. The folder of a killed process is removed when the next
-//! one is created in the same place.
+//! Folders for temporary files of runs. A folder is removed at the end of its run. If the process was killed, its
+//! folder is removed when the next folder is created in the same place.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

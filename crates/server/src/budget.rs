@@ -1,8 +1,8 @@
-//! The memory of all clients together, and the share of each.
+//! The memory limit for all clients together, and the memory of each client.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bytes that the buffers of all clients take, and their limit.
+/// The bytes that the buffers of all clients take, and the limit for these bytes.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     taken_bytes: AtomicUsize,
@@ -29,7 +29,7 @@ impl MemoryBudget {
     }
 }
 
-/// The bytes of one client. They are given back when the share is dropped.
+/// The bytes of one client. Dropping this value returns the bytes to the budget.
 #[derive(Debug)]
 pub(crate) struct MemoryShare<'a> {
     budget: &'a MemoryBudget,

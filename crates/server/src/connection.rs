@@ -1,4 +1,4 @@
-//! The conversation with one client: reads requests, executes them, sends the replies.
+//! The connection of one client: reads requests, executes them, and sends the replies.
 
 use std::future::Future;
 use std::io;
@@ -21,40 +21,41 @@ const READ_BYTES: usize = 16 << 10;
 /// Bytes of a buffer that a client keeps while it sends requests.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// The time that a client has for taking its replies when the server ends, or when it is disconnected.
+/// The time limit for a client to receive its replies when the server ends or the client is disconnected.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The requests of a client in some protocol.
 pub(crate) trait Session: Send {
-    /// Reads the requests of `input` as far as they are complete. `input` is what was not consumed, with further bytes
-    /// at its end.
+    /// Parses the complete requests of `input`. `input` begins with the bytes that were not consumed, followed by new
+    /// bytes.
     fn receive(&mut self, input: &[u8]) -> Received;
 
-    /// Executes the complete requests of `input`, the same bytes as before, and appends their replies to `output`.
+    /// Executes the complete requests of `input` and appends their replies to `output`. `input` has the bytes of the
+    /// last call of `receive`.
     fn execute(&mut self, input: &[u8], output: &mut Vec<u8>) -> Progress;
 
-    /// Appends an error that ends the conversation to `output`.
+    /// Appends an error to `output`, after which the client is disconnected.
     fn refuse(&self, reason: &str, output: &mut Vec<u8>);
 
-    /// The bytes of memory that it takes next to the input and the output.
+    /// The memory of the session in bytes, without the input and the output.
     fn memory_bytes(&self) -> usize;
 
     /// Gives back memory that is not needed while the client is idle.
     fn rest(&mut self);
 }
 
-/// What a client has sent.
+/// The state of the requests that a client has sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
-    /// No complete request.
+    /// There is no complete request.
     Incomplete,
-    /// Requests that need no storage, or an error.
+    /// There are requests that need no storage, or an error.
     Quick,
-    /// Requests that may wait for storage or for other clients.
+    /// There are requests that may wait for storage or for other clients.
     MayWait,
 }
 
-/// How far the requests were executed.
+/// The progress of executing requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     /// The bytes of input that are no longer needed.
@@ -62,7 +63,7 @@ pub(crate) struct Progress {
     pub(crate) next: Next,
 }
 
-/// What happens once the replies are sent.
+/// The next step after the replies are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// Further requests are read.
@@ -98,7 +99,7 @@ pub(crate) async fn converse(
     while connection.read().await? {
         loop {
             let bytes = connection.memory_bytes() + session.memory_bytes();
-            // A client with little memory is not the one that takes too much.
+            // A client with little memory is not the client that takes too much.
             if !memory.set(bytes) && bytes > KEPT_BYTES {
                 shared.counters.disconnected.add(1);
                 connection.input = BytesMut::new();
@@ -132,8 +133,8 @@ pub(crate) async fn converse(
 }
 
 impl Connection<'_> {
-    /// Reads what the client has sent. Returns `false` if it has left or the server ends. No memory is taken before
-    /// there is something to read.
+    /// Reads the next bytes from the client. Returns `false` if the client has disconnected or the server ends. No
+    /// memory is taken before there is something to read.
     async fn read(&mut self) -> io::Result<bool> {
         loop {
             match until_end(&mut self.ending, self.stream.readable()).await {
@@ -153,8 +154,8 @@ impl Connection<'_> {
         }
     }
 
-    /// Sends all replies. Nothing is read from the client meanwhile, so that a client that takes no replies cannot
-    /// cause more of them. Returns `false` if the server ends before the client has taken them.
+    /// Sends all replies. Nothing is read from the client meanwhile, so that a client that does not receive its replies
+    /// cannot cause more replies. Returns `false` if the server ends before all replies are sent.
     async fn send(&mut self) -> io::Result<bool> {
         let mut sent = 0;
         while sent < self.output.len() {
@@ -199,7 +200,8 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     let closing = async {
         stream.write_all(last).await?;
         stream.shutdown().await?;
-        // A socket that is closed with unread input loses what was sent last. Its client has time to read it.
+        // If a socket is closed with unread input, the bytes that were sent last are lost. The client therefore gets
+        // time to receive them.
         let mut scrap = [0; 1024];
         loop {
             stream.readable().await?;
@@ -214,7 +216,7 @@ pub(crate) async fn farewell(mut stream: TcpStream, last: &[u8], patience: Durat
     timeout(patience, closing).await.unwrap_or(Ok(()))
 }
 
-/// Runs a future until the server ends; `None` if the server ends, even if the future could go on at once.
+/// Runs a future until the server ends. Returns `None` if the server ends, even if the future could go on at once.
 pub(crate) async fn until_end<T>(
     ending: &mut watch::Receiver<bool>,
     work: impl Future<Output = T>,

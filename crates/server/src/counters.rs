@@ -20,7 +20,7 @@ impl Count {
     }
 }
 
-/// The counters of a server since its start, or since they were reset.
+/// The counters of a server since its start, or since the last reset.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCounters {
     /// Clients that connected and were accepted.

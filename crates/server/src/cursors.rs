@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-/// The positions that are kept. The oldest is forgotten for a new one.
+/// The positions that are kept. A new position replaces the oldest position.
 const KEPT_CURSORS: usize = 4096;
 
-/// Positions by the numbers that clients know. 0 is no position: it starts and ends a scan.
+/// Positions of scans by the numbers that clients know. 0 is not a position, because it starts and ends a scan.
 #[derive(Debug)]
 pub(crate) struct Cursors {
     /// The number of the first kept position.
@@ -30,7 +30,7 @@ impl Cursors {
         self.first + self.positions.len() as u64 - 1
     }
 
-    /// The position of a number; `None` if it is unknown or forgotten.
+    /// The position with a number; `None` if the number is unknown or forgotten.
     pub(crate) fn position(&self, number: u64) -> Option<&[u8]> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         self.positions.get(index).map(Vec::as_slice)

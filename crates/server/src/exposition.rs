@@ -18,7 +18,7 @@ const MAX_HEAD_BYTES: u64 = 8 << 10;
 /// The time for a request and its reply.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Requests that are answered at a time. Others wait.
+/// Number of requests that are answered at the same time. Further requests wait.
 const MAX_SCRAPERS: usize = 16;
 
 /// Answers requests for metrics until the server ends.

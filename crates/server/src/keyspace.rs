@@ -1,4 +1,5 @@
-//! The names of a server over one tree: strings and hashes, their locks, their number, and the cursors of scans.
+//! The keys ("names") that clients of a server see over one tree: strings and hashes. Also their locks, their number,
+//! and the cursors of scans.
 
 use std::ops::Bound;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -28,9 +29,9 @@ const GROUP_BYTES: usize = 1 << 20;
 pub struct Keyspace {
     tree: Tree,
     stripes: Stripes,
-    /// The number of hashes. Where it is 0, no name needs to be checked for its kind.
+    /// The number of hashes. If there are no hashes, the type of a name need not be checked.
     hashes: AtomicI64,
-    /// The number of names at a moment.
+    /// The number of names as of a sequence number.
     size: Mutex<Option<(SequenceNumber, u64)>>,
     cursors: Mutex<Cursors>,
 }
@@ -81,8 +82,8 @@ impl Keyspace {
         }
     }
 
-    /// Passes the fields of a hash and their values to `visit`, from one moment, until it returns `false`. Returns
-    /// whether there is such a hash.
+    /// Passes the fields of a hash and their values to `visit`, from one consistent snapshot, until `visit` returns
+    /// `false`. Returns whether the hash exists.
     pub(crate) fn visit_fields(
         &self,
         name: &[u8],
@@ -146,7 +147,7 @@ impl Keyspace {
         Ok(())
     }
 
-    /// The number of names at this moment. It reads all keys, unless nothing was written since the last call.
+    /// The current number of names. All keys are read, unless nothing was written since the last call.
     pub(crate) fn count_names(&self) -> Result<u64> {
         let mut size = self.size.lock();
         let sequence = self.tree.snapshot().sequence();

@@ -1,14 +1,14 @@
-//! Servers over one tree, for many clients at a time: the Redis protocol (RESP2 and RESP3), and the text language of
-//! `lsmbench shell`.
+//! Servers over one tree for many concurrent clients. Clients use the Redis protocol (RESP2 and RESP3), or the text
+//! language of `lsmbench shell`.
 //!
-//! A [`Server`] listens on a socket until it is told to stop. Sockets are asynchronous, so an idle client costs no thread
-//! and no buffer. Calls to the tree block, so they run on threads of their own: clients that write at the same time
-//! meet in the write queue of the tree, which shares syncs as the WAL mode says.
+//! A [`Server`] listens on a socket until it is stopped. Sockets are asynchronous, so an idle client costs no thread
+//! and no buffer. Calls to the tree block, so they run on separate threads. Clients that write at the same time meet in
+//! the write queue of the tree, which shares syncs as the WAL mode requires.
 //!
-//! * A *pipeline* is what a client has sent and not yet got an answer to. Successive writes of a pipeline form one
-//!   batch of the tree: they become visible and durable together ([`resp`]).
+//! * A *pipeline* is the list of requests of a client that are not yet answered. Successive writes of a pipeline form
+//!   one write batch of the tree: they become visible and durable together ([`resp`]).
 //! * A write of a server locks the stripes of its keys. A read takes no lock.
-//! * [`ServerLimits`] bound what each client may cost.
+//! * [`ServerLimits`] limit the resources of each client.
 
 mod budget;
 mod connection;

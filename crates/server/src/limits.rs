@@ -1,4 +1,4 @@
-//! The limits of a server: what its clients may cost.
+//! The limits of a server for its clients.
 
 use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
@@ -7,24 +7,24 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 pub struct ServerLimits {
     /// Connections at a time. A further client gets an error and is disconnected.
     pub connections: usize,
-    /// Bytes of one request. A longer one is an error, and its client is disconnected.
+    /// Limit of the bytes of one request. A longer request is an error, and its client is disconnected.
     pub request_bytes: usize,
-    /// Bytes of one reply. A longer one is an error in its place.
+    /// Limit of the bytes of one reply. An error is sent instead of a longer reply.
     pub reply_bytes: usize,
     /// Bytes of the buffers of all clients together. The client that exceeds them is disconnected.
     pub client_memory_bytes: usize,
 }
 
-/// Bytes of the longest argument of a request: the limit of values.
+/// Limit of the bytes of one argument of a request, which is the limit of values.
 pub(crate) const MAX_ARGUMENT_BYTES: usize = MAX_VALUE_BYTES;
 
-/// Bytes of the longest key of a request. The tree stores it with up to one byte more.
+/// Limit of the bytes of one key of a request. The tree stores a key with up to one additional byte.
 pub(crate) const MAX_NAME_BYTES: usize = MAX_KEY_BYTES - 1;
 
 /// Arguments of one request, the command included.
 pub(crate) const MAX_ARGUMENTS: usize = 1 << 20;
 
-/// Bytes of one request in the inline form.
+/// Limit of the bytes of one request in the inline form.
 pub(crate) const MAX_INLINE_BYTES: usize = 64 << 10;
 
 /// Bytes of an argument, before the client has sent the password.

@@ -1,4 +1,4 @@
-//! The server: it listens, gives every client a task, and ends without losing anything.
+//! The server: listens on a socket, starts a task for every client, and ends without losing acknowledged writes.
 
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ use crate::resp::RespSession;
 use crate::shared::Shared;
 use crate::text::TextSession;
 
-/// The time between two checks whether the server was told to end.
+/// The time between two checks whether the server must end.
 const STOP_PERIOD: Duration = Duration::from_millis(50);
 
 /// The time until a server that cannot accept a client, as it has no file descriptor, tries again.
@@ -30,7 +30,7 @@ const RETRY_PERIOD: Duration = Duration::from_millis(50);
 /// The time that a client which is turned away has for reading why.
 const TURN_AWAY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// File descriptors that a server needs next to those of its clients.
+/// Number of file descriptors that a server needs in addition to those of its clients.
 const OTHER_FILES: u64 = 1000;
 
 /// The longest time that clients have to take their replies when the server ends.
@@ -116,7 +116,7 @@ impl Server {
                     shared.end();
                 }
             }
-            // All places are free once all clients are gone.
+            // After all clients have ended, all places are free.
             let _ = timeout(LAST_REPLIES, places.acquire_many(connections as u32)).await;
         });
         // Dropping the runtime ends the tasks that wait, and waits for the calls to the tree that are under way.
@@ -148,7 +148,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, places: Arc<Semaphor
     }
 }
 
-/// Serves one client. A broken connection ends it.
+/// Serves one client. A broken connection ends the task.
 async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaphorePermit) {
     let presence = Presence::new(&shared);
     let mut session: Box<dyn Session + '_> = match shared.options.protocol {
@@ -162,7 +162,7 @@ async fn serve_client(stream: TcpStream, shared: Arc<Shared>, place: OwnedSemaph
     drop(place);
 }
 
-/// Tells a client that there is no place for it.
+/// Informs a client that the limit of connections is reached.
 async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let message = match protocol {
         Protocol::Resp => "-ERR max number of clients reached\r\n",
@@ -171,12 +171,12 @@ async fn turn_away(stream: TcpStream, protocol: Protocol) {
     let _ = farewell(stream, message.as_bytes(), TURN_AWAY_PATIENCE).await;
 }
 
-/// Lets the process open as many files as its clients need, as far as the system permits.
+/// Raises the limit of open files to the number that the clients need, as far as the operating system permits.
 fn raise_file_limit(files: u64) {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = maximum.map_or(files, |maximum| files.min(maximum));
     if current.is_some_and(|current| current < wanted) {
-        // Where it fails, clients above the old limit wait until others leave.
+        // If raising the limit fails, clients above the old limit wait until other clients disconnect.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), maximum });
     }
 }

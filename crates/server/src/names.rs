@@ -1,4 +1,4 @@
-//! The keys of the tree for the names of a server: strings, hashes and the fields of hashes.
+//! The keys of the tree that stand for the names of a server: strings, hashes and the fields of hashes.
 //!
 //! | key of the tree | meaning |
 //! |---|---|
@@ -83,7 +83,7 @@ pub(crate) fn after_prefix(mut prefix: Vec<u8>) -> Option<Vec<u8>> {
     None
 }
 
-/// The name and the kind of the value that a key of the tree stands for. `None` for the key of a field.
+/// The name and the kind of value for a key of the tree. `None` for the key of a field.
 pub(crate) fn name_of(key: &[u8]) -> Option<(Kind, &[u8])> {
     match key {
         [0, 0, ..] => Some((Kind::String, &key[1..])),

@@ -44,7 +44,7 @@ impl ServerOptions {
         Self { listen, protocol, password: None, metrics: None, limits: ServerLimits::default() }
     }
 
-    /// Checks that only clients of this machine can connect, or that they need a password.
+    /// Checks that only clients of this machine can connect, or that a password is set.
     ///
     /// # Errors
     /// The option to add.

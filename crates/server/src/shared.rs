@@ -1,4 +1,4 @@
-//! What all clients of a server share.
+//! The state that all clients of a server share.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -46,7 +46,8 @@ impl Shared {
         self.next_client.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Ends the server: it accepts no client, and every client is disconnected once its replies are sent.
+    /// Ends the server. The server accepts no further clients, and every client is disconnected after its replies are
+    /// sent.
     pub(crate) fn end(&self) {
         self.ending.send_replace(true);
     }

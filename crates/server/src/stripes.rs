@@ -1,22 +1,23 @@
-//! The locks of keys: a fixed number of them, each for many keys.
+//! The locks of keys. The number of locks is fixed, and each lock serves many keys.
 
 use std::hash::{BuildHasher, RandomState};
 
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The number of locks: so many that the writes of many clients seldom meet by chance.
+/// The number of locks. The number is so large that writes of different clients seldom need the same lock.
 const STRIPES: usize = 1 << 10;
 
 /// How a batch of writes uses its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// It only sets them. Such batches need not exclude each other: the tree orders them.
+    /// The batch only sets names. Such batches need not exclude each other, because the tree orders them.
     Blind,
-    /// It reads some and writes a value that depends on what it read.
+    /// The batch reads some names and writes a value that depends on them.
     Exclusive,
 }
 
-/// The locks of all keys. A batch takes those of its keys in ascending order, so no two batches wait for each other.
+/// The locks of all keys. A batch takes the locks of its keys in ascending order, so that no two batches wait for each
+/// other.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     locks: Box<[RwLock<()>]>,
@@ -51,7 +52,7 @@ impl Stripes {
         }
     }
 
-    /// Takes all locks: nothing is written until they are released.
+    /// Takes all locks. Nothing is written until they are released.
     pub(crate) fn lock_all(&self) -> Held<'_> {
         Held { _exclusive: self.locks.iter().map(RwLock::write).collect(), ..Held::default() }
     }

@@ -1,4 +1,4 @@
-//! The text language of `lsmbench shell`: the answer to a command, and its conversation with many clients.
+//! The text language of `lsmbench shell`: the answers to commands, and the protocol for many clients.
 
 mod answer;
 mod session;

@@ -9,8 +9,8 @@ pub(crate) trait View {
     /// The value of a key of the tree.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
 
-    /// Passes the values of many keys of the tree to `visit`, in their order and from one moment, until it returns
-    /// `false`.
+    /// Passes the values of many keys of the tree to `visit`, in the order of the keys and from one consistent
+    /// snapshot, until `visit` returns `false`.
     fn get_many(&self, keys: &[&[u8]], visit: &mut dyn FnMut(Option<&[u8]>) -> bool) -> Result<()>;
 
     /// Whether there may be a hash. Where there is none, no name is looked for among them.

@@ -1,7 +1,7 @@
 //! Memory at addresses that direct I/O accepts.
 
-/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. It suits every device with
-/// sectors of 512 or 4096 bytes.
+/// Alignment of the offsets, lengths and addresses of direct reads and writes, in bytes. This alignment is valid for
+/// every device with sectors of 512 or 4096 bytes.
 pub(crate) const ALIGNMENT: usize = 4096;
 
 /// Zeroed memory that starts at a multiple of [`ALIGNMENT`], inside a larger allocation.

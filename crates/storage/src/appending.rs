@@ -10,8 +10,8 @@ use crate::{mapped_log, page_cached};
 /// Reference text of the parameter for a back end.
 macro_rules! appending_reference {
     () => {
-        "# How the WAL is appended to: \"mapped\", by a copy into a memory map of reserved space, without a system\n\
-         # call and equally safe from a crash of the process, or \"write\", by write(2).\n\
+        "# Method for appends to the WAL. \"mapped\" copies each record into a memory map of reserved space and\n\
+         # needs no system call. \"write\" calls write(2). Both survive a crash of the process.\n\
          log = \"mapped\"\n"
     };
 }

@@ -71,7 +71,7 @@ impl<F: BlockFile> WriteFile for BlockWriter<F> {
 }
 
 impl<F: BlockFile> Drop for BlockWriter<F> {
-    /// Writes unsynced data as far as possible. Nothing promised it, so errors are ignored.
+    /// Writes unsynced data as far as possible. The data were not promised to be durable, so errors are ignored.
     fn drop(&mut self) {
         if !self.fuse.is_blown() {
             let _ = self.blocks.write_tail();
@@ -83,7 +83,7 @@ impl<F: BlockFile> Drop for BlockWriter<F> {
 struct Blocks<F> {
     file: F,
     buffer: AlignedBuffer,
-    /// Number of buffered bytes; they follow the written bytes.
+    /// Number of buffered bytes. The buffered bytes follow the written bytes.
     buffered: usize,
     /// Number of bytes in complete blocks that are final in the file.
     written: u64,

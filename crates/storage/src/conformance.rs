@@ -19,15 +19,15 @@ use catalog::{Variant, laws};
 
 use crate::{CATALOG, Purpose, Storage, StorageError};
 
-/// Checks that a back end with its default parameters keeps every invariant of the axis: bytes are read back as they
-/// were appended, files keep their content when their names are removed, a lock is held once, and so on.
+/// Checks every invariant of the axis for a back end with its default parameters. For example, bytes are read back as
+/// they were appended, files keep their content when their names are removed, and only one holder has a lock.
 ///
 /// The files are in a new folder below [`std::env::temp_dir`], which is removed. A system may reject a back end with
 /// [`ErrorKind::Unsupported`]: some kernels reject `io_uring`, some file systems `O_DIRECT`. Then only the invariants
 /// that every axis has are checked.
 ///
 /// # Errors
-/// One line per broken invariant: `kind: "invariant": failure`.
+/// One line per broken invariant, in the form `kind: "invariant": failure`.
 pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     let home = Home::new();
     let mut broken: Vec<String> = laws::check_variant(CATALOG.axis, variant).err().into_iter().collect();
@@ -43,7 +43,7 @@ pub fn check(variant: &'static Variant<dyn Storage>) -> Result<(), String> {
     laws::all_kept(&broken)
 }
 
-/// A folder for the files of one check; it is removed when the check ends.
+/// A folder for the files of one check. The folder is removed when the check ends.
 struct Home(PathBuf);
 
 impl Home {
@@ -62,7 +62,7 @@ impl Drop for Home {
     }
 }
 
-/// Whether this system lets the back end create a file in `home`, which is created if it is missing.
+/// Whether the back end can create a file in `home` on this operating system. A missing `home` is created.
 fn runs_in(storage: &dyn Storage, home: &Path) -> Result<bool, StorageError> {
     storage.create_directory(home)?;
     match storage.create(&home.join("probe"), Purpose::Table) {

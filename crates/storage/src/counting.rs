@@ -8,7 +8,7 @@ use types::Bytes;
 
 use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Forwards every call and counts those that succeed.
+/// Forwards every call, and counts the calls that succeed.
 pub struct Counting {
     inner: Arc<dyn Storage>,
     counters: [Arc<Counters>; Purpose::ALL.len()],
@@ -59,7 +59,7 @@ impl Counting {
         Self { inner, counters: Default::default() }
     }
 
-    /// Counts so far. Concurrent calls of other threads may be counted partially.
+    /// The current counts. Concurrent calls of other threads may be counted partially.
     pub fn counts(&self) -> Counts {
         Counts { by_purpose: self.counters.each_ref().map(|counters| counters.snapshot()) }
     }
@@ -117,7 +117,7 @@ impl Storage for Counting {
     }
 }
 
-/// Counters of one purpose; readers and writers do not share a cache line.
+/// Counters of one purpose. Readers and writers do not share a cache line.
 #[derive(Default)]
 struct Counters {
     read: Calls,

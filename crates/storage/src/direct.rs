@@ -1,6 +1,6 @@
 //! SSTables read and written with `O_DIRECT`, without the page cache. The block cache is then the only cache.
 //!
-//! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks; the last
+//! Offsets, lengths and addresses are multiples of 4096. Appends are buffered and written in whole blocks. The last
 //! block is padded, and the file is truncated to its length. Reads are rounded outward, and the requested part is
 //! copied, so that a cached block uses no more memory than its length. See open(2), section "NOTES".
 
@@ -26,7 +26,7 @@ use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<DirectTables>(
     "direct",
-    "tables bypass the page cache: every read that the block cache misses goes to the device",
+    "SSTables that bypass the page cache, so each miss of the block cache reads the device",
     appending_reference!(),
 );
 
@@ -87,7 +87,7 @@ pub(crate) fn create_direct(path: &Path) -> Result<File, StorageError> {
     })
 }
 
-/// Opens a file for reads without the page cache; returns it with its length.
+/// Opens a file for reads without the page cache. Returns the file with its length.
 pub(crate) fn open_direct(path: &Path) -> Result<(File, u64), StorageError> {
     open_existing(path, DIRECT).map_err(|error| StorageError::new("open", path, explain(error)))
 }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 macro_rules! advice_reference {
     ($default:literal) => {
         concat!(
-            "# Read advice to the kernel for tables: \"random\" disables read-ahead, \"normal\" reads ahead of\n\
-             # sequential access.\n\
+            "# Advice to the kernel about reads of SSTables. \"random\" disables read-ahead. With \"normal\", the\n\
+             # kernel reads ahead during sequential reads.\n\
              advice = \"",
             $default,
             "\"\n"

@@ -26,7 +26,7 @@ pub struct Faulty {
 pub struct Call {
     /// Operation of the call.
     pub operation: Operation,
-    /// File or directory of the call; the old name of a rename, the new name of a link.
+    /// File or directory of the call. For a rename, the old name; for a link, the new name.
     pub path: Arc<Path>,
     /// Purpose of the file, if the call states it.
     pub purpose: Option<Purpose>,
@@ -111,7 +111,7 @@ pub struct Fault {
 pub enum Extent {
     /// Only the first call at or after the position.
     Once,
-    /// That call and all later ones, as after a disk loss.
+    /// This call and all later calls fail, as after the loss of a disk.
     Onwards,
 }
 
@@ -125,8 +125,7 @@ pub enum DiskError {
     /// The file system became read-only after an error: `EROFS`. Possible for calls that write.
     ReadOnly,
     /// A signal interrupted the call: `EINTR`. Back ends retry reads, writes, syncs and opens. A store therefore sees
-    /// this error only for calls that are not retried, and must treat it like any other error. Possible for every
-    /// call.
+    /// this error only for calls that are not retried, and must treat it like any other error. Possible for every call.
     Interrupted,
     /// Fewer bytes than requested were read or written, and a retry returned 0: kind [`io::ErrorKind::UnexpectedEof`]
     /// or [`io::ErrorKind::WriteZero`]. Possible for reads and appends.
@@ -165,9 +164,9 @@ impl DiskError {
 pub enum Effect {
     /// No effect.
     Nothing,
-    /// An append writes only its first bytes, this many; other calls have no effect.
+    /// An append writes only this number of its first bytes. Other calls have no effect.
     Prefix(usize),
-    /// The full effect: the error occurs after it.
+    /// The call has its full effect, and the error occurs after it.
     Whole,
 }
 
@@ -177,7 +176,7 @@ impl Faulty {
         Self { inner, script: Arc::default() }
     }
 
-    /// Injects a fault. If several faults hit one call, the first injected one applies.
+    /// Injects a fault. If several faults apply to one call, the first injected fault is used.
     pub fn inject(&self, fault: Fault) {
         self.script.state.lock().faults.push(fault);
     }
@@ -187,7 +186,7 @@ impl Faulty {
         self.script.state.lock().faults.clear();
     }
 
-    /// All calls so far in order, including failed ones. The index is the position.
+    /// All calls so far in order, including failed calls. The index is the position of the call.
     pub fn calls(&self) -> Vec<Call> {
         self.script.state.lock().calls.clone()
     }
@@ -369,8 +368,8 @@ impl ReadFile for FaultyFile {
         self.inner.read(offset, len)
     }
 
-    // Parts read together are separate calls here, so that each of them can fail. `read_many` keeps its default, and
-    // the back end below determines how many parts the caller passes at a time.
+    // Parts that are read together are separate calls here, so that each of them can fail. `read_many` keeps its
+    // default implementation, and the underlying back end determines how many parts the caller passes at a time.
     fn queue_depth(&self) -> usize {
         self.inner.queue_depth()
     }

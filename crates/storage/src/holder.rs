@@ -26,7 +26,7 @@ impl Held {
         known.copied().unwrap_or(Self { holder: None })
     }
 
-    /// Text form of the holder: `process 1234`.
+    /// Text form of the holder, such as `process 1234`.
     pub fn user(self) -> String {
         self.holder.map_or_else(|| "another process".to_owned(), |holder| format!("process {holder}"))
     }
@@ -46,7 +46,7 @@ impl From<Held> for io::Error {
     }
 }
 
-/// Process that holds the lock of `file`, as Linux lists it; see `proc_locks(5)`.
+/// Process that holds the lock of `file`, as Linux lists it. See `proc_locks(5)`.
 fn holder(file: &File) -> Option<u32> {
     let (locked, locks) = (file.metadata().ok()?, fs::read_to_string("/proc/locks").ok()?);
     locks.lines().find_map(|line| holder_of(line, &locked))

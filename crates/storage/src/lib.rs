@@ -1,4 +1,4 @@
-//! Files behind a trait: back ends that store them, and decorators that count, fail and record calls.
+//! Files behind a trait: back ends that store files, and decorators that count, fail and record calls.
 
 mod aligned;
 mod appending;
@@ -32,10 +32,10 @@ pub use memory::{Memory, States, Unsynced};
 pub use recording::{Recording, Replay, Step};
 pub use storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// All back ends. The first is the baseline.
+/// All back ends. The first back end is the baseline.
 pub static CATALOG: Catalog<dyn Storage> = Catalog::new(
     catalog::origin!(),
     "storage",
-    "how files are read and written",
+    "the method by which files are read and written",
     &[pread::VARIANT, mmap::VARIANT, direct::VARIANT, uring::VARIANT, memory::VARIANT, simulated::VARIANT],
 );

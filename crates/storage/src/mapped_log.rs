@@ -1,15 +1,16 @@
-//! WALs that are appended to through a memory map: a record is a copy into the page cache, without a system call.
+//! WALs that are appended to through a memory map. A record is a copy into the page cache, without a system call.
 //!
-//! Copied bytes belong to the kernel. Like bytes written with write(2), they survive the end of the process, and a
-//! sync makes them durable. Space is reserved ahead, because a full device is reported to a memory map only by a
-//! signal: SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots, ZFS)
-//! cannot guarantee reservations; use `log = "write"` there. The file ends with unused reserved zeros until the writer
-//! is dropped, and also if the writer died.
+//! Copied bytes belong to the kernel. Like bytes written with write(2), they survive the end of the process, and a sync
+//! makes them durable. Space is reserved ahead, because a full device is reported to a memory map only by a signal:
+//! SIGBUS ends the process. A file system that writes every page to a new place (btrfs with snapshots, ZFS) cannot
+//! guarantee reservations. Use `log = "write"` there. The file ends with unused reserved zeros until the writer is
+//! dropped, and also if the writer died.
 //!
-//! The first access to a page that the file does not have yet costs 4 µs. It costs a seventh of that if write(2)
-//! filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes zeros
-//! ahead, unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do appends
-//! right after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with write(2).
+//! The first access to a page that the file does not have yet costs 4 µs. The access costs a seventh of this time if
+//! write(2) filled the page cache with 64 KiB of zeros before, in equally large folios. The writer therefore writes
+//! zeros ahead, unless the WAL is synced, because a sync writes whole folios. Large appends use write(2), and so do
+//! appends right after a sync. A record of 140 bytes takes about 40 ns, 140 ns without the zeros, and 650 ns with
+//! write(2).
 
 use std::fs::File;
 use std::io;
@@ -29,8 +30,8 @@ use crate::storage::{Purpose, StorageError, WriteFile};
 const FEWEST_BYTES: u64 = 64 << 10;
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Zeros written to the page cache at a time. Their size equals the minimum window, so they never cross the end of a
-/// window.
+/// Zeros that are written to the page cache at once. The size of the zeros equals the minimum window, so they never
+/// cross the end of a window.
 static ZEROS: [u8; FEWEST_BYTES as usize] = [0; FEWEST_BYTES as usize];
 
 /// Size of an append from which write(2) is faster than a copy, in bytes.
@@ -62,12 +63,12 @@ struct Tail {
     window: Window,
     /// Number of bytes in the file that contain records.
     end: u64,
-    /// End of the zeros written last; less than `end` if they are used up.
+    /// End of the zeros that were written last. Less than `end` if they are used up.
     zeroed: u64,
     /// Whether a sync was requested. If so, no zeros are written ahead, and every append goes to reserved space.
     is_synced: bool,
-    /// Whether the last call was a sync. A copy to its page through the map would cause a page fault, and write(2)
-    /// does not. If all appends are synced, no copy happens; after an occasional sync, the cost is one call and one
+    /// Whether the last call was a sync. After a sync, a copy through the map would cause a page fault, and write(2)
+    /// does not. If all appends are synced, no copy happens. After an occasional sync, the cost is one call and one
     /// fault.
     is_clean: bool,
 }
@@ -80,7 +81,8 @@ struct Window {
 }
 
 impl Window {
-    /// Reserves and maps the part of `file` around offset `at`: as much as the file has, or the minimum if that fails.
+    /// Reserves and maps the part of `file` around offset `at`. The part is as large as the file, or has the minimum
+    /// size if that fails.
     fn at(file: &File, at: u64) -> io::Result<Self> {
         let start = at - at % FEWEST_BYTES;
         let reserve = |len| fallocate(file, FallocateFlags::empty(), start, len).map(|()| len);
@@ -101,7 +103,7 @@ impl Window {
 
 impl Tail {
     /// Appends with write(2). If a sync will follow, the bytes go to reserved space, because a sync of a file that has
-    /// grown writes its length as well.
+    /// grown also writes the file length.
     fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
         while !bytes.is_empty() {
             let room = if self.is_synced { (self.ready()? - self.end) as usize } else { bytes.len() };
@@ -132,7 +134,7 @@ impl Tail {
         if self.end >= self.window.end() {
             self.window = Window::at(&self.file, self.end)?;
         }
-        // A caller that syncs a WAL syncs it right after its header.
+        // A caller that syncs a WAL also syncs it right after its header.
         if self.is_synced || self.end == 0 {
             return Ok(self.window.end());
         }

@@ -1,12 +1,12 @@
-//! Files in the memory of the process. They are the fastest possible storage, and the base of crash tests because they
-//! track durability.
+//! Files in the memory of the process. Memory is the fastest possible storage. These files are also the base of crash
+//! tests, because they track durability.
 //!
-//! For every file they track the number of synced bytes, and for every name whether its directory was synced since.
-//! [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model is the
-//! weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of Crafting
-//! Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes of one
-//! name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which were
-//! never written.
+//! For every file, the number of synced bytes is tracked. For every name, it is tracked whether its directory was
+//! synced since. [`Memory::after_crash`] then produces any state that a disk may have after a power failure. The model
+//! is the weakest that engines support (Pillai et al., "All File Systems Are Not Created Equal: On the Complexity of
+//! Crafting Crash-Consistent Applications", OSDI 2014). Changes of different names reach the disk in any order, changes
+//! of one name in their order, and a rename atomically. Unsynced bytes survive as a prefix, or as sectors some of which
+//! were never written.
 
 mod content;
 mod names;
@@ -32,8 +32,9 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Memory>(
     "memory",
-    "files in memory: the cost of a design on storage without cost",
-    "# Whether blocks may be used in place in their file, as with \"mmap\".\nmapped = false\n",
+    "files in memory, which show the cost of a design on storage that costs no time",
+    "# Whether readers use blocks in place without a copy, as with \"mmap\".\n\
+     mapped = false\n",
 )
 .limited(&[Limit::NotDurable]);
 
@@ -50,7 +51,7 @@ pub struct Memory {
 /// Fate of unsynced bytes and names at a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unsynced {
-    /// All are lost.
+    /// All unsynced bytes and names are lost.
     Dropped,
     /// All survive, as after a process death on a running machine.
     Kept,
@@ -82,9 +83,9 @@ impl Memory {
         Self { is_mapped: true, ..Self::default() }
     }
 
-    /// The disk after a power failure at this point. Synced bytes under durable names survive; `unsynced` decides
-    /// about the rest. The result is a separate disk on which everything is durable and nothing is locked. This disk
-    /// is unchanged.
+    /// The disk after a power failure at this point. Synced bytes under durable names survive. `unsynced` decides about
+    /// all other bytes and names. The result is a separate disk on which everything is durable and nothing is locked.
+    /// This disk is unchanged.
     #[must_use]
     pub fn after_crash(&self, unsynced: Unsynced) -> Self {
         let names = self.names.lock();
@@ -102,7 +103,7 @@ impl Memory {
 }
 
 impl Memory {
-    /// Hash of all names and bytes: equal disks have equal hashes.
+    /// Hash of all names and bytes. Equal disks have equal hashes.
     pub fn fingerprint(&self) -> u128 {
         let names = self.names.lock();
         let mut hash = Xxh3::new();

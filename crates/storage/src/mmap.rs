@@ -1,7 +1,7 @@
 //! SSTables read through memory maps: a read returns a part of the mapping and copies nothing.
 //!
-//! The page cache becomes the block store. Its cost does not show in the reads. A page that is not in memory causes a
-//! page fault that waits for the disk. A file that another program truncates, or a disk that fails to read, ends the
+//! The page cache becomes the block store, and its cost does not show in the reads. A page that is not in memory causes
+//! a page fault that waits for the disk. A file that another program truncates, or a disk that fails to read, ends the
 //! process by SIGBUS. See Crotty, Leis, Pavlo, "Are You Sure You Want to Use MMAP in Your Database Management System?"
 //! (CIDR 2022).
 
@@ -24,7 +24,7 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<MappedTables>(
     "mmap",
-    "tables are mapped: reads of pages in memory cost neither a system call nor a copy",
+    "memory-mapped SSTables; a read from the page cache needs no system call and no copy",
     concat!(advice_reference!("random"), appending_reference!()),
 );
 
@@ -106,7 +106,7 @@ impl ReadFile for MappedFile {
 
     fn expect(&self, offset: u64, len: usize) {
         if check_bounds(&self.path, offset, len, self.len).is_ok() {
-            // The pages are fetched together and ahead, although the file as a whole is read at random. If the kernel
+            // The pages are fetched together and ahead, although the file is otherwise read at random. If the kernel
             // ignores the advice, they are fetched one by one.
             let _ = self.map.advise_range(Advice::WillNeed, offset as usize, len);
         }

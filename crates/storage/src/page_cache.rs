@@ -1,7 +1,7 @@
-//! Residency of files in the operating system's page cache, and eviction from it.
+//! Reports which pages of files are in the operating system's page cache, and evicts pages from it.
 //!
-//! Neither needs privileges: `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean pages of a file, and
-//! `mincore(2)` reports for each page of a mapping whether it is in memory.
+//! Neither reporting nor eviction needs privileges. `posix_fadvise(2)` with `POSIX_FADV_DONTNEED` evicts the clean
+//! pages of a file. `mincore(2)` reports for each page of a mapping whether it is in memory.
 
 use std::fs::File;
 use std::io;
@@ -22,7 +22,7 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Share of the pages that are in memory; `None` for an empty file.
+    /// Fraction of the pages that are in memory; `None` for an empty file.
     pub fn share(self) -> Option<f64> {
         (self.pages > 0).then(|| self.resident as f64 / self.pages as f64)
     }
@@ -46,8 +46,8 @@ pub fn let_go_of(path: &Path) -> io::Result<()> {
     Ok(fadvise(&file, 0, None, Advice::DontNeed)?)
 }
 
-/// Asks the system to reclaim the pages of this process's mappings of files below `folder`. Nothing is lost: a page that is
-/// used again is read again, and changed pages are written back.
+/// Requests that the kernel reclaims the pages of this process's mappings of files below `folder`. Nothing is lost: a
+/// page that is used again is read again, and changed pages are written back.
 ///
 /// # Errors
 /// A system that does not list mappings, or that cannot reclaim pages on request (Linux before 5.4).
@@ -67,7 +67,7 @@ fn mapping_below(line: &str, folder: &Path) -> Option<Range<usize>> {
     Some(address(start)?..address(end)?)
 }
 
-/// Asks the system to reclaim the pages at these addresses. A range that was unmapped meanwhile has none.
+/// Requests that the kernel reclaims the pages at these addresses. A range that was unmapped meanwhile has no pages.
 #[allow(unsafe_code)]
 fn page_out(addresses: Range<usize>) -> io::Result<()> {
     let start = std::ptr::without_provenance_mut(addresses.start);
@@ -99,13 +99,13 @@ pub fn resident(path: &Path) -> io::Result<Resident> {
     Ok(Resident { pages: pages.len() as u64, resident })
 }
 
-/// Whether the byte of a mapping at `offset` is in memory; `true` if the system does not report it.
+/// Whether the byte of a mapping at `offset` is in memory. Returns `true` if the kernel does not report it.
 pub(crate) fn is_in_memory(map: &Mmap, offset: usize) -> bool {
     let mut page = [0];
     in_core(map, offset / page_size(), &mut page).is_ok() && is_resident(page[0])
 }
 
-/// Whether a page is in memory, by its byte of `mincore(2)`: only the lowest bit is defined.
+/// Whether a page is in memory, judged by its byte of `mincore(2)`. Only the lowest bit is defined.
 fn is_resident(page: u8) -> bool {
     page & 1 == 1
 }

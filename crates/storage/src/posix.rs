@@ -12,19 +12,19 @@ use rustix::fs::OFlags;
 use crate::holder::Held;
 use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile};
 
-/// Mode of new files: only their owner has access.
+/// Mode of new files. Only the owner has access.
 const FILE_MODE: u32 = 0o600;
 const DIRECTORY_MODE: u32 = 0o700;
 
 /// Flag that rejects a symbolic link in place of a file.
 const NO_FOLLOW: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// File access of a back end; [`Posix`] provides the rest of [`Storage`].
+/// File access of a back end. [`Posix`] provides all other methods of [`Storage`].
 pub(crate) trait Files: Send + Sync {
-    /// As [`Storage::create`].
+    /// Creates a file; see [`Storage::create`].
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
-    /// As [`Storage::open`].
+    /// Opens a file; see [`Storage::open`].
     fn open(&self, path: &Path, purpose: Purpose) -> Result<Arc<dyn ReadFile>, StorageError>;
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn create_new(path: &Path, flags: i32) -> io::Result<File> {
     create_with(path, OpenOptions::new().write(true).custom_flags(flags))
 }
 
-/// As [`create_new`], for a file that is written through a memory map.
+/// Creates a file that is written through a memory map, otherwise like [`create_new`].
 pub(crate) fn create_new_mappable(path: &Path) -> io::Result<File> {
     create_with(path, OpenOptions::new().read(true).write(true))
 }
@@ -122,7 +122,7 @@ fn create_with(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options.create_new(true).mode(FILE_MODE).open(path)
 }
 
-/// Opens a file for reading; returns it with its length.
+/// Opens a file for reading and returns it with its length.
 pub(crate) fn open_existing(path: &Path, flags: i32) -> io::Result<(File, u64)> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let len = file.metadata()?.len();

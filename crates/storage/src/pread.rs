@@ -18,7 +18,7 @@ use crate::together::read_together;
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Pread>(
     "pread",
-    "through the page cache: one system call and one copy per read, pread(2)",
+    "reads by pread(2) through the page cache, with one system call and one copy per read",
     concat!(advice_reference!("normal"), appending_reference!()),
 );
 
@@ -74,7 +74,7 @@ impl PreadFile {
     fn open(path: &Path, advice: Expected) -> Result<Self, StorageError> {
         let (file, len) = open_existing(path, 0).map_err(|error| StorageError::new("open", path, error))?;
         if advice == Expected::Random {
-            // Answers are the same if the kernel ignores the advice.
+            // Answers are equal if the kernel ignores the advice.
             let _ = fadvise(&file, 0, None, Advice::Random);
         }
         Ok(Self { file, path: path.to_owned(), len })

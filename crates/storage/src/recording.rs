@@ -30,7 +30,7 @@ pub enum Step {
     Rename(Arc<Path>, Arc<Path>),
     /// [`Storage::remove`].
     Remove(Arc<Path>),
-    /// [`Storage::hard_link`], the existing name and the new one.
+    /// [`Storage::hard_link`], with the existing name and the new name.
     Link(Arc<Path>, Arc<Path>),
     /// [`Storage::create_directory`].
     CreateDirectory(Arc<Path>),
@@ -46,7 +46,7 @@ impl Recording {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Number of steps so far, which is the position of the next one.
+    /// Number of steps so far, which is the position of the next step.
     pub fn position(&self) -> usize {
         self.steps.lock().len()
     }

@@ -1,19 +1,20 @@
-//! Files in memory behind a device model: the cost of a design on hardware that the machine does not have.
+//! Files in memory behind a device model. The model shows the cost of a design on hardware that the machine does not
+//! have.
 //!
-//! In `timed` mode callers wait as long as the device would take, one after another if it is busy. In `counted` mode
-//! no caller waits. The time is added up, and is the same on every machine and in every run.
+//! In `timed` mode, callers wait as long as the device would take, one after another if the device is busy. In
+//! `counted` mode, no caller waits. The time is added up, and it is equal on every machine and in every run.
 //!
-//! **The model.** A request takes its latency in one of `queue_depth` lanes. Its bytes then pass through one pipe that
-//! all lanes share, and afterwards the lane is free again. Requests are served in arrival order:
+//! **The model.** A request takes its latency in one of `queue_depth` lanes. The bytes of the request then pass through
+//! one pipe that all lanes share. After that, the lane is free again. Requests are served in arrival order:
 //!
 //! > arrived = max(now, lane free) + latency; done = max(arrived, pipe free) + bytes / bandwidth
 //!
-//! One read therefore takes latency + bytes / bandwidth. As many concurrent reads as lanes take the latency once and
-//! the sum of their bytes / bandwidth. A device with an arm has no latency for an access that begins where its last
-//! access ended, in the same open file. Appends to a file are buffered until they reach 1 MiB, the file is synced, or
-//! its writer is dropped, and form one request. A sync then adds its own latency, unless nothing was appended since
-//! the last one. A sync of a directory takes the latency of a sync. All other calls, such as open and rename, take no
-//! time.
+//! One read therefore takes latency + bytes / bandwidth. If there are as many concurrent reads as lanes, they take the
+//! latency once and the sum of their bytes / bandwidth. A device with an arm has no latency for an access that begins
+//! where its last access ended, in the same open file. Appends to a file are buffered until they reach 1 MiB, the file
+//! is synced, or its writer is dropped, and form one request. A sync then adds its own latency, unless nothing was
+//! appended since the last sync. A sync of a directory takes the latency of a sync. All other calls, such as open and
+//! rename, take no time.
 //!
 //! The time that is added up is that of each call in isolation, without queueing.
 //!
@@ -52,21 +53,26 @@ use crate::storage::{DeviceTime, Purpose, ReadFile, Storage, StorageError, Write
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
     "simulated",
-    "files in memory with a modelled device: callers wait for its time (timed), or it is added up (counted)",
-    "# The class of the device: \"hdd\", \"sata-ssd\", \"nvme\" or \"object-store\". Each other parameter is\n\
-     # \"preset\" or overrides the preset of the class.\n\
+    "files in memory with a device model; timed runs wait for the modelled time, counted runs add it up",
+    "# Class of the modelled device. Valid: \"hdd\", \"sata-ssd\", \"nvme\", \"object-store\". Each other\n\
+     # parameter is \"preset\" for the value of this class, or another value.\n\
      device = \"nvme\"\n\
-     # Time from a request to its first byte: \"80us\".\n\
+     # Time from a read request to its first byte, such as \"80us\".\n\
      read_latency = \"preset\"\n\
+     # Time from a write request to its first byte, such as \"80us\".\n\
      write_latency = \"preset\"\n\
+     # Additional time of a sync, such as \"80us\".\n\
      sync_latency = \"preset\"\n\
-     # Bytes per second: \"500MB\".\n\
+     # Read bandwidth in bytes per second, such as \"500MB\".\n\
      read_bandwidth = \"preset\"\n\
+     # Write bandwidth in bytes per second, such as \"500MB\".\n\
      write_bandwidth = \"preset\"\n\
-     # Number of requests served concurrently.\n\
+     # Number of requests that the device serves concurrently.\n\
      queue_depth = \"preset\"\n\
-     # Length and period of pauses, as of drives with garbage collection; only if callers wait.\n\
+     # Length of a pause in which the device serves no request, like a drive during garbage collection.\n\
+     # Counted runs have no pauses.\n\
      pause = \"0s\"\n\
+     # Time from the start of one pause to the start of the next pause.\n\
      pause_every = \"1s\"\n",
 )
 .limited(&[Limit::NotDurable]);
@@ -74,7 +80,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Simulated>(
 /// Number of buffered bytes that triggers a write.
 const WRITE_BYTES: u64 = 1 << 20;
 
-/// Files in memory behind a modelled device.
+/// Files in memory with a model of a device.
 struct Simulated {
     memory: Memory,
     device: Arc<Device>,
@@ -242,7 +248,7 @@ struct SimulatedWriter {
     inner: Box<dyn WriteFile>,
     device: Arc<Device>,
     file: u64,
-    /// Number of bytes sent to the device; the rest is buffered.
+    /// Number of bytes sent to the device. All other bytes are buffered.
     written: u64,
     /// Whether nothing was written since the last sync.
     is_synced: bool,
@@ -488,7 +494,7 @@ mod tests {
         assert!(refused.contains("pause_every"), "{refused}");
     }
 
-    /// Eight threads with one read each: one after the other through one lane, two at a time through two.
+    /// Eight threads read once each. With one lane, they read one after the other; with two lanes, two at a time.
     #[test]
     fn a_busy_device_makes_threads_wait_for_each_other() {
         for (depth, rounds) in [(1, 8), (2, 4), (8, 1)] {

@@ -10,18 +10,18 @@ use types::Bytes;
 /// A store of files. All paths are passed through unchanged.
 ///
 /// Invariants:
-/// 1. Appended bytes are read back unchanged by files opened after the append returned, or, of a [`Purpose::Table`],
-///    after its writer was synced or dropped. Zeros may follow those of a [`Purpose::Log`] until its writer is dropped,
-///    and forever if it never was.
-/// 2. Synced bytes under a name made durable by [`sync_directory`](Self::sync_directory) survive a crash. Others may
+/// 1. Appended bytes are read back unchanged by files opened after the append returned. For a [`Purpose::Table`], this
+///    holds after its writer was synced or dropped. Zeros may follow the bytes of a [`Purpose::Log`] until its writer
+///    is dropped, and forever if the writer was never dropped.
+/// 2. Synced bytes survive a crash if [`sync_directory`](Self::sync_directory) made their name durable. Other bytes may
 ///    survive completely, partially, or not at all.
 /// 3. [`rename`](Self::rename) replaces its target atomically.
-/// 4. A file never changes under its readers: a call that replaces or removes it only takes its name. The file is
+/// 4. A file never changes under its readers. A call that replaces or removes a file only takes its name. The file is
 ///    deleted when its last name and its last reader are gone.
 /// 5. Parts of a file that are read together are each answered as if read separately, errors included.
 pub trait Storage: Send + Sync {
-    /// Creates a file. An existing file of that name loses the name first, so a crash may leave neither. To replace a
-    /// file atomically, write it under another name and rename it.
+    /// Creates a file. An existing file of that name loses the name first, so a crash may leave neither file. To
+    /// replace a file atomically, write the new file under another name and rename it.
     fn create(&self, path: &Path, purpose: Purpose) -> Result<Box<dyn WriteFile>, StorageError>;
 
     /// Opens a file for reading.
@@ -30,7 +30,7 @@ pub trait Storage: Send + Sync {
     /// Renames a file atomically, replacing a file of the new name.
     fn rename(&self, from: &Path, to: &Path) -> Result<(), StorageError>;
 
-    /// Removes a name; readers and other names of the file keep its content.
+    /// Removes a name. Readers and other names of the file keep its content.
     fn remove(&self, path: &Path) -> Result<(), StorageError>;
 
     /// Adds a second name to a file without copying its content. An existing name is an error of kind
@@ -47,8 +47,8 @@ pub trait Storage: Send + Sync {
     /// Makes creations, renames and removals in a directory durable.
     fn sync_directory(&self, directory: &Path) -> Result<(), StorageError>;
 
-    /// Locks a file, creating it if it is missing, until the guard is dropped. A second lock of the same file, by this
-    /// process or another, is an error of kind [`io::ErrorKind::WouldBlock`].
+    /// Locks a file until the guard is dropped. A missing file is created. A second lock of the same file, by this
+    /// process or another process, is an error of kind [`io::ErrorKind::WouldBlock`].
     fn lock(&self, path: &Path) -> Result<Box<dyn Send + Sync>, StorageError>;
 
     /// Like [`lock`](Self::lock) for an existing file, but changes nothing; `None` if the file is missing. Back ends
@@ -64,7 +64,7 @@ pub trait Storage: Send + Sync {
     /// ends without a device model.
     fn set_waiting(&self, _is_waiting: bool) {}
 
-    /// Time charged by a modelled device so far; `None` without a device model.
+    /// Time charged by a modelled device so far. `None` without a device model.
     fn device_time(&self) -> Option<DeviceTime> {
         None
     }
@@ -110,13 +110,13 @@ impl Purpose {
 
 /// A file that is written from front to back.
 ///
-/// After an error the file is broken: every further append and sync fails. The kernel reports a lost write once, to
-/// one call, so a later sync would succeed although data is lost.
+/// After an error the file is broken: every further append and sync fails. The kernel reports a lost write only once,
+/// to one call. A later sync would otherwise succeed although data are lost.
 pub trait WriteFile: Send {
-    /// Appends bytes. After an error any part of them may be in the file.
+    /// Appends bytes. After an error, any part of them may be in the file.
     fn append(&mut self, bytes: &[u8]) -> Result<(), StorageError>;
 
-    /// Makes all appended bytes durable. After an error only data up to the last successful sync is known to be
+    /// Makes all appended bytes durable. After an error, only data up to the last successful sync are known to be
     /// durable.
     fn sync(&mut self) -> Result<(), StorageError>;
 
@@ -138,7 +138,7 @@ pub trait ReadFile: Send + Sync {
     /// allocated.
     fn read(&self, offset: u64, len: usize) -> Result<Bytes, StorageError>;
 
-    /// Reads several parts, each given by its offset and length; returns the answers in the same order.
+    /// Reads several parts, each given by its offset and length. Returns the answers in the order of the parts.
     fn read_many(&self, parts: &[(u64, usize)]) -> Vec<Result<Bytes, StorageError>> {
         parts.iter().map(|(offset, len)| self.read(*offset, *len)).collect()
     }
@@ -149,7 +149,7 @@ pub trait ReadFile: Send + Sync {
         1
     }
 
-    /// The whole file, if it is mapped for the lifetime of this reader; reads then copy nothing.
+    /// The whole file, if it is mapped for the lifetime of this reader. Reads then copy nothing.
     fn mapped(&self) -> Option<&[u8]> {
         None
     }
@@ -159,8 +159,8 @@ pub trait ReadFile: Send + Sync {
         let _ = (offset, len);
     }
 
-    /// Whether the byte at `offset` is in memory, so that an access in place does not wait for a device; `true` if
-    /// unknown.
+    /// Whether the byte at `offset` is in memory, so that an access in place does not wait for a device. Returns `true`
+    /// if this is unknown.
     fn is_in_memory(&self, offset: u64) -> bool {
         let _ = offset;
         true

@@ -1,14 +1,14 @@
-//! SSTables read and written through `io_uring(7)`: parts that are requested together are read concurrently, with one
+//! Reads and writes SSTables through `io_uring(7)`. Parts that are requested together are read concurrently, with one
 //! system call.
 //!
-//! A device that takes 50 µs for one block takes little longer for sixteen concurrent ones. There is no other gain: a
-//! single read costs as much as pread(2), and a read from the page cache costs more. SSTables therefore bypass the
-//! page cache unless `direct` is false. WALs and the manifest are written one piece at a time, which leaves nothing to
-//! overlap, so they use the log parameter's method.
+//! A device that takes 50 µs for one block takes little longer for sixteen concurrent blocks. There is no other gain: a
+//! single read costs as much as pread(2), and a read from the page cache costs more. SSTables therefore bypass the page
+//! cache unless `direct` is false. WALs and the manifest are written one piece at a time, so nothing could overlap.
+//! WALs and the manifest use the method that the parameter `log` selects.
 //!
-//! Each call borrows an idle ring or creates one. A store thus has as many rings as concurrent calls, each with up to
-//! 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with `io_uring`" (2019), and Didona et
-//! al., "Understanding Modern Storage APIs" (SYSTOR 2022).
+//! Each call borrows an idle ring or creates a ring. A store therefore has as many rings as concurrent calls, each with
+//! up to 1 MiB of memory for the kernel's reads and writes. See Axboe, "Efficient IO with `io_uring`" (2019), and
+//! Didona et al., "Understanding Modern Storage APIs" (SYSTOR 2022).
 
 mod ring;
 mod rings;
@@ -34,11 +34,11 @@ use crate::storage::{Purpose, ReadFile, Storage, StorageError, WriteFile, check_
 
 pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
     "uring",
-    "tables through io_uring: the reads of one call, such as a multi-get, run concurrently",
+    "SSTables read by io_uring; the reads of one call, such as a multi-get, run concurrently",
     concat!(
-        "# Concurrent reads per call, 1 to 4096.\n\
+        "# Maximum number of concurrent reads per call, 1 to 4096.\n\
          queue_depth = 64\n\
-         # Whether tables bypass the page cache. \"pread\" is faster for cached pages.\n\
+         # Whether SSTables bypass the page cache. For pages in the page cache, \"pread\" is faster.\n\
          direct = true\n",
         appending_reference!()
     ),
@@ -47,7 +47,7 @@ pub(crate) const VARIANT: Variant<dyn Storage> = Variant::new::<Uring>(
 /// Accepted queue depths.
 const DEPTHS: std::ops::RangeInclusive<u32> = 1..=4096;
 
-/// Memory limit of the concurrent reads of one wave in bytes; a single larger read is allowed.
+/// Memory limit in bytes of the concurrent reads of one wave. A larger single read is allowed.
 const WAVE_BYTES: usize = 1 << 20;
 
 /// Reads and writes SSTables through rings, all other files through the page cache.
@@ -167,11 +167,11 @@ struct RingReader {
 
 /// A part that is being read.
 struct Part {
-    /// Index of its answer.
+    /// Index of the answer.
     place: usize,
     /// Offset in the file at which the read starts, a multiple of the alignment.
     offset: u64,
-    /// Number of bytes read before the requested ones.
+    /// Number of bytes that are read before the requested bytes.
     before: usize,
     /// Number of bytes to read, including those before.
     needed: usize,
@@ -262,7 +262,7 @@ impl RingReader {
     fn read_wave(&self, wave: Vec<Part>, bytes: usize, answers: &mut [Option<Answer>]) {
         let places: Vec<usize> = wave.iter().map(|part| part.place).collect();
         if let Err(error) = self.rings.lend(|ring| self.try_wave(ring, wave, bytes, answers)) {
-            // The ring failed, and with it every part that was not complete.
+            // The ring failed, and every part that was not complete failed with it.
             let copy =
                 || error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
             for place in places {

@@ -1,10 +1,10 @@
 //! Block format of fixed-size pairs: keys and values without lengths, addressed by arithmetic and found by binary
 //! search.
 //!
-//! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB hold 510 pairs of 4 and 4
-//! bytes. A block here holds as many, apart from its trailer. All keys of a block have one length of 1 to 255 bytes,
-//! and all values one length of at most 255 bytes; the first entry sets both. A block with a tombstone or an entry of
-//! another size is laid out as a page of a B-tree ("btree-page") instead, with the same entries.
+//! Source: the leaves of the static B-tree of csc443 (section 4.2.3). Its pages of 4 KiB have 510 pairs of 4 and 4
+//! bytes. A block here has as many pairs, apart from its trailer. All keys of a block have one length of 1 to 255
+//! bytes, and all values one length of at most 255 bytes. The first entry sets both lengths. A block with a tombstone
+//! or an entry of another size is laid out as a page of a B-tree ("btree-page") instead, with the same entries.
 //!
 //! ```text
 //! sizes    u8 bytes of a key, u8 bytes of a value
@@ -22,7 +22,7 @@ use types::Entry;
 /// The leaves of csc443's static B-tree.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain(
     "fixed-pairs",
-    "pairs of equal size without metadata, found by binary search; others as btree-page (csc443)",
+    "pairs of equal size without metadata, found by binary search; btree-page for other pairs (csc443)",
     || Box::new(FixedPairs::new()),
 )
 .from(origin!());
@@ -30,14 +30,14 @@ pub static VARIANT: Variant<dyn BlockFormat> = Variant::<dyn BlockFormat>::plain
 /// Code of this format in block footers.
 const CODE: u8 = 3;
 
-/// The last byte of a block without a footer. No footer ends with it: that would be the high byte of the length of
-/// an index of 8 MiB and more.
+/// The last byte of a block without a footer. No footer ends with this byte, because it would be the high byte of the
+/// length of an index of 8 MiB or more.
 const MARK: u8 = 0x80 | CODE;
 
 /// The bytes before the pairs.
 const HEADER_BYTES: usize = 2;
 
-/// Bytes of a "btree-page" for each entry in addition to its key and value: a slot and two lengths.
+/// Bytes of a "btree-page" for each entry, in addition to its key and value: a slot and two lengths.
 const PAGE_BYTES_PER_PAIR: usize = 10;
 
 /// The fixed-size format, with the format for blocks of other entries.
@@ -111,20 +111,21 @@ struct Writer {
     sizes: [u8; HEADER_BYTES],
     /// The encoded entries, as long as all have these sizes.
     pairs: Vec<u8>,
-    /// Writer of all entries of the block, once one of them has another size.
+    /// Writer of all entries of the block, if one of them has another size.
     others: Box<dyn EntryWriter>,
     /// Whether the entries are in `others`.
     has_others: bool,
 }
 
-/// Returns the key and value sizes of an entry that can be stored as a fixed-size pair; `None` for other entries.
+/// Returns the key size and value size of an entry that can be stored as a fixed-size pair. Returns `None` for other
+/// entries.
 fn sizes(entry: &Entry<'_>) -> Option<[u8; HEADER_BYTES]> {
     let sizes = [u8::try_from(entry.key.len()).ok()?, u8::try_from(entry.value?.len()).ok()?];
     (sizes[0] > 0).then_some(sizes)
 }
 
 impl Writer {
-    /// Returns whether the block consists only of fixed-size pairs once it has this entry too.
+    /// Returns whether the block consists only of fixed-size pairs if this entry is added.
     fn has_pairs_with(&self, entry: &Entry<'_>) -> bool {
         !self.has_others && sizes(entry).is_some_and(|sizes| self.pairs.is_empty() || sizes == self.sizes)
     }
@@ -238,7 +239,7 @@ mod tests {
                 }
             }
         }
-        // In the other layout these entries would exceed the block, so the block ends before the first entry of
+        // In the other layout, these entries would exceed the block, so the block ends before the first entry of
         // another size.
         let late =
             |number: u32| if number == 300 { (number.to_be_bytes().to_vec(), None) } else { pair(number) };

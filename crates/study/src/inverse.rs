@@ -1,8 +1,8 @@
 //! Inverse of Monkey's filter allocation: the larger the run, the more bits per key.
 //!
-//! Two of the source documents describe it. byron 1.2(C) calls larger levels with more bits per key "Monkey-inspired",
-//! and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost: most runs have
-//! almost no filter, and a lookup of an absent key searches all of them.
+//! Two of the source documents describe this allocation. byron 1.2(C) calls larger levels with more bits per key
+//! "Monkey-inspired", and cs265 5.3.2 gives more bits to the levels that it calls lower. The variant measures the cost:
+//! most runs have almost no filter, and a lookup of an absent key searches all of them.
 
 use bloom::logarithmic::{Favour, bits_per_key};
 use bloom::{Allocation, LevelLoad};
@@ -11,7 +11,7 @@ use catalog::{Variant, origin};
 /// Filter allocation that favours large runs.
 pub static VARIANT: Variant<dyn Allocation> = Variant::<dyn Allocation>::plain(
     "inverse",
-    "more bits per key for larger runs, as in two of the source papers",
+    "more bits per key for larger runs, as two of the source papers describe",
     || Box::new(Inverse),
 )
 .from(origin!());

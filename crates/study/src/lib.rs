@@ -1,8 +1,8 @@
 //! Variants that the five source documents describe and that no current engine would choose.
 //!
-//! The report on published systems needs them, so that each claim is tested on the component that its document
-//! describes. They are registered from outside, like the components of any other crate: the program `lsmbench` adds
-//! them through its `Workbench`, and the crates of the axes do not depend on them.
+//! The report on published systems needs these variants, so that each claim is tested on the component that its
+//! document describes. The variants are registered from outside, like the components of any other crate. The program
+//! `lsmbench` adds them through its `Workbench`, and the crates of the axes do not depend on them.
 
 use catalog::AdditionError;
 
@@ -19,7 +19,8 @@ pub use string_lru::VARIANT as STRING_LRU;
 /// Adds all variants of this crate to the catalogs of their axes, for a program without a `Workbench`.
 ///
 /// # Errors
-/// As [`Catalog::add`](catalog::Catalog::add): a lookup has already happened, or the variants are already added.
+/// The errors of [`Catalog::add`](catalog::Catalog::add): a lookup has already happened, or the variants are already
+/// added.
 pub fn register() -> Result<(), AdditionError> {
     bloom::ALLOCATIONS.add(&INVERSE)?;
     cache::CATALOG.add(&STRING_LRU)?;

@@ -1,10 +1,10 @@
-//! Plain blocks: a sequence of entries without an index. This is the format that cs265 prints.
+//! Plain blocks: a sequence of entries without an index. cs265 prints this format.
 //!
 //! The document prints two versions with different headers. Version 1 (section 2.3.1) has a magic number, the version,
 //! flags and a count. Version 2 (section 3.6.1, the code that serialises) has a count and the smallest and the largest
 //! key. The lengths, the compression and the checksum of both are in the block trailer here, as for every block. The
-//! document's keys are numbers of eight bytes; keys here have a length. Where all entries have one size, they are
-//! addressed by that size and found by binary search, as in section 2.3.1. Other entries are scanned from the front.
+//! document's keys are numbers of eight bytes; keys here have a length. If all entries have one size, they are
+//! addressed by this size and found by binary search, as in section 2.3.1. Other entries are scanned from the front.
 //!
 //! ```text
 //! version 1   u32 "usbl", u8 1, u8 0, u16 entries, u32 stride
@@ -23,9 +23,9 @@ use types::Entry;
 /// The block formats of cs265.
 pub static VARIANT: Variant<dyn BlockFormat> = Variant::new::<Plain>(
     "plain",
-    "entries with full keys; binary search if all have equal size, else a scan from the front (cs265)",
-    "# Version in cs265: 1 (its section 2.3.1), or 2 (3.6.1), which stores the smallest and the largest key of the\n\
-     # block.\n\
+    "entries with full keys; binary search if all have equal size, otherwise a linear search (cs265)",
+    "# Version of the format in cs265, 1 or 2. Version 1 is that of section 2.3.1. Version 2 (section\n\
+     # 3.6.1) also stores the smallest and the largest key of the block.\n\
      version = 2\n",
 )
 .from(origin!());
@@ -107,7 +107,8 @@ fn number_before(block: &[u8], end: usize) -> Option<u32> {
     block.get(..end)?.last_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// Returns the offset of the first entry, after the header and the stride; `None` if these do not fit.
+/// Returns the offset of the first entry, after the header and the stride. Returns `None` if header and stride do not
+/// fit.
 fn entries_start(block: &[u8]) -> Option<usize> {
     let mut stride_at = HEADER_1_BYTES - size_of::<u32>();
     if number_before(block, size_of::<u32>())? != MAGIC {
@@ -127,7 +128,7 @@ struct Writer {
     smallest: Vec<u8>,
     entries: Vec<u8>,
     count: u32,
-    /// The common size of all entries so far, or 0.
+    /// The common size of all entries so far, or 0 if sizes differ.
     stride: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The buffer pool of the csc443 document (section 4.2): one lock and an LRU list whose keys are strings. A key is the
+//! The buffer pool of the csc443 document (section 4.2): one lock, and an LRU list whose keys are strings. A key is the
 //! name of the file followed by the number of the page.
 //!
-//! Every request builds such a string, hashes it, and frees it; the variant measures this cost. Here the page is named
-//! by its byte offset. Evictions are those of `lru(shards=1)`. A block costs some 200 bytes: a node with two links, 40
+//! Every request builds such a string, hashes it, and frees it. The variant measures this cost. Here the page is named
+//! by its byte offset. Evictions are those of `lru(shards=1)`. A block costs about 200 bytes: a node with two links, 40
 //! bytes of handle, 24 of string, at least 32 of the string's own memory, and 10 to 20 of table. A hit allocates,
 //! writes four nodes, and compares strings.
 
@@ -18,7 +18,7 @@ use types::Bytes;
 /// The buffer pool of csc443.
 pub static VARIANT: Variant<dyn Cache> = sized::variant::<BufferPools>(
     "string-lru",
-    "LRU with one lock, keyed by strings of file name and page as in csc443's buffer pool",
+    "LRU with one lock and string keys of file name and page number, as in csc443's buffer pool",
 )
 .from(origin!());
 
@@ -42,7 +42,7 @@ struct Pool<S> {
     capacity: u64,
 }
 
-/// Common prefix of all keys of one file; keys of other files do not begin with it.
+/// Common prefix of all keys of one file. Keys of other files do not begin with this prefix.
 fn file_name(tree: u64, table: u64) -> String {
     format!("{tree}/{table}.sst")
 }

@@ -1,9 +1,10 @@
-//! The bench of a component: the only clock, the check of its answers, and the results of each phase.
+//! The bench of a component. The bench has the only clock, checks the answers of the component, and collects the
+//! results of each phase.
 //!
-//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. So operations are timed
-//! in slices, one pair of readings around many of them. The data of a slice is prepared before its first reading, and
-//! its answers are checked after its second. At regular intervals a slice is repeated without the component; that time
-//! is reported next to the other and not subtracted.
+//! A single call of a few nanoseconds cannot be timed, because reading the clock takes longer. Operations are therefore
+//! timed in slices: one pair of clock readings covers many operations. The data of a slice are prepared before its
+//! first reading, and its answers are checked after its second reading. At regular intervals, a slice is repeated
+//! without the component. The time of this repetition is reported separately and not subtracted.
 
 use std::ops::Range;
 use std::path::Path;
@@ -22,13 +23,13 @@ const IDLE_STRIDE: u64 = 8;
 /// Maximum number of wrong answers described per phase.
 const MOST_EXAMPLES: usize = 3;
 
-/// The fewest and the most builds for a time per build; between them, builds stop after [`BUILD_NS`].
+/// The minimum and the maximum number of builds for a build time. In between, builds stop after [`BUILD_NS`].
 const BUILDS: Range<usize> = 3..25;
 const BUILD_NS: u64 = 50_000_000;
 
 /// The context in which a component is measured.
 pub struct Bench<'a> {
-    /// The design; only the subject's own axis and the keys that it reads have an effect.
+    /// The design. Only the subject's own axis and the keys that the subject reads have an effect.
     pub design: &'a Design,
     /// The seed of all random numbers.
     pub seed: u64,
@@ -52,7 +53,7 @@ pub struct PhaseResult {
     pub name: &'static str,
     /// The columns that the phase fills.
     pub cells: Measurements,
-    /// The check of its answers.
+    /// The results of checking the answers.
     pub answers: Answers,
 }
 
@@ -73,7 +74,7 @@ pub struct Timing {
     /// Number of completed operations.
     pub operations: u64,
     threads: u32,
-    /// Nanoseconds of wall time from the first operation to the last; for one thread, the sum over all slices.
+    /// Nanoseconds of wall time from the first operation to the last. For one thread, the sum over all slices.
     elapsed_ns: Option<u64>,
     /// Nanoseconds of all threads together.
     busy_ns: u64,
@@ -95,7 +96,7 @@ pub struct Slice<'a> {
 }
 
 impl Answers {
-    /// Records whether an answer was right; `describe` describes a wrong one.
+    /// Records whether an answer was right. `describe` describes a wrong answer.
     pub fn expect(&mut self, is_right: bool, describe: impl FnOnce() -> String) {
         self.checked += 1;
         if !is_right {
@@ -148,7 +149,7 @@ impl<'a> Bench<'a> {
         &mut self.common
     }
 
-    /// Begins a phase; its measurements go into the returned value.
+    /// Begins a phase. The measurements of the phase go into the returned value.
     pub fn begin(&mut self, name: &'static str) -> PhaseResult {
         (self.tell)(self.phases.len());
         PhaseResult { name, ..PhaseResult::default() }
@@ -173,8 +174,8 @@ impl<'a> Bench<'a> {
         (self.mode == RunMode::Timed).then_some(&self.clock)
     }
 
-    /// Runs `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` have passed.
-    /// `slice` prepares, times and checks as many operations as its argument.
+    /// Runs `operations` operations by one thread in slices of `length`, until they are done or `limit_ns` nanoseconds
+    /// have passed. `slice` prepares, times and checks as many operations as its argument.
     ///
     /// # Errors
     /// The first error of a slice.
@@ -204,9 +205,9 @@ impl<'a> Bench<'a> {
         Ok(timing)
     }
 
-    /// Runs operations by several threads at once. `worker` makes the loop of each thread, which is then called for one
-    /// slice of its operations after the other, until all are done or `limit_ns` have passed. Nothing is prepared or
-    /// checked between slices.
+    /// Runs operations by several threads at once. `worker` makes the loop of each thread. The loop is called for one
+    /// slice of its operations after the other, until all are done or `limit_ns` nanoseconds have passed. Nothing is
+    /// prepared or checked between slices.
     pub fn together<W: FnMut(Range<usize>) + Send>(
         &self,
         threads: u32,
@@ -284,8 +285,8 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Builds a structure of `entries` entries several times by several threads at once and returns the last. `begin`
-    /// makes the empty structure, and each thread runs `work` on its share of the entries; only `work` is timed.
+    /// Builds a structure of `entries` entries several times with several threads, and returns the last structure.
+    /// `begin` makes the empty structure, and each thread runs `work` on its part of the entries. Only `work` is timed.
     ///
     /// # Errors
     /// The error of `begin`.
@@ -304,7 +305,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Repeats a build; each `round` returns its time. Without a clock there is one round.
+    /// Repeats a build. Each `round` returns its time. Without a clock there is one round.
     fn rounds<T>(
         &self,
         threads: u32,

@@ -19,19 +19,21 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Probes>(
     "bloom",
-    "probes of one filter for present and absent keys",
-    r#"# Keys in the filter.
+    "probes of one filter for present and for absent keys",
+    r#"# Number of keys in the filter.
 entries    = 1_000_000
-# How keys are inserted: "whole", all at once; "single", one by one; "batch", in calls of a batch. "whole" is timed from
-# the hashes to a usable filter, the other two only during insertion.
+# Method of insertion. "whole" inserts all keys in one call, "single" one key per call, and "batch"
+# several keys per call. "whole" is timed from the hashes to a usable filter, the other methods only
+# during insertion.
 insertion  = "whole"
-# Threads that insert into the filter, except with "whole".
+# Number of threads that insert keys into the filter. The method "whole" uses one thread.
 threads    = 1
-# Probes per phase.
+# Number of probes per phase.
 operations = 4_000_000
-# Probes per call in the phases "absent-batch" and "present-batch", and insertions in batches.
+# Number of probes per call in the phases "absent-batch" and "present-batch". The method "batch"
+# inserts the same number of keys per call.
 batch      = 32
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );
@@ -109,7 +111,7 @@ const WAYS: [Way; 4] = [
 /// A filter under test.
 struct Tested {
     filter: Box<dyn Filter>,
-    /// Whether it is probed with keys, as it was built; otherwise with hashes only.
+    /// Whether the filter is probed with keys, as it was built. Otherwise it is probed only with hashes.
     by_key: bool,
     keys: Vec<KeyHash>,
 }
@@ -122,8 +124,8 @@ impl Tested {
         self.filter.may_contain(hash)
     }
 
-    /// The answers for all hashes, or for the keys of these hashes where the filter is probed with keys; `batch` hashes
-    /// at a time, or one by one.
+    /// The answers for all hashes, or for the keys of these hashes if the filter is probed with keys. `batch` hashes
+    /// are probed at a time, or one by one.
     #[inline]
     fn answer(&self, hashes: &[KeyHash], keys: &[HashedKey<'_>], batch: Option<usize>, given: &mut [bool]) {
         match (batch, self.by_key) {
@@ -331,7 +333,7 @@ impl Probes {
             for (hash, given) in timed.iter().zip(given.iter()) {
                 let is_right = match way.is_present {
                     true => *given,
-                    // One answer per hash, single or in a batch; a key that is present by chance does no harm.
+                    // One answer per hash, single or in a batch. A key that is present by chance does no harm.
                     false => *given == tested.may_contain(*hash),
                 };
                 slice.answers.expect(is_right, || format!("hash {:x} has the wrong answer {given}", hash.0));

@@ -1,8 +1,8 @@
 //! The block cache under test: hit rate and time per request, next to the hit rate of an optimal cache.
 //!
-//! A request that misses is followed by an insert, as in a tree. The first half of the requests warms the cache and is
-//! not measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
-//! reference count of its own, and its bytes identify it.
+//! An insert follows a request that misses, as in a tree. The first half of the requests warms the cache and is not
+//! measured. Blocks share their bytes, so that the cache is timed and not the memory of blocks. Each block has a
+//! separate reference count, and its bytes identify it.
 
 use std::hint::black_box;
 use std::ops::Range;
@@ -26,20 +26,22 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hits>(
     "cache",
-    "requests for blocks, with an insert after each miss",
-    r#"# Number of distinct blocks. A trace has its own.
+    "requests for blocks, with an insertion after each miss",
+    r#"# Number of distinct blocks. A trace determines this number itself.
 blocks     = 262_144
-# The length of a block.
+# Length of each block.
 block      = "4KiB"
-# Requested blocks: "scan-mixed", "loop", "trace" or a key distribution of workloads.
+# Sequence of the requested blocks. Valid: "scan-mixed", "loop", "trace", or a key distribution of
+# workloads.
 requests   = "zipfian"
-# Number of requests. The first half only warms the cache.
+# Number of requests. The first half of the requests only warms the cache.
 operations = 4_000_000
-# Number of threads, each with its own part of the requests.
+# Number of threads. Each thread makes its own part of the requests.
 threads    = 1
-# Whether the best possible hit rate is computed, by Belady's rule; this takes longer than the requests.
+# Whether the run also computes the best possible hit rate by Belady's rule. This computation takes
+# longer than the requests.
 bound      = true
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "10s"
 "#,
 );
@@ -229,7 +231,7 @@ impl Hits {
     fn hits(&self, bench: &mut Bench<'_>, cache: &dyn Cache, held: u64, names: &[u64]) {
         let mut phase = bench.begin("hits");
         let (all, hits): (Vec<u64>, _) = ((0..held).collect(), AtomicU64::new(0));
-        // Some policies keep a block permanently only when it is requested again.
+        // Some policies keep a block permanently only if it is requested again.
         for _ in 0..2 {
             self.ask(cache, &all, &hits)(0..all.len());
         }
@@ -253,7 +255,7 @@ impl Hits {
         })
     }
 
-    /// Compares cached blocks with the inserted ones, and the weight with the capacity.
+    /// Compares cached blocks with the inserted blocks, and the weight with the capacity.
     fn check(&self, cache: &dyn Cache, names: &[u64], answers: &mut Answers) {
         answers.expect(cache.weight_bytes() <= cache.capacity(), || {
             format!("it holds {} bytes of {}", cache.weight_bytes(), cache.capacity())
@@ -275,7 +277,7 @@ fn set_hits(cells: &mut Measurements, hits: u64, asked: u64) {
     }
 }
 
-/// The identifier of a block with this name: 256 neighbours are in one table.
+/// The identifier of a block with this name. 256 neighbouring blocks are in one table.
 fn id(name: u64) -> BlockId {
     BlockId { tree: 1, table: name >> 8, offset: (name & 255) << 12 }
 }

@@ -1,5 +1,5 @@
-//! The compaction policy under test: a simulated tree grows, and its written bytes and runs are counted. The policy is
-//! the one that trees use; there are no bytes and no clock.
+//! The compaction policy under test. A simulated tree grows, and its written bytes and runs are counted. Trees use the
+//! same policy. There are no real bytes and no clock.
 
 use catalog::{Build, ByteSize, Choice, Count, Variant};
 use compaction::{CompactionPolicy, Load, Simulator};
@@ -12,16 +12,16 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Growth>(
     "compaction",
-    "a simulated tree with repeated flushes",
-    r#"# Entries written.
+    "repeated flushes into a simulated tree",
+    r#"# Number of entries that are written.
 entries  = 10_000_000
-# Entries per flush.
+# Number of entries per flush.
 flush    = 10_000
-# Key and value bytes of an entry.
+# Size of an entry, which is the sum of its key and value lengths.
 entry    = "116B"
-# Maximum number of entries of a table.
+# Maximum number of entries per SSTable.
 table    = 100_000
-# Number of distinct keys, written equally often; 0 writes no key twice.
+# Number of distinct keys, each written equally often. 0 means that no key is written twice.
 distinct = 0
 "#,
 );
@@ -121,7 +121,7 @@ impl Growth {
         }
     }
 
-    /// The values of the policy's closed form, where it has one.
+    /// The values of the closed form of the policy, if the policy has one.
     fn expect(&self, policy: &Choice, cells: &mut Measurements) {
         if !theory::has_form(policy, self.load(), self.flushes()) {
             return;

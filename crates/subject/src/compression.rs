@@ -1,5 +1,5 @@
 //! The codec under test: compressed size, and the speed of compression and decompression. All blocks belong to one
-//! table: a codec with a dictionary trains it on the first of them, and the dictionary counts as stored bytes.
+//! table. A codec with a dictionary trains it on the first blocks, and the dictionary counts as stored bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,16 +17,16 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Blocks>(
     "compression",
-    "blocks of some content, compressed and decompressed",
-    r#"# Content of blocks: "entries", "keys", "integers", "noise", or "file".
+    "compression and decompression of blocks with a given content",
+    r#"# Content of the blocks. Valid: "entries", "keys", "integers", "noise", "file".
 content = "entries"
-# The length of a block.
+# Length of each block.
 block   = "4KiB"
-# Blocks per phase.
+# Number of blocks per phase.
 blocks  = 4_000
-# Level of the tree, for codecs that depend on it.
+# Level of the tree, for codecs that depend on the level.
 level   = 2
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit   = "5s"
 "#,
 );
@@ -71,7 +71,7 @@ impl Build<dyn Subject> for Blocks {
     }
 }
 
-/// A codec with its decompressor, as for one table.
+/// A codec with its decompressor, used for one table.
 struct Codec {
     compression: Arc<dyn Compression>,
     decompressor: Decompressor,
@@ -80,7 +80,7 @@ struct Codec {
 }
 
 impl Codec {
-    /// Trains `codec` on the first blocks, on as many bytes as it wants.
+    /// Trains `codec` on as many bytes of the first blocks as it requests.
     fn of_table(codec: Box<dyn Compression>, level: usize, blocks: &[&[u8]]) -> Result<Self, Fault> {
         let wanted = codec.sample_bytes(level);
         let mut taken = 0;
@@ -166,8 +166,9 @@ impl Subject for Blocks {
 }
 
 impl Blocks {
-    /// The memory that a codec takes to compress blocks one after the other, without these blocks and their output: its
-    /// state between blocks, and its temporary allocations. `None` if allocations are not counted.
+    /// The memory that a codec takes to compress blocks one after the other, without the blocks and their output. The
+    /// result includes the state that the codec keeps between blocks, and its temporary allocations. `None` if
+    /// allocations are not counted.
     fn working_bytes(&self, codec: &Codec, blocks: &[&[u8]]) -> Option<u64> {
         let blocks = &blocks[..blocks.len().min(SLICE)];
         let mut out = Stored::room_for(blocks.first()?);

@@ -1,4 +1,4 @@
-//! The contents of blocks for tests of a codec: values, keys, integers, or the bytes of a file.
+//! The contents of blocks for codec tests: values, keys, integers, or the bytes of a file.
 
 use std::path::{Path, PathBuf};
 
@@ -18,21 +18,24 @@ pub(crate) trait Contents: Send + Sync {
     fn bytes(&self, length: usize, seed: u64, base: &Path) -> Result<Vec<u8>, String>;
 }
 
-/// All contents. The first is the default.
+/// All contents. The first contents are the default.
 pub(crate) static CONTENTS: Catalog<dyn Contents> = Catalog::new(
     catalog::origin!(),
     "content",
-    "content of the blocks of a codec",
+    "the content of the blocks that a codec compresses",
     &[
         Variant::new::<Entries>(
             "entries",
-            "ascending keys of 16 bytes, each with a value of a workload",
-            "# The length of every value.\nvalue = \"100B\"\n# The share of a value that a fast codec saves.\ncompressible = 0.5\n",
+            "ascending keys of 16 bytes, each with a value as in workloads",
+            "# Length of each value.\n\
+             value = \"100B\"\n\
+             # Share of a value that a fast codec saves.\n\
+             compressible = 0.5\n",
         ),
-        Variant::new::<Keys>("keys", "ascending keys in decimal, user000000000012, and nothing else", ""),
+        Variant::new::<Keys>("keys", "ascending decimal keys such as user000000000012, without values", ""),
         Variant::new::<Integers>("integers", "ascending 64-bit integers with small gaps", ""),
-        Variant::new::<Noise>("noise", "random bytes, which nothing compresses", ""),
-        Variant::new::<FileBytes>("file", "the bytes of a file", "# The file.\nfile = \"\"\n"),
+        Variant::new::<Noise>("noise", "random bytes, which no codec can compress", ""),
+        Variant::new::<FileBytes>("file", "the bytes of a file", "# Path of the file.\nfile = \"\"\n"),
     ],
 );
 

@@ -3,14 +3,14 @@
 use theory::Popularity;
 use workload::{KeyDistribution, Standing};
 
-/// The popularity of each of `keys` keys under a distribution; `None` if its shares are not known.
+/// The popularity of each of `keys` keys under a distribution; `None` if it is unknown.
 pub(crate) fn popularity_of_keys(law: &dyn KeyDistribution, keys: u64) -> Option<Popularity> {
     let ranks = Popularity::ranks(keys);
     Some(Popularity::of_keys(&ranks, &law.shares(keys, &ranks)?))
 }
 
-/// The popularity of each block of `keys_per_block` of these keys, where keys are `ordered` by their indexes or
-/// scattered; `None` if requests are not drawn, but are sequential.
+/// The popularity of each block of `keys_per_block` of these keys. Keys are `ordered` by their indexes, or scattered.
+/// `None` if requests are not drawn at random, but sequential.
 pub fn popularity_of_blocks(
     law: &dyn KeyDistribution,
     keys: u64,

@@ -1,4 +1,5 @@
-//! The fence under test: the search from a key to its block, by size, single, in batches, and for both ends of scans.
+//! The fence under test: the search from a key to its block, by size. Searches are single, in batches, and for both
+//! ends of scans.
 //!
 //! The table has two keys per block, at random places. Probes are its keys, drawn again for every slice, so that
 //! neither branches nor cache lines can be learnt. Pages of fences that lie on storage are read from memory at no cost,
@@ -23,20 +24,20 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Searches>(
     "fence",
-    "searches among the separators of one table",
-    r#"# Blocks of the table, each with one separator and two keys.
+    "searches among the separators of one SSTable",
+    r#"# Number of blocks of the SSTable. Each block has one separator and two keys.
 entries    = 1_000_000
-# Key format of workloads.
+# Key format, as in workloads.
 keys       = "u64"
-# Spacing of the key numbers: "random" or "even".
+# Spacing of the key numbers. Valid: "random", "even".
 spread     = "random"
-# Searches per phase.
+# Number of searches per phase.
 operations = 1_000_000
-# Searches per call in the phase "batch".
+# Number of searches per call in the phase "batch".
 batch      = 32
-# Blocks from the one where a range begins to the one where it ends, in the phase "range".
+# Number of blocks between the start and the end of a range, in the phase "range".
 range      = 10
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );
@@ -95,13 +96,13 @@ impl Build<dyn Subject> for Searches {
 /// The dependence between successive searches.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// Each begins without the result of the previous one.
+    /// Each search begins without the result of the previous search.
     Independent,
-    /// Each waits for the previous one, because its key depends on the block that was found.
+    /// Each search waits for the previous search, because its key depends on the block that was found.
     Dependent,
     /// Many searches in one call.
     Batch,
-    /// In pairs: for the start of a scan and for its end.
+    /// Searches in pairs: for the start of a scan and for its end.
     Range,
 }
 
@@ -204,8 +205,8 @@ impl Searches {
         answers: &mut Answers,
     ) -> Result<Timing, Fault> {
         let batch = self.0.batch.0 as usize;
-        // The compiler cannot know that it is 0, so it cannot remove the dependence of the next probe on the last
-        // answer.
+        // The compiler cannot know that this value is 0, so it cannot remove the dependence of the next probe on the
+        // last answer.
         let nothing = black_box(0);
         let plan = (self.0.operations.0, SLICE, self.0.limit.0);
         bench.slices(plan, answers, |count, slice| {
@@ -270,7 +271,7 @@ fn search_all(
     Ok(())
 }
 
-/// The loops of [`search_all`] with only a read of each key in place of the search.
+/// The loops of [`search_all`], with only a read of each key instead of the search.
 fn idle_all(way: Way, keys: &[HashedKey<'_>], batch: usize, nothing: u32) {
     match way {
         Way::Independent | Way::Range => keys.iter().for_each(|key| {
@@ -296,7 +297,7 @@ struct Probes {
 }
 
 impl Probes {
-    /// Random keys of the table. With a `stretch` every other key lies that many blocks after the previous one, or at
+    /// Random keys of the table. With a `stretch`, every other key is `stretch` blocks after the previous key, or at
     /// the end of the table.
     fn draw(table: &Table, count: usize, stretch: Option<usize>, random: &mut Random) -> Self {
         let mut probes = Self { arena: Vec::new(), ends: Vec::new(), blocks: Vec::new() };
@@ -331,7 +332,7 @@ impl Probes {
 #[derive(Clone)]
 struct Table {
     stored: Bytes,
-    /// All keys, each a slice of the same memory.
+    /// All keys. Each key is a slice of the same memory.
     keys: std::sync::Arc<[Bytes]>,
     hashes: std::sync::Arc<[KeyHash]>,
 }

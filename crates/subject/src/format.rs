@@ -1,5 +1,5 @@
-//! The block format under test: the time to find a key in a block, the time to find that it is absent, the bytes per
-//! entry, and the time to encode blocks and to check them.
+//! The block format under test. Measured are the time to find a key in a block, the time to find that a key is absent,
+//! the bytes per entry, and the time to encode and to check blocks.
 //!
 //! Blocks lie in memory, uncompressed, and are visited in random order. The block of a key is known, as it is in a tree
 //! after the search in the fence. Absent keys lie between the keys of their block. Hashes of keys are computed before
@@ -24,16 +24,17 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Lookups>(
     "format",
-    "blocks of one format that are built, searched and checked",
-    r#"# Number of entries in all blocks: few fit the CPU caches, many are read from memory.
+    "construction, search and check of blocks in one format",
+    r#"# Number of entries in all blocks together. A small number fits in the CPU caches; a large number is
+# read from memory.
 entries    = 2_000
-# The format of keys.
+# Key format, as in workloads.
 keys       = "u64"
-# The length of every value.
+# Length of each value.
 value      = "100B"
-# Lookups and checks per phase.
+# Number of lookups per phase, and number of checks per phase.
 operations = 2_000_000
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );
@@ -92,7 +93,7 @@ struct Blocks {
     entries: Vec<Range<usize>>,
 }
 
-/// The input of blocks: keys, of which those at even places are stored, and their hashes.
+/// The input of blocks: keys and their hashes. The keys at even positions are stored.
 struct Source {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -108,7 +109,7 @@ impl Source {
         HashedKey { bytes: self.keys.get(at), hash: self.hashes[at] }
     }
 
-    /// Writes the value of an entry: its number, repeated.
+    /// Writes the value of an entry: the number of the entry, repeated.
     fn value(&self, entry: usize, value: &mut Vec<u8>) {
         value.clear();
         let number = (entry as u64).to_le_bytes();
@@ -126,7 +127,7 @@ struct Indexed {
 }
 
 impl Indexed {
-    /// Looks a key up once more, to count whether the index answers.
+    /// Looks up a key once more, to count whether the index gives the answer.
     fn note(&mut self, block: &[u8], key: HashedKey<'_>) {
         black_box(find_noting(block, key, |is_answered| {
             self.asked += 1;
@@ -240,7 +241,7 @@ impl Lookups {
         Ok(blocks)
     }
 
-    /// Looks up present keys, or absent keys that lie between these.
+    /// Looks up present keys, or absent keys in between.
     fn look_up(
         &self,
         bench: &Bench<'_>,
@@ -253,7 +254,7 @@ impl Lookups {
         let timing =
             bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
                 let probes: Vec<Probe> = (0..WARM_UP + count).map(|_| blocks.draw(absent, random)).collect();
-                // Keys are adjacent in memory; the key of a get is likewise ready before the call.
+                // Keys are adjacent in memory. The key of a get is likewise ready before the call.
                 let spelt: Vec<Vec<u8>> =
                     probes.iter().map(|probe| source.keys.get(probe.key).to_vec()).collect();
                 let hashed: Vec<HashedKey<'_>> = probes
@@ -294,7 +295,7 @@ impl Lookups {
         Ok((timing, indexed))
     }
 
-    /// Checks blocks as a tree does when it reads them.
+    /// Checks blocks in the way in which a tree checks them when it reads them.
     fn check(
         &self,
         bench: &Bench<'_>,
@@ -363,8 +364,8 @@ impl Blocks {
         self.entries.push(entries);
     }
 
-    /// A key of a block, or one that is `absent` from it: after an entry, and before another one except in blocks of
-    /// one entry.
+    /// A key of a block, or a key that is `absent` from the block. An absent key is after an entry and, except in
+    /// blocks of one entry, before another entry.
     fn draw(&self, absent: bool, random: &mut Random) -> Probe {
         let block = random.below(self.places.len() as u64) as usize;
         let entries = &self.entries[block];
@@ -384,7 +385,7 @@ mod tests {
         Lookups(Params { entries: Count(500), operations: Count(3_000), ..Params::default() })
     }
 
-    /// A block with the bytes of another one finds no key of its own, or wrong values.
+    /// A block with the bytes of another block finds none of its keys, or wrong values.
     #[test]
     fn blocks_that_answer_wrongly_are_caught() {
         let (design, here) = (Design::default(), Path::new("."));

@@ -16,16 +16,16 @@ use crate::seam::{Cost, Subject, check_count};
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Hashes>(
     "hash",
     "hashes of keys of one length",
-    r#"# The length of every key.
+    r#"# Length of each key.
 bytes      = "16B"
-# Hashes per phase.
+# Number of hashes per phase.
 operations = 4_000_000
-# Time limit of a timed phase.
+# Time limit of each timed phase.
 limit      = "5s"
 "#,
 );
 
-/// Keys per slice, and the most bytes of them, so that they stay in the CPU caches.
+/// Keys per slice, and the maximum bytes of these keys, so that they stay in the CPU caches.
 const SLICE: usize = 4096;
 const SLICE_BYTES: usize = 128 << 10;
 
@@ -107,7 +107,8 @@ impl Hashes {
         let mut random = Random::new(bench.seed);
         // The last key ends one byte before the end of the memory, so that keys lie at every alignment.
         let mut arena: Vec<u8> = (0..=keys * length).map(|_| random.bits() as u8).collect();
-        // The compiler cannot know that it is 0, so it cannot remove the dependence of the next key on the last hash.
+        // The compiler cannot know that this value is 0, so it cannot remove the dependence of the next key on the last
+        // hash.
         let link = dependent.then(|| black_box(0));
         let mut given = vec![0; SLICE];
         bench.slices((self.0.operations.0, SLICE, self.0.limit.0), answers, |count, slice| {
@@ -129,7 +130,7 @@ impl Hashes {
     }
 }
 
-/// Hashes adjacent keys, repeatedly from the first; with a `link`, which is 0, the start of each key depends on the
+/// Hashes adjacent keys, repeatedly from the first key. With a `link`, which is 0, the start of each key depends on the
 /// last hash.
 fn pass(
     (arena, length, keys): (&[u8], usize, usize),

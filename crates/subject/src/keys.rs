@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use workload::{KeyFormat, KeyId, Random};
 
-/// Maximum total size of all keys in bytes: components count them with 32 bits.
+/// Maximum total size of all keys in bytes, because components count key bytes with 32 bits.
 pub(crate) const MOST_BYTES: u64 = u32::MAX as u64;
 
 /// Spacing of the key numbers, for formats that keep the order of numbers.

@@ -1,7 +1,7 @@
-//! Component micro-benchmarks: one axis of a design under test, without a tree.
+//! Component micro-benchmarks: test one axis of a design, without a tree.
 //!
-//! An experiment with `subject = "fence"` has a `[component]` table in place of a workload. Designs, sweeps, trials in
-//! fresh processes, rows, charts and verdicts work as they do for trees. Each subject is one file and one line in
+//! An experiment with `subject = "fence"` has a `[component]` table instead of a workload. Designs, sweeps, trials in
+//! separate processes, rows, charts and verdicts work as for trees. Each subject is one file and one line in
 //! [`SUBJECTS`], with its own parameters and phases. [`Task`] is the work of a configuration: a workload on a tree, or
 //! a single [`Component`].
 
@@ -38,11 +38,11 @@ pub use task::Task;
 #[global_allocator]
 static ALLOCATOR: measure::allocation::Counting = measure::allocation::Counting;
 
-/// All subjects, each under the name of its axis.
+/// All subjects. Each has the name of its axis.
 pub static SUBJECTS: Catalog<dyn Subject> = Catalog::new(
     catalog::origin!(),
     "component",
-    "the axis that a component experiment measures, and its requests",
+    "the axis that a component experiment measures, with the requests to its variants",
     &[
         memtable::VARIANT,
         bloom::VARIANT,

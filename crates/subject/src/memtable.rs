@@ -1,7 +1,7 @@
 //! The memtable under test: inserts, lookups, scans and the preparation of a flush, by one thread and by several.
 //!
-//! Keys come in random order, each once; a value identifies its key. Threads insert and look up their own keys, all in
-//! one memtable. Another memtable was filled and dropped before it, as in a tree.
+//! Keys come in random order, each once. A value identifies its key. Threads insert and look up their own keys, all in
+//! one memtable. Another memtable was filled and dropped before, as in a tree.
 
 use std::hint::black_box;
 use std::ops::{Bound, Range};
@@ -23,20 +23,20 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Writes>(
     "memtable",
-    "inserts, lookups and scans of one memtable, and the sort before its flush",
-    r#"# Entries inserted.
+    "inserts, lookups and scans in one memtable, and the sort before its flush",
+    r#"# Number of entries that are inserted.
 entries    = 500_000
-# Key format of workloads.
+# Key format, as in workloads.
 keys       = "u64"
-# The length of every value.
+# Length of each value.
 value      = "100B"
-# Lookups per phase, and entries that scans read.
+# Number of lookups per phase of lookups, and number of entries that the scans of a phase read.
 operations = 500_000
-# Entries per scan.
+# Number of entries per scan.
 scan       = 100
-# Threads that insert and look up.
+# Number of threads that insert and look up keys.
 threads    = 1
-# Time limit of a timed phase of lookups or scans.
+# Time limit of each timed phase of lookups or scans.
 limit      = "1s"
 "#,
 );
@@ -139,7 +139,7 @@ impl Subject for Writes {
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault> {
         let data = Data::new(&self.0, bench.design, &mut Random::new(bench.seed))?;
         let policy = bench.design.memtables()?;
-        // As in a tree, there was a memtable before: some reuse the memory of their predecessor.
+        // As in a tree, there was a memtable before. Some memtables reuse the memory of their predecessor.
         data.fill(&*policy.create(data.capacity_bytes()));
         let table = policy.create(data.capacity_bytes());
         self.insert(bench, &*table, &data);
@@ -151,7 +151,7 @@ impl Subject for Writes {
     }
 }
 
-/// The keys of a trial. Those with even numbers are inserted, those with odd ones are not.
+/// The keys of a trial. Keys with even numbers are inserted, and keys with odd numbers are not.
 struct Data {
     keys: SortedKeys,
     hashes: Vec<KeyHash>,
@@ -191,7 +191,7 @@ impl Data {
         value[..front].copy_from_slice(&number.to_le_bytes()[..front]);
     }
 
-    /// Whether this is the value of the key of this number.
+    /// Whether this is the value of the key with this number.
     fn is_value(&self, number: u32, value: &[u8]) -> bool {
         let mut right = vec![b'v'; self.value_bytes];
         Self::write_value(number, &mut right);
@@ -319,7 +319,7 @@ impl Writes {
     /// Measures the two steps before a flush can write: delayed sorting, and the iteration over every entry.
     fn flush(bench: &mut Bench<'_>, table: &dyn Memtable, data: &Data) {
         let entries = data.order.len();
-        // One call, counted as the number of its entries.
+        // One call, which counts as the number of its entries.
         let whole = |bench: &Bench<'_>, call: &(dyn Fn() + Sync)| -> Timing {
             bench.together(1, (entries as u64, entries, u64::MAX), |_| |_: Range<usize>| call())
         };
@@ -417,6 +417,10 @@ mod tests {
                 value[0] ^= 1;
             }
             found
+        }
+
+        fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+            self.inner.sequence_of(key, snapshot)
         }
 
         fn scan(

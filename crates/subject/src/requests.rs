@@ -31,19 +31,26 @@ pub(crate) trait Requests: Send + Sync {
 pub(crate) static STREAMS: Catalog<dyn Requests> = Catalog::new(
     catalog::origin!(),
     "requests",
-    "which blocks are requested from a cache",
+    "the sequence of blocks that are requested from a cache",
     &[
         Variant::new::<ScanMixed>(
             "scan-mixed",
-            "Zipf-distributed requests, mixed with scans of blocks that are requested once",
-            "# The Zipf exponent.\ntheta = 0.99\n# Share of requests for blocks that are requested once.\nonce = 0.5\n",
+            "requests with a Zipf distribution, mixed with scans of blocks that are requested only once",
+            "# Zipf exponent. A larger exponent concentrates more requests on few blocks.\n\
+             theta = 0.99\n\
+             # Share of the requests for blocks that are requested only once.\n\
+             once = 0.5\n",
         ),
-        Variant::plain("loop", "blocks in sequence, repeated from the first", || Box::new(Loop)),
+        Variant::plain("loop", "all blocks in sequence, repeated from the first block", || Box::new(Loop)),
         Variant::new::<Trace>(
             "trace",
-            "a raw trace: a file of fixed-width integers, a request each",
-            "# The file.\nfile = \"\"\n# The size of an integer in bytes.\nwidth = 4\n\
-             # Byte order: \"big\" or \"little\".\nendian = \"big\"\n",
+            "a raw trace file of fixed-width integers, with one integer per request",
+            "# Path of the trace file.\n\
+             file = \"\"\n\
+             # Size of each integer in bytes.\n\
+             width = 4\n\
+             # Byte order of the integers. Valid: \"big\", \"little\".\n\
+             endian = \"big\"\n",
         ),
     ],
 );

@@ -12,9 +12,9 @@ use crate::fault::Fault;
 /// An axis under test, with its parameters.
 ///
 /// Invariants:
-/// 1. [`run`](Self::run) reports every one of [`phases`](Self::phases), in their order, for every variant.
-/// 2. Timed code neither prepares nor checks; answers are checked while the clock is stopped.
-/// 3. The same seed gives the same operations for every variant.
+/// 1. [`run`](Self::run) reports each of the [`phases`](Self::phases), in their order, for every variant.
+/// 2. Timed code neither prepares data nor checks answers. Answers are checked while the clock is stopped.
+/// 3. Equal seeds give equal operations for every variant.
 pub trait Subject: Send + Sync {
     /// The axis of a design that is under test.
     fn axis(&self) -> &'static str;
@@ -25,7 +25,7 @@ pub trait Subject: Send + Sync {
     /// The modes that measure something: `counted` where a count is measured.
     fn modes(&self) -> &'static [RunMode];
 
-    /// The keys of `[design]` that it reads in addition to its own axis.
+    /// The keys of `[design]` that the subject reads in addition to its own axis.
     fn reads(&self) -> &'static [&'static str] {
         &[]
     }
@@ -36,8 +36,8 @@ pub trait Subject: Send + Sync {
     /// The column of a variant's cost other than time: memory, in most cases.
     fn price(&self) -> &'static Metric;
 
-    /// The column of a variant's quality, where variants differ in it. Variants are compared only if they are alike in
-    /// quality or in price.
+    /// The column with the quality of a variant, if variants differ in quality. Variants are compared only if their
+    /// quality or their cost is similar.
     fn quality(&self) -> Option<&'static Metric> {
         None
     }
@@ -55,7 +55,7 @@ pub trait Subject: Send + Sync {
         None
     }
 
-    /// Checks the files that its parameters name; a relative path starts from `base`.
+    /// Checks the files that the parameters name. A relative path starts from `base`.
     ///
     /// # Errors
     /// Names the invalid parameter, and describes the fault of its file.
@@ -66,7 +66,7 @@ pub trait Subject: Send + Sync {
     /// Runs a trial.
     ///
     /// # Errors
-    /// The reason why the component cannot be measured. A wrong answer is no error: the bench records it.
+    /// The reason why the component cannot be measured. A wrong answer is not an error, because the bench records it.
     fn run(&self, bench: &mut Bench<'_>) -> Result<(), Fault>;
 }
 

@@ -1,7 +1,7 @@
 //! The back end under test: appends, durable appends, and random reads of blocks, all on one file.
 //!
-//! The file lies below the results. It was just written, so that back ends that use the page cache find it there. For
-//! these the path to the cache is timed and not the device.
+//! The file is below the results. The file was just written, so back ends that use the page cache find it there. For
+//! these back ends, the path to the cache is timed and not the device.
 
 use std::path::Path;
 
@@ -17,18 +17,18 @@ use crate::seam::{Cost, Subject, check_count};
 
 pub(crate) const VARIANT: Variant<dyn Subject> = Variant::new::<Files>(
     "storage",
-    "one file: appended to, synced, and read at random",
-    r#"# The length of the file.
+    "appends, syncs and random reads of one file",
+    r#"# Length of the file.
 file       = "64MiB"
 # Number of bytes per append.
 append     = "64KiB"
-# Number of single-block appends with a sync each.
+# Number of appends of one block that each end with a sync.
 syncs      = 50
-# Number of bytes per read, at multiples of this length.
+# Number of bytes per read. Each read begins at a multiple of this number.
 block      = "4KiB"
-# Reads.
+# Number of reads.
 operations = 50_000
-# Time limit of a timed phase. The file is always written completely.
+# Time limit of each timed phase. The file is always written completely.
 limit      = "5s"
 "#,
 );

@@ -10,9 +10,9 @@ use crate::{COMPONENT, Component, SUBJECT};
 /// The work of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Task {
-    /// A workload on a tree.
+    /// A workload that runs on a tree.
     Workload(Workload),
-    /// A single component.
+    /// A task of a single component.
     Component(Component),
 }
 
@@ -28,11 +28,21 @@ impl Task {
         }
     }
 
-    /// The task as TOML, with all defaults written out; it reads back as the same task.
+    /// The task as TOML, with all defaults. The TOML parses to an equal task.
     pub fn to_toml(&self) -> Table {
         match self {
             Self::Workload(workload) => workload.to_toml(),
             Self::Component(component) => component.to_toml(),
+        }
+    }
+
+    /// The task with the settings of phases that nothing reads at their defaults, except those for which `is_kept` returns
+    /// true for the name of the phase and the key. Tasks with equal work are equal then.
+    #[must_use]
+    pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
+        match self {
+            Self::Workload(workload) => Self::Workload(workload.without_unread(is_kept)),
+            component @ Self::Component(_) => component,
         }
     }
 
@@ -85,7 +95,7 @@ impl Task {
         table
     }
 
-    /// The reason why the value at a path of the design is not read; `None` if it is.
+    /// The reason why the value at a path of the design is not read; `None` if it is read.
     pub fn unread(&self, path: &[&str]) -> Option<String> {
         let component = self.component()?;
         let (subject, reads) = (component.kind(), component.reads());

@@ -1,9 +1,9 @@
-//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and everything in
-//! between, after Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure" (VLDB
-//! 2022), section 3.
+//! The textbook's cost model of an LSM-tree: one set of formulas for leveling, tiering, lazy leveling and all policies
+//! in between. Sources: Dayan & Idreos, "Dostoevsky" (SIGMOD 2018), sections 2 and 4.3, and Huynh et al., "Endure"
+//! (VLDB 2022), section 3.
 //!
-//! The unit of all sizes is the buffer, a full memtable: N buffers have been flushed, and level i holds at most (T −
-//! 1)·T^(i−1) of them.
+//! All sizes are in buffers, where a buffer is a full memtable. N buffers have been flushed, and level i has at most (T
+//! − 1)·T^(i−1) of them.
 
 /// A tree of size ratio T with at most K runs in each level except the largest, and at most Z in the largest.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,8 +32,8 @@ impl Fluid {
         Self { upper_runs: size_ratio - 1.0, ..Self::leveled(size_ratio) }
     }
 
-    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`, the least L whose levels together hold Σ (T −
-    /// 1)·T^(i−1) = T^L − 1 ≥ N.
+    /// Number of levels that `buffers` buffers fill: `⌈log_T(N + 1)⌉`. The result is the smallest L whose levels
+    /// together have room for Σ (T − 1)·T^(i−1) = T^L − 1 ≥ N buffers.
     pub fn levels(&self, buffers: f64) -> u32 {
         // Multiplied up rather than taken as a logarithm, which may err by one at powers of T.
         let (mut levels, mut held) = (0, 0.0);
@@ -49,8 +49,8 @@ impl Fluid {
         if levels == 0 { 0.0 } else { self.upper_runs * f64::from(levels - 1) + self.largest_runs }
     }
 
-    /// The lower and the upper end of the textbook's write amplification, including the flush, of L levels: for a level
-    /// of K runs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. Valid for T that is not small.
+    /// The lower and the upper end of the textbook's write amplification for L levels, including the flush. A level of
+    /// K runs costs (T − 1)/(K + 1) in Dostoevsky and (T − 1 + K)/(2K) in Endure. Valid if T is not small.
     pub fn write_amp(&self, levels: u32) -> (f64, f64) {
         let sum = |level: fn(f64, f64) -> f64| {
             let upper = f64::from(levels.saturating_sub(1)) * level(self.size_ratio, self.upper_runs);
@@ -61,15 +61,15 @@ impl Fluid {
         (dostoevsky.min(endure), dostoevsky.max(endure))
     }
 
-    /// Upper bound of the bytes stored per live byte, where every level is full: Z·T/(T − 1). Each of the Z runs of the
-    /// largest level may have the same keys, and the upper levels repeat some of them once more. Together the upper
-    /// levels hold (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's O(Z) and
-    /// O(1/T) stale data of a leveled tree are this bound minus 1.
+    /// Upper bound of the bytes stored per live byte if every level is full: Z·T/(T − 1). Each of the Z runs of the
+    /// largest level may have the same keys, and the upper levels repeat some of them once more. Together, the upper
+    /// levels have (T^(L−1) − 1) / ((T − 1)·T^(L−1)) < 1/(T − 1) of the largest level's bytes. The paper's O(Z) and
+    /// O(1/T) for stale data are this bound minus 1.
     pub fn most_space_amp(&self) -> f64 {
         self.largest_runs * self.size_ratio / (self.size_ratio - 1.0)
     }
 
-    /// The share of all entries in level `level` of `levels`, from 1: (T − 1)·T^(i−1) / (T^L − 1).
+    /// The fraction of all entries in level `level` of `levels`, counted from 1: (T − 1)·T^(i−1) / (T^L − 1).
     pub fn share_of_level(&self, level: u32, levels: u32) -> f64 {
         let power = |exponent: u32| self.size_ratio.powi(exponent.cast_signed());
         (self.size_ratio - 1.0) * power(level.saturating_sub(1)) / (power(levels) - 1.0)
@@ -80,8 +80,9 @@ impl Fluid {
         self.most_runs(levels) * fpr
     }
 
-    /// Data blocks that a lookup of a present key reads, where each entry is looked up equally often: its own block,
-    /// and the false positives of the runs before it, `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
+    /// Data blocks that a lookup of a present key reads, if each entry is looked up equally often. The lookup reads its
+    /// own block, and one block per false positive of the runs before it:
+    /// `Σ P_i · (1 + Σ_{j<i} K_j·fpr + (K_i − 1)/2 · fpr)`.
     pub fn blocks_per_present_get(&self, levels: u32, fpr: f64) -> f64 {
         let runs = |level| if level == levels { self.largest_runs } else { self.upper_runs };
         let cost = |level: u32| {
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(Fluid::leveled(10.0).levels(0.0), 0);
     }
 
-    /// The figures of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
+    /// The values of section 2.5.6 of the cs265 report, counted correctly: T = 10, five levels, filters of 1 %.
     #[test]
     fn worst_lookups_are_those_of_the_formulas() {
         let cases =
@@ -121,7 +122,7 @@ mod tests {
             let present = tree.blocks_per_present_get(5, 0.01);
             assert!((1.0..1.0 + 0.01 * runs).contains(&present), "{present}");
         }
-        // All data in one level of one run: no lookup reads a block in vain.
+        // All data are in one level of one run, so no lookup reads an unneeded block.
         assert!((Fluid::leveled(10.0).blocks_per_present_get(1, 0.5) - 1.0).abs() < 1e-12);
     }
 

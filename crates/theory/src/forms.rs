@@ -1,6 +1,6 @@
-//! The closed forms of the compaction policies: the bytes written, levels and runs after a number of flushes of
-//! distinct keys, in buffers. They are derived at the head of each policy's file in the compaction crate. They are
-//! exact; for policies that compact table by table they are exact where every run is one table.
+//! The closed forms of the compaction policies: written bytes, levels and runs after a number of flushes of distinct
+//! keys, in buffers. The module documentation of each policy in the compaction crate derives them. The closed forms are
+//! exact. For policies that compact table by table, they are exact if every run is one table.
 
 use catalog::Choice;
 
@@ -8,12 +8,12 @@ use crate::fluid::Fluid;
 use crate::horizontal::{binomial_runs, binomial_writes, least_writes};
 
 /// Whether a policy compacts table by table, so that its write amplification depends on the size of tables.
-pub(crate) fn picks_tables(policy: &Choice) -> bool {
+pub fn picks_tables(policy: &Choice) -> bool {
     matches!(policy.kind(), "leveled-partial" | "one-leveling" | "golden")
 }
 
-/// Bytes written by flushes and compactions per byte flushed, after `flushes` flushes of distinct keys into an empty
-/// tree; `None` for a policy without a closed form, and for no flush.
+/// Bytes that flushes and compactions write per flushed byte, after `flushes` flushes of distinct keys into an empty
+/// tree. `None` for a policy without a closed form, and without flushes.
 pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     if flushes == 0 {
         return None;
@@ -34,7 +34,7 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
             let runs = count(policy, "runs")?;
             match count(policy, "flushes") {
                 None => binomial_writes(flushes, runs),
-                // The schedule is optimal at its end; before and after it no form is known.
+                // The schedule is optimal at its end. No closed form is known before and after its end.
                 Some(known) if known == flushes => least_writes(flushes, runs)? - flushes,
                 Some(_) => return None,
             }
@@ -57,9 +57,9 @@ pub fn write_amp(policy: &Choice, flushes: u64) -> Option<f64> {
     Some(1.0 + buffers as f64 / flushes as f64)
 }
 
-/// Number of levels that hold runs, and number of runs, after `flushes` flushes; `None` if no closed form is known.
-/// A leveled tree counts its flushes as a number with the base T: level i holds the i-th digit, in one run where
-/// leveled and in as many runs as the digit where tiered.
+/// Number of levels with runs, and number of runs, after `flushes` flushes. `None` if there is no closed form. A
+/// leveled tree counts its flushes as a number with the base T, and level i has the i-th digit. The digit is in one run
+/// in a leveled tree, and in as many runs as the digit in a tiered tree.
 pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     let whole = count(policy, "size_ratio");
     Some(match policy.kind() {
@@ -92,8 +92,8 @@ pub fn levels_and_runs(policy: &Choice, flushes: u64) -> Option<(u64, u64)> {
     })
 }
 
-/// Upper bound of the bytes stored per live byte, where every level is full and keys are overwritten, without the runs
-/// that wait in a level 0; `None` for a policy that has no T, K and Z in the textbook.
+/// Upper bound of the bytes stored per live byte if every level is full and keys are overwritten, without the runs that
+/// wait in level 0. `None` for a policy that has no T, K and Z in the textbook.
 pub fn most_space_amp(policy: &Choice) -> Option<f64> {
     let ratio = number(policy, "size_ratio");
     let tree = match policy.kind() {
@@ -166,14 +166,14 @@ fn powers(base: u64, flushes: u64) -> impl Iterator<Item = u64> {
         .take_while(move |size| *size <= flushes)
 }
 
-/// The sum over the powers of `base` of `flushes` rounded down to a multiple of the power: one write for each level
-/// that data has passed.
+/// The sum over the powers of `base` of `flushes`, rounded down to a multiple of the power. The sum is one write for
+/// each level that data have passed.
 fn rounded_down(flushes: u64, base: u64) -> u64 {
     powers(base, flushes).map(|level| flushes / level * level).sum()
 }
 
-/// For leveled compaction, where level 1 takes `capacity` buffers: the buffers written, the levels below level 0 that
-/// hold a run, and the runs that wait in level 0.
+/// For leveled compaction with a level 1 of `capacity` buffers: the written buffers, the number of levels below level 0
+/// that have a run, and the number of runs that wait in level 0.
 fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -> (u64, u64, u64) {
     let (mut writes, mut filled, mut arrival) = (0, 0, level0_runs);
     let mut moved_first = u64::from(level0_runs == 1);
@@ -191,7 +191,7 @@ fn leveled(flushes: u64, size_ratio: f64, level0_runs: u64, mut capacity: f64) -
     (writes, filled, flushes % level0_runs)
 }
 
-/// Buffers that the compactions of a multi-level policy write: those of [`leveled`] without the last arrival of each
+/// Buffers that the compactions of a multi-level policy write: those of [`leveled`], without the last arrival of each
 /// cycle, which passes through.
 fn multi_level(flushes: u64, size_ratio: f64, level0_runs: u64) -> u64 {
     let (mut writes, mut arrival, mut capacity) = (0, level0_runs, size_ratio);

@@ -1,5 +1,5 @@
-//! The growth of an empty tree under repeated flushes: from the closed form of its policy where one is known, and
-//! otherwise from the compaction simulator, which moves tables with the tree's own code.
+//! The growth of an empty tree under repeated flushes. It comes from the closed form of the policy if there is one.
+//! Otherwise it comes from the compaction simulator, which moves tables with the tree's own code.
 
 use catalog::{Choice, ChoiceError};
 use compaction::{CATALOG, Load, SimulationError, simulate};
@@ -29,15 +29,15 @@ pub enum GrowthError {
     Simulation(#[from] SimulationError),
 }
 
-/// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs
-/// where their size counts.
+/// Whether the closed forms of a policy hold for a load: no key is written twice, and tables are as large as runs if
+/// their size matters.
 pub fn has_form(policy: &Choice, load: Load, flushes: u64) -> bool {
     let is_whole = load.entries_per_table >= load.writes_per_flush.saturating_mul(flushes);
     load.distinct_keys.is_none() && (is_whole || !picks_tables(policy))
 }
 
-/// The state of a tree with `policy` after `flushes` flushes of keys that are distinct, or drawn from the number of
-/// keys in `load`. `flushes` is at least 1.
+/// The state of a tree with `policy` after `flushes` flushes. The keys are distinct, or drawn from the number of keys
+/// in `load`. `flushes` is at least 1.
 ///
 /// # Errors
 /// A choice of another axis; an empty load.

@@ -1,13 +1,13 @@
 //! The hit rate of a cache of equal blocks, where requests are drawn independently from a popularity distribution.
 //!
-//! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is the same for all
-//! blocks: the time t in which the cache fills up once. That is the approximation of Che, Tung and Wang ("Hierarchical
-//! Web Caching Systems", IEEE JSAC 20(7), 2002, section III) for LRU. Fricker, Robert and Roberts (ITC 24, 2012) show
-//! why it is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified approach to the performance
-//! analysis of caching systems", INFOCOM 2014, section IV) give it for FIFO, where a block stays for t after its
-//! insertion, and a hit does not renew it.
+//! A block is cached if it was requested recently (LRU), or was inserted recently (FIFO). The limit is equal for all
+//! blocks: the time t in which the cache fills up once. For LRU, this is the approximation of Che, Tung and Wang
+//! ("Hierarchical Web Caching Systems", IEEE JSAC 20(7), 2002, section III). Fricker, Robert and Roberts (ITC 24, 2012)
+//! show why it is accurate from a few dozen blocks on. Martina, Garetto and Leonardi ("A unified approach to the
+//! performance analysis of caching systems", INFOCOM 2014, section IV) give the approximation for FIFO. There, a block
+//! stays for t after its insertion, and a hit does not renew it.
 //!
-//! Time is measured in requests: a block with the share p is requested p·t times in t.
+//! Time is measured in requests: a block that gets the fraction p of requests is requested p·t times in t.
 
 use catalog::Choice;
 
@@ -26,7 +26,7 @@ pub enum Eviction {
 }
 
 impl Eviction {
-    /// The eviction policy of a cache of the catalog; `None` if no form is known.
+    /// The eviction policy of a cache of the catalog; `None` if there is no closed form.
     pub fn of(cache: &Choice) -> Option<Self> {
         match cache.kind() {
             "lru" | "string-lru" => Some(Self::Lru),
@@ -43,15 +43,15 @@ impl Eviction {
         }
     }
 
-    /// The hit rate of requests `from` to `to`, counted from the first request of this distribution, in a cache that
-    /// contained `before` arbitrary blocks at that time, 0 if it was empty.
+    /// The hit rate of requests `from` to `to`, counted from the first request of this distribution. At that time, the
+    /// cache contained `before` arbitrary blocks, or 0 if it was empty.
     ///
-    /// In an empty cache only the first request for a block misses, Σ 1 − e^(−p·n) of n, until the number of distinct
-    /// requested blocks reaches the capacity. After that the cache misses at its long-run rate. Assume B blocks that
-    /// were in a full cache of C for other reasons, each equally likely; those help that are requested before they are
-    /// evicted. A block that was used x blocks ago is evicted when x + D − x·D/B ≥ C, where D distinct blocks were
-    /// requested since. So the next distinct block is a miss with the chance 1 − (C − D)/(B − D), and all of the first
-    /// D together miss (B − C)·ln(B/(B − D)) times.
+    /// In an empty cache, only the first request for a block misses, Σ 1 − e^(−p·n) of n, until the number of distinct
+    /// requested blocks reaches the capacity. After that, the cache misses at its long-run rate. Assume that a full
+    /// cache of C blocks contains arbitrary blocks, drawn equally likely from B blocks. Arbitrary blocks that are
+    /// requested before they are evicted are hits. A block that was used x blocks ago is evicted when x + D − x·D/B ≥
+    /// C, where D distinct blocks were requested since. The next distinct block is therefore a miss with probability 1
+    /// − (C − D)/(B − D), and the first D distinct blocks together miss (B − C)·ln(B/(B − D)) times.
     pub fn hit_rate_between(
         self,
         popularity: &Popularity,
@@ -73,9 +73,9 @@ impl Eviction {
         if to <= from { 0.0 } else { (1.0 - (misses(to) - misses(from)) / (to - from)).max(0.0) }
     }
 
-    /// The hit rate of requests that read all `keys` keys in order, again and again, where `keys_per_block` neighbours
-    /// share a block. One pass misses each block once, which is 1 − 1/K for every cache size. Later passes do too,
-    /// unless the cache holds all blocks.
+    /// The hit rate of requests that repeatedly read all `keys` keys in order. `keys_per_block` neighbouring keys share
+    /// a block. One pass misses each block once, so the rate is 1 − 1/K for every cache size. Later passes have the
+    /// same rate, unless the cache has room for all blocks.
     pub fn hit_rate_in_turn(keys: f64, keys_per_block: f64, held: f64, requests: f64) -> f64 {
         let blocks = keys / keys_per_block;
         let passed = if held >= blocks { requests.min(keys) } else { requests };

@@ -1,12 +1,12 @@
-//! The closed forms of horizontal growth: the buffers written by the binomial scheme, and the least that any schedule
-//! with so many runs can write.
+//! The closed forms of horizontal growth: the buffers that the binomial scheme writes, and the minimum that any
+//! schedule with this number of runs can write.
 //!
 //! Sources: Bentley, Saxe, "Decomposable Searching Problems I" (1980), section 3; Mathieu, Staelin, Young, Yousefi,
-//! "Bigtable Merge Compaction" (2014). The derivation is at the head of `compaction/src/horizontal.rs`.
+//! "Bigtable Merge Compaction" (2014). The derivation is in the module documentation of `compaction/src/horizontal.rs`.
 
-/// Least number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, where at most
-/// `runs` runs remain after each. The flush is a run of its own first, so a merge writes it again. `None` if there are
-/// no runs.
+/// Minimum number of buffers that flushes and compactions write for `flushes` flushes of distinct keys, if at most
+/// `runs` runs remain after each flush. A flush first becomes a separate run, so a merge writes it again. `None` if
+/// there are no runs.
 pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     (runs > 0).then(|| {
         let merges = if runs == 1 { flushes.saturating_sub(1) } else { least_merges(flushes, runs) };
@@ -14,8 +14,8 @@ pub fn least_writes(flushes: u64, runs: u64) -> Option<u64> {
     })
 }
 
-/// Least number of buffers where each flush is written directly into its run: the sum of the `flushes` smallest of
-/// the numbers v ≥ 1, each C(v + runs − 1, runs − 1) times.
+/// Minimum number of buffers if each flush is written directly into its run. The number is the sum of the `flushes`
+/// smallest numbers v ≥ 1, where each v occurs C(v + runs − 1, runs − 1) times.
 fn least_in_place(flushes: u64, runs: u64) -> u64 {
     let (mut left, mut sum, mut weight) = (flushes, 0, 1);
     while left > 0 {

@@ -1,15 +1,16 @@
 //! The data blocks that a lookup reads, from the existing runs.
 //!
 //! A run is searched only if no newer run has the key. Its filter passes an absent key at its false-positive rate, and
-//! each key that passes costs a block. The cost is the sum over the runs that are newer than the run with the key, plus
-//! 1 for that run: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, where the rates are those of levels.
+//! each key that passes costs a block. The cost is the sum over all runs that are newer than the run with the key, plus
+//! 1 for that run. Source: Monkey (Dayan, Athanassoulis, Idreos, SIGMOD 2017), section 4, where the rates are those of
+//! levels.
 
 /// One sorted run from the view of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RunView {
-    /// The share of lookups of present keys that it answers.
+    /// The fraction of lookups of present keys that this run answers.
     pub share: f64,
-    /// Probability that a lookup of an absent key reads a block of this run; 1 without a filter.
+    /// Probability that a lookup of an absent key reads a block of this run. 1 without a filter.
     pub fpr: f64,
 }
 
@@ -18,7 +19,8 @@ pub fn blocks_per_absent_get(runs: &[RunView]) -> f64 {
     runs.iter().map(|run| run.fpr).sum()
 }
 
-/// Blocks per lookup of a key that is in one of the runs, the newest first; `None` if no run answers a lookup.
+/// Blocks per lookup of a key that is in one of the runs. The runs are ordered from newest to oldest. `None` if no run
+/// answers a lookup.
 pub fn blocks_per_present_get(runs: &[RunView]) -> Option<f64> {
     let (mut before, mut blocks, mut shares) = (0.0, 0.0, 0.0);
     for run in runs {

@@ -2,33 +2,33 @@
 
 use types::avalanche;
 
-/// Ranks that have a class of their own; later ranks are grouped in classes of growing size.
+/// Number of ranks that have a separate class each. Later ranks are grouped in classes of growing size.
 const HEAD: u64 = 64;
-/// Divisor of the size of later classes: one that starts at rank `first` has `first / GROWTH` ranks.
+/// Divisor of the size of later classes: a class that starts at rank `first` has `first / GROWTH` ranks.
 const GROWTH: u64 = 16;
 /// Maximum number of keys that are assigned to blocks individually.
 const MOST_DEALT: u64 = 1 << 22;
-/// The relative difference in share below which blocks are in one class.
+/// The relative difference in popularity below which blocks are in one class.
 const ALIKE: f64 = 1e-3;
-/// The seed of the assignment; other seeds give the same result within the noise of a few hot keys.
+/// The seed of the assignment. Other seeds give equal results within the noise of a few hot keys.
 const SEED: u64 = 0x1e35_a7bd_0f32_11a5;
 
 /// Position of a distribution's popular keys in the key order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Anywhere: random keys share a block.
+    /// Popular keys are anywhere, so random keys share a block.
     Scattered,
-    /// Side by side, the most popular first.
+    /// Popular keys are next to each other, most popular first.
     Together,
 }
 
-/// Classes of items with the same share of the requests, the most popular first.
+/// Classes of items, most popular first. All items of a class get an equal fraction of the requests.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Popularity {
     classes: Vec<Class>,
 }
 
-/// A number of items with the same share each.
+/// A number of items that get an equal fraction of the requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Class {
     pub(crate) share: f64,
@@ -48,8 +48,8 @@ impl Popularity {
         ranks
     }
 
-    /// The popularity of keys of which the hottest `ranks[i]` together have the share `shares[i]`. The last rank is the
-    /// number of keys; ranks increase.
+    /// The popularity of keys of which the hottest `ranks[i]` keys together get the fraction `shares[i]` of the
+    /// requests. The last rank is the number of keys. Ranks increase.
     pub fn of_keys(ranks: &[u64], shares: &[f64]) -> Self {
         let (mut before, mut sum) = (0, 0.0);
         let classes = ranks.iter().zip(shares).map(|(rank, share)| {
@@ -115,10 +115,10 @@ impl Popularity {
         self.classes.is_empty()
     }
 
-    /// The share of requests that goes to the `held` most popular items: the hit rate of a cache that holds the best
-    /// set of this size and never changes it. Where requests are drawn independently, no cache without knowledge of the
-    /// future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer Storage*,
-    /// 1987, theorem on A₀; LFU converges to it).
+    /// The fraction of requests that go to the `held` most popular items. This fraction is the hit rate of a cache that
+    /// always contains the best set of this size. If requests are drawn independently, no cache without knowledge of
+    /// the future has a higher hit rate in the long run (Aven, Coffman, Kogan, *Stochastic Analysis of Computer
+    /// Storage*, 1987, theorem on A₀; LFU converges to it).
     pub fn best_static_share(&self, held: f64) -> f64 {
         let mut left = held.max(0.0);
         let parts = self.classes.iter().map(|class| {

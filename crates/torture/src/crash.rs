@@ -21,11 +21,11 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 160;
 
-/// Recovery itself is interrupted for one of this many states.
+/// Recovery itself is interrupted for one in this number of states.
 const RECOVERIES: u128 = 16;
 
 /// Number of steps at which such a recovery is stopped, number of steps at which the operations after it are stopped,
-/// and states tried at each.
+/// and number of states tried at each step.
 const RECOVERY_CUTS: usize = 4;
 const NEXT_LIFE_CUTS: usize = 2;
 const RECOVERY_STATES: u64 = 3;
@@ -33,7 +33,7 @@ const RECOVERY_STATES: u64 = 3;
 /// Maximum number of disk states tried per cut of one history.
 const MOST_STATES: u64 = 64;
 
-/// Minimum state budget of one history, because generating it is expensive.
+/// Minimum number of states for one history, because generating a history is expensive.
 const LEAST_STATES: u64 = 64;
 
 /// Moment of a violation that was found before any power failure.
@@ -55,7 +55,7 @@ pub struct CrashPoint {
     pub seed: u64,
     /// Number of steps before the power failure, and the number of the disk state.
     pub cut: (usize, u64),
-    /// Step and disk state of a second power failure during or after the recovery; `None` without one.
+    /// Step and disk state of a second power failure during or after the recovery; `None` without a second failure.
     pub recovery: Option<(usize, u64)>,
 }
 
@@ -96,7 +96,7 @@ pub struct CrashSummary {
     pub cuts: u64,
     /// Number of derived disk states.
     pub states: u64,
-    /// Number of states that recovery ran on; the others were duplicates.
+    /// Number of states that recovery ran on. All other states were duplicates.
     pub recovered: u64,
     /// States in `recovered` that come from a crash during a recovery, or during the operations after it.
     pub second: u64,
@@ -174,7 +174,7 @@ impl Life {
     }
 }
 
-/// Cached outcome of a disk state, so that no state is recovered twice.
+/// Cached outcome of a disk state, so that every state is recovered only once.
 type Outcome = Result<(u128, Vec<Copy>), Violation>;
 
 /// Exploration of one history.
@@ -222,7 +222,7 @@ impl<'a> Exploration<'a> {
         let promise = self.life.marks.promise(self.subject.wal, cut, number == states.kept());
         let copies = self.life.marks.copies.len();
         if let Some(outcome) = self.outcomes.get(&fingerprint) {
-            // Violations that do not depend on the promises were reported when the state was first seen.
+            // Violations that do not depend on promises were already reported when the state was first seen.
             if let Ok((digest, found)) = outcome.clone() {
                 let judged = judge(&self.life.script, &promise, digest, || None);
                 self.note(place, judged.and_then(|()| self.judge_copies(cut, &found)));
@@ -280,7 +280,8 @@ impl<'a> Exploration<'a> {
         }
     }
 
-    /// Recovers from state `number` after step `cut` of a recovery and of the operations after it.
+    /// Recovers from state `number`, which a power failure leaves after step `cut` of a recovery and the operations
+    /// after it.
     fn second_state(
         &mut self,
         place: CrashPoint,
@@ -342,8 +343,8 @@ impl<'a> Exploration<'a> {
     }
 }
 
-/// Steps at which a recovery and the operations after it are stopped: evenly spaced within the recovery, random within
-/// the operations.
+/// Steps at which a recovery and the operations after it are stopped. The steps are evenly spaced within the recovery,
+/// and random within the operations.
 fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     let (opening, steps) = (recovered.opening, recovered.steps.len());
     let mut random = Xoshiro256PlusPlus::seed_from_u64(place.seed ^ (place.cut.0 as u64) << 32 ^ place.cut.1);
@@ -354,7 +355,7 @@ fn second_cuts(recovered: &Recovered, place: CrashPoint) -> Vec<usize> {
     cuts
 }
 
-/// Numbers of the states to try: all if they are few, otherwise the corner cases and a sample.
+/// Numbers of the states to try: all states if they are few, otherwise the corner cases and a sample.
 fn numbers(states: &States<'_>, most: u64, seed: u64) -> Vec<u64> {
     let all = states.count().unwrap_or(u64::from(u32::MAX));
     if all <= most {

@@ -1,8 +1,8 @@
-//! Corruption of every part of every file of a store. Each corrupted image is verified, opened and read completely.
+//! Corrupts every part of every file of a store. Each corrupted image is verified, opened and read completely.
 //!
 //! A seeded history leaves four stores: a closed store, a store whose process died, a store that continued after one
-//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one at a time or two at
-//! once. Each image is verified, opened, read through every read path, written to, closed and opened again. It is also
+//! file was set aside, and a checkpoint. Every kind of corruption is applied to their files, one or two at a time. Each
+//! image is verified, opened, read through every read path, written to, closed and opened again. Each image is also
 //! opened without the corrupted files (quarantine).
 
 mod corruption;
@@ -35,7 +35,7 @@ pub use self::store_image::Ending;
 /// Maximum number of images per store of one history.
 const MOST_OF_A_STORE: usize = 400;
 
-/// Time limit of one image. If it is exceeded, the process reports the image as hanging and exits.
+/// Time limit of one image. If an image exceeds the limit, the process reports the image as hanging and exits.
 const LONGEST_IMAGE: Duration = Duration::from_mins(1);
 
 /// Moment of a violation that was found before any corruption.
@@ -158,7 +158,7 @@ fn life(subject: &Subject, seed: u64, most: usize, all: u64, watch: &Watch, tall
     }
 }
 
-/// Corrupted images of a store. Their order depends on the design.
+/// Corrupted images of a store. The order of the images depends on the design.
 fn images_of(subject: &Subject, seed: u64, store_image: &StoreImage) -> Vec<Vec<Corruption>> {
     let name = format!("{} {:?} {}", subject.name, subject.wal, store_image.ending);
     images(store_image, &mut Xoshiro256PlusPlus::seed_from_u64(seed ^ xxh3_64(name.as_bytes())))

@@ -68,7 +68,8 @@ pub struct FaultSummary {
     pub faults: u64,
     /// Number of calls that failed.
     pub failed_calls: u64,
-    /// Faults that the caller received as an error; the others hit removals of files that the next opening removes.
+    /// Faults that the caller received as an error. Other faults affected removals of files that the next opening
+    /// removes.
     pub reported: u64,
     /// Number of reopened stores: after a process death and after a power failure.
     pub reopened: u64,
@@ -189,7 +190,7 @@ struct Ending {
 
 /// The write that is tried after an error.
 fn probe() -> Write {
-    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()) }
+    Write { key: b"probe".to_vec(), value: Some(b"behind the error".to_vec()), end: None }
 }
 
 impl Trial<'_> {
@@ -235,7 +236,7 @@ impl Trial<'_> {
         Ok(Ending { promises: [promise(true), promise(false)], taken })
     }
 
-    /// Checks a fault that no caller received: it must be harmless.
+    /// Checks a fault that no caller received. The fault must be harmless.
     fn check_silence(&self) -> Result<(), Violation> {
         // The next opening removes a file that cannot be removed now.
         match self.faulty.failed().into_iter().find(|call| call.operation != Operation::Remove) {
@@ -271,7 +272,7 @@ impl Trial<'_> {
     /// Returns whether a write was accepted.
     fn check_store(&self, player: &Player<'_>, allowed: &[&Content]) -> Result<bool, Violation> {
         let Some(store) = &player.store else { return Ok(false) };
-        // While the disk fails, a reader may get an error but never a wrong answer.
+        // While the disk fails, a reader may get an error, but never a wrong answer.
         for key in Script::keys() {
             if let Ok(found) = store.get(&key)
                 && !allowed.iter().any(|content| found.as_ref() == content.get(&key))

@@ -1,5 +1,5 @@
-//! Opens a store on a disk after a crash and checks it: first the invariants that need no knowledge of promises, then
-//! the promises.
+//! Opens a store on a disk after a crash and checks it. The check begins with the invariants that hold without
+//! knowledge of promises, and then covers the promises.
 
 use std::any::Any;
 use std::ops::{Bound, RangeInclusive};
@@ -33,16 +33,16 @@ pub(crate) struct Recovered {
 /// State of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Copy {
-    /// It does not exist, or is an empty directory.
+    /// The store does not exist, or is an empty directory.
     Absent,
-    /// It exists and is rejected as a store, with this error.
+    /// The directory exists and is rejected as a store, with this error.
     Refused(String),
-    /// It is a store with content of this digest.
+    /// The store has content with this digest.
     Whole(u128),
 }
 
-/// Opens the store on `disk`, compares all read paths, then writes to it and opens it again. `copies` is the number of
-/// checkpoints to examine.
+/// Opens the store on `disk`, compares all read paths, then writes to the store and opens it again. `copies` is the
+/// number of checkpoints to examine.
 pub(crate) fn recover(subject: &Subject, disk: &Arc<Memory>, copies: usize) -> Result<Recovered, Violation> {
     catch_unwind(AssertUnwindSafe(|| Examination { subject, disk }.run(copies)))
         .unwrap_or_else(|panic| Err(Violation::new(Check::Panic, panic_text(&*panic))))
@@ -61,7 +61,7 @@ struct Examination<'a> {
 
 impl Examination<'_> {
     fn run(&self, copies: usize) -> Result<Recovered, Violation> {
-        // On a disk without the directory, or with an empty one, the store was never created.
+        // On a disk without the directory, or with an empty directory, the store was never created.
         if self.disk.list(Path::new(DIRECTORY)).is_ok_and(|names| !names.is_empty()) {
             self.verify(Check::CleanBefore)?;
         }
@@ -136,10 +136,10 @@ impl Examination<'_> {
 
 /// Commits for a recovered store: a new key, a batch, and a delete of an existing key.
 fn next_commits(content: &Content) -> Vec<Vec<Write>> {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
     let mut commits = vec![vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]];
     if let Some(key) = content.keys().nth(content.len() / 2) {
-        commits.push(vec![Write { key: key.clone(), value: None }]);
+        commits.push(vec![Write { key: key.clone(), value: None, end: None }]);
     }
     commits
 }
@@ -190,7 +190,7 @@ fn explain(script: &Script, promise: &RangeInclusive<usize>, content: &Content) 
     // The newest commit with a visible write determines the rest of the content.
     let mut newest = 0;
     for (key, value) in content {
-        let write = Write { key: key.clone(), value: Some(value.clone()) };
+        let write = Write { key: key.clone(), value: Some(value.clone()), end: None };
         let Some(commit) = script.commits().iter().rposition(|commit| commit.contains(&write)) else {
             let what = format!("\"{}\" is {}", String::from_utf8_lossy(key), shown(Some(value)));
             return Violation::new(Check::Invention, what);

@@ -1,10 +1,9 @@
-//! Stores whose process is killed under load: the writers with their reports, and the check of the store that such a
-//! process leaves.
+//! Stores whose process is killed under load: the writers with their reports, and the check of the store that remains.
 //!
 //! Each writer runs its own script on its own keys, so its surviving data must be the result of its first *n* commits.
-//! It reports the start of each commit and, after the store's acknowledgement, its completion. The store is checked
-//! against the reports made before the process died. A killed store continues from the state that was found, so one
-//! script covers many deaths.
+//! The writer reports the start of each commit. After the acknowledgement by the store, it reports the completion. The
+//! store is checked against the reports made before the process died. A killed store continues from the state that was
+//! found, so one script covers many kills.
 
 use std::any::Any;
 use std::fmt;
@@ -50,11 +49,11 @@ pub struct Moment {
     pub wait: Duration,
 }
 
-/// Sequence of kill moments for the processes of one store.
+/// Sequence of times at which the processes of one store are killed.
 pub struct Moments(Xoshiro256PlusPlus);
 
 impl Moments {
-    /// Kill moments of a seed.
+    /// Kill times for a seed.
     pub fn new(seed: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
@@ -74,7 +73,7 @@ impl Iterator for Moments {
     }
 }
 
-/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill moments.
+/// Seeded uniform random numbers between 0 and 1, for callers with other kinds of kill times.
 pub fn shares(seed: u64) -> impl Iterator<Item = f64> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     std::iter::repeat_with(move || random.random())
@@ -125,7 +124,7 @@ impl FromStr for Event {
 /// Number of commits of each writer.
 pub type Commits = [usize; WRITERS];
 
-/// Reports of one process, from its start to its death.
+/// Reports of one process, from its start to its end.
 #[derive(Clone, Debug)]
 pub struct Ledger {
     /// Commits in the store when the process started.
@@ -150,7 +149,7 @@ impl Ledger {
     /// Records a report of a writer, in the order of arrival.
     ///
     /// # Errors
-    /// If its number is not the next one.
+    /// If the number of the event is not the next number.
     pub fn note(&mut self, event: Event) -> Result<(), String> {
         match event {
             Event::Begun(writer, commit) if commit == self.begun[writer] + 1 => {
@@ -182,8 +181,9 @@ impl Ledger {
         least[writer].max(self.durable[writer])..=self.begun[writer]
     }
 
-    /// Checks the order across writers: if a commit is present, everything acknowledged before it began is present.
-    /// Each writer has between `fewest` and `most` commits in the store. The two differ if commits change nothing.
+    /// Checks the order across writers. If a commit is present, everything that was acknowledged before the commit
+    /// began must be present. Each writer has between `fewest` and `most` commits in the store. The two numbers differ
+    /// if commits change nothing.
     fn check_order(&self, fewest: Commits, most: Commits) -> Result<(), Violation> {
         for (writer, commits) in fewest.into_iter().enumerate() {
             let newest = commits.checked_sub(self.from[writer] + 1);
@@ -218,8 +218,8 @@ impl Life {
         self.scripts.iter().zip(from).all(|(script, from)| script.commits().len() > from + ACTIONS / 4)
     }
 
-    /// Runs every writer's script from the current state of the store, one thread per writer, and passes their reports
-    /// to `tell`. Returns when all scripts have ended or one writer has failed.
+    /// Runs every writer's script from the current state of the store, one thread per writer. Passes their reports to
+    /// `tell`. Returns when all scripts have ended or one writer has failed.
     ///
     /// # Errors
     /// A failed call or a wrong answer, as text.
@@ -243,8 +243,8 @@ impl Life {
         })
     }
 
-    /// Opens the store of a killed process, checks it against the reports, and closes it. Returns the number of
-    /// commits of each writer in it.
+    /// Opens the store of a killed process, checks it against the reports, and closes it. Returns the number of commits
+    /// of each writer in the store.
     ///
     /// # Errors
     /// The violation that was found.
@@ -390,7 +390,7 @@ impl<S: Store, T: Fn(Event)> Writer<'_, S, T> {
             Action::Flush => self.settle(S::flush),
             Action::Sync => self.settle(S::sync),
             Action::Compact => self.store.compact(),
-            // Both need exclusive access to the store; the exploration of crashes covers them.
+            // Both actions need exclusive access to the store. The exploration of crashes covers them.
             Action::Checkpoint | Action::Reopen => Ok(()),
         };
         done.map_err(|error| format!("writer {}, {action:?}: {error}", self.number))

@@ -3,15 +3,15 @@
 //! A seeded [script](Script) of writes, reads, flushes, compactions, checkpoints and reopens runs on a [`Subject`] in
 //! `counted` mode, on one thread. A seed therefore determines a history, which is a list of storage calls.
 //!
-//! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). It
-//!   opens the store on each and checks the promises of its WAL mode.
+//! * [`crash`] stops the history after every call and derives the possible disk states ([`storage::States`]). The
+//!   module opens the store on each state and checks the promises of its WAL mode.
 //! * [`errors`] injects every error into every call, checks the error that the caller receives, and opens the store
 //!   again.
 //! * [`damage`] corrupts every part of the files that a history leaves, and reads everything from the store.
 //! * [`kill`] has the writers and checks for processes that are killed under load, on real disks and with real
 //!   threads. The caller starts and kills the processes.
-//! * [`race`] runs threads on one store in `timed` mode. It checks whether one order of all operations explains all
-//!   reads.
+//! * [`race`] runs threads on one store in `timed` mode. The module checks whether one order of all operations explains
+//!   all reads.
 //!
 //! Every finding names the numbers that reproduce it.
 

@@ -19,16 +19,16 @@ pub(crate) fn copy_directory(number: usize) -> PathBuf {
     PathBuf::from(format!("copy-{number}"))
 }
 
-/// Promises over time. Moments are values of the player's clock.
+/// The promises of a store over time. Times are values of the player's clock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
     /// Start of each commit.
     pub(crate) begun: Vec<usize>,
     /// Acknowledgement of each commit.
     pub(crate) acknowledged: Vec<usize>,
-    /// Number of commits that survive a power failure from a moment on, whatever the WAL mode.
+    /// Number of commits that survive a power failure from a given time on, in every WAL mode.
     pub(crate) durable: Vec<(usize, usize)>,
-    /// Checkpoints: start, completion (`None` if it failed), and number of commits in it.
+    /// Checkpoints: start time, completion time (`None` if it failed), and number of commits in the checkpoint.
     pub(crate) copies: Vec<(usize, Option<usize>, usize)>,
 }
 

@@ -19,6 +19,8 @@ pub struct Write {
     pub key: Vec<u8>,
     /// Value of a put.
     pub value: Option<Vec<u8>>,
+    /// Exclusive end of a range delete that begins at the key.
+    pub end: Option<Vec<u8>>,
 }
 
 /// An action on a store.
@@ -97,7 +99,8 @@ impl Script {
         content
     }
 
-    /// Number of commits that leaves content of this digest; of several candidates the nearest to `near`.
+    /// Number of commits that leaves content with this digest. Of several candidates, the one nearest to `near` is
+    /// returned.
     pub(crate) fn commits_with(&self, digest: u128, near: std::ops::RangeInclusive<usize>) -> Option<usize> {
         let same = (0..self.digests.len()).filter(|commits| self.digests[*commits] == digest);
         same.min_by_key(|commits| {
@@ -105,8 +108,8 @@ impl Script {
         })
     }
 
-    /// Minimum and maximum number of commits within bounds that leave content of this digest. They differ if commits
-    /// change nothing.
+    /// Minimum and maximum number of commits, within bounds, that leave content with this digest. The two numbers
+    /// differ if commits change nothing.
     pub(crate) fn fewest_and_most(
         &self,
         digest: u128,
@@ -120,11 +123,12 @@ impl Script {
 
 /// Applies the writes of a commit to `content`.
 pub(crate) fn apply(content: &mut Content, commit: &[Write]) {
-    for Write { key, value } in commit {
-        match value {
-            Some(value) => content.insert(key.clone(), value.clone()),
-            None => content.remove(key),
-        };
+    for Write { key, value, end } in commit {
+        match (value, end) {
+            (Some(value), _) => drop(content.insert(key.clone(), value.clone())),
+            (None, None) => drop(content.remove(key)),
+            (None, Some(end)) => content.retain(|other, _| other < key || other >= end),
+        }
     }
 }
 
@@ -144,11 +148,15 @@ pub(crate) fn digest(content: &Content) -> u128 {
 fn action(random: &mut impl Rng, commit: usize) -> Action {
     match random.random_range(0..1000) {
         0..600 => Action::Commit(vec![put(random, commit, 0)]),
-        600..700 => Action::Commit(vec![delete(random)]),
+        600..680 => Action::Commit(vec![delete(random)]),
+        680..700 => Action::Commit(vec![delete_range(random)]),
         700..850 => {
             let count = random.random_range(2..7);
-            let one =
-                |part| if random.random_bool(0.75) { put(random, commit, part) } else { delete(random) };
+            let one = |part| match random.random_range(0..20) {
+                0..15 => put(random, commit, part),
+                15..19 => delete(random),
+                _ => delete_range(random),
+            };
             Action::Commit((0..count).map(one).collect())
         }
         850..890 => Action::Get(any_key(random)),
@@ -171,11 +179,21 @@ fn put(random: &mut impl Rng, commit: usize, part: usize) -> Write {
     let mut value = format!("{commit}.{part} ").into_bytes();
     let letter = random.random_range(b'a'..=b'z');
     value.resize(value.len() + filler, letter);
-    Write { key: any_key(random), value: Some(value) }
+    Write { key: any_key(random), value: Some(value), end: None }
 }
 
 fn delete(random: &mut impl Rng) -> Write {
-    Write { key: any_key(random), value: None }
+    Write { key: any_key(random), value: None, end: None }
+}
+
+/// A range delete: half of them of a few keys, the others between any two.
+fn delete_range(random: &mut impl Rng) -> Write {
+    let (one, other) = (any_key(random), any_key(random));
+    let (low, mut high) = if one < other { (one, other) } else { (other, one) };
+    if low == high || random.random_bool(0.5) {
+        high = [&*low, b"\xff"].concat();
+    }
+    Write { key: low, value: None, end: Some(high) }
 }
 
 fn any_key(random: &mut impl Rng) -> Vec<u8> {
@@ -209,6 +227,7 @@ mod tests {
             all(|action| matches!(action, Action::Range(..))),
             all(|action| matches!(action, Action::Commit(writes) if writes.len() > 1)),
             all(|action| matches!(action, Action::Commit(writes) if writes[0].value.is_none())),
+            all(|action| matches!(action, Action::Commit(writes) if writes[0].end.is_some())),
         ] {
             assert!(count > 0);
         }

@@ -1,4 +1,4 @@
-//! Interface of the store under test. It is small so that tests can substitute a faulty store.
+//! Interface of the store under test. The interface is small so that tests can substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;
@@ -48,7 +48,7 @@ pub trait Maker: Send + Sync {
     /// Opens the store in `directory`, or creates it.
     fn open(&self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Box<dyn Store>>;
 
-    /// Opens the store in `directory` without the corrupted files, and returns one line for each of those.
+    /// Opens the store in `directory` without the corrupted files. Returns one line for each corrupted file.
     fn open_quarantined(
         &self,
         storage: &Arc<dyn Storage>,
@@ -118,17 +118,19 @@ impl Maker for TreeMaker {
 
 impl Store for Tree {
     fn write(&self, commit: &[Write]) -> Result<()> {
-        if let [Write { key, value }] = commit {
-            return match value {
-                Some(value) => self.put(key, value),
-                None => self.delete(key),
+        if let [Write { key, value, end }] = commit {
+            return match (value, end) {
+                (Some(value), _) => self.put(key, value),
+                (None, None) => self.delete(key),
+                (None, Some(end)) => self.delete_range(key, end),
             };
         }
         let mut batch = WriteBatch::new();
-        for Write { key, value } in commit {
-            match value {
-                Some(value) => batch.put(key, value)?,
-                None => batch.delete(key)?,
+        for Write { key, value, end } in commit {
+            match (value, end) {
+                (Some(value), _) => batch.put(key, value)?,
+                (None, None) => batch.delete(key)?,
+                (None, Some(end)) => batch.delete_range(key, end)?,
             }
         }
         Tree::write(self, &batch)

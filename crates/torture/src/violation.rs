@@ -47,13 +47,13 @@ pub enum Check {
     /// A crash during recovery does not change the recovered content. A crash after it keeps the promises of the
     /// operations since.
     Recovery,
-    /// A checkpoint is a complete store of its own, or is clearly not a store.
+    /// A checkpoint is a complete separate store, or is clearly not a store.
     Checkpoint,
-    /// An error reaches the caller with its file and its cause.
+    /// An error must reach the caller, with its file and its cause.
     Report,
     /// After a failed sync, no write is acknowledged until the store is reopened.
     Stops,
-    /// Nothing panics.
+    /// Nothing may panic.
     Panic,
     /// `verify` reports every harmful corruption in one pass.
     Told,
@@ -71,7 +71,7 @@ pub enum Check {
     Future,
     /// A present key is found.
     Missing,
-    /// All keys of a read come from one consistent state.
+    /// All keys of a read must come from one consistent state.
     Moments,
     /// Reads and writes of one key are linearizable.
     Register,

@@ -30,7 +30,7 @@ impl Times {
         self.last_ns = time_ns;
     }
 
-    /// Returns the figures; `None` without two times.
+    /// Returns the statistics of the arrival times; `None` with fewer than two times.
     pub(crate) fn summary(&self) -> Option<Arrivals> {
         let first_ns = self.first_ns.filter(|_| self.gaps.total() > 0)?;
         let gaps = self.gaps.total() as f64;

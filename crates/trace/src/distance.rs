@@ -14,7 +14,7 @@ pub struct Distances {
     pub key_sizes: f64,
     /// The Kolmogorov-Smirnov distance of the sizes of values, if the trace has some.
     pub value_sizes: Option<f64>,
-    /// The Kolmogorov-Smirnov distance of the numbers of entries of scans, if the trace has some.
+    /// The Kolmogorov-Smirnov distance of the numbers of entries of scans. `None` if the trace has no scans.
     pub scan_entries: Option<f64>,
     /// The largest difference between the shares of accesses to the most frequent keys.
     pub popularity: f64,
@@ -27,7 +27,7 @@ pub struct Distances {
 }
 
 impl Distances {
-    /// Compares a trace with its twin, whose sizes are given by their distributions.
+    /// Compares a trace with its twin. The sizes of the twin are given by their distributions.
     pub(crate) fn of(
         trace: &Statistics,
         twin: &Statistics,

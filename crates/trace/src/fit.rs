@@ -1,4 +1,4 @@
-//! The synthetic twin of a trace: a workload of a load and one phase with its mix, sizes and skew.
+//! Fits the synthetic twin of a trace: a workload of a load and one phase with the mix, sizes and skew of the trace.
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ pub struct Fit {
     pub toml: String,
     /// The distances between the trace and the operations of the workload.
     pub distances: Distances,
-    /// What the workload does not have, one sentence each.
+    /// The properties of the trace that the workload does not have, one sentence each.
     pub notes: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ struct Law {
     histogram: Histogram,
 }
 
-/// Fits a workload to the statistics of a trace of this name, and measures its distances.
+/// Fits a workload to the statistics of a trace with this name, and measures the distances between the two.
 ///
 /// # Errors
 /// The trace has no operations on single keys, or more than a workload can have.
@@ -66,7 +66,8 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     let mut theta = wanted;
     let (mut toml, mut distances) = try_theta(theta)?;
     let mut error = distances.twin_theta - wanted;
-    // The most likely exponent of counts is above that of the law that drew them, because ranks are sorted by counts.
+    // The most likely exponent of counts is above the exponent of the distribution that drew them, because ranks are
+    // sorted by counts.
     for _ in 1..ROUNDS {
         if error.abs() < 0.005 {
             break;
@@ -86,7 +87,7 @@ pub fn fit(trace: &Statistics, name: &str) -> Outcome<Fit> {
     Ok(Fit { toml: format!("{head}\n{toml}"), distances, notes })
 }
 
-/// Returns what a twin lacks.
+/// Returns the properties that a twin lacks.
 fn notes(trace: &Statistics) -> Vec<String> {
     let mut notes = Vec::new();
     let range_deletes = trace.operations_of(TraceOperation::DeleteRange);
@@ -149,7 +150,7 @@ fn written(trace: &Statistics, theta: f64, values: &Law, scans: Option<&Law>) ->
     toml
 }
 
-/// Returns the length of keys: the mean, or more if so many keys need it.
+/// Returns the length of keys: the mean length, or more if the number of keys needs longer keys.
 fn key_bytes(trace: &Statistics, keys: u64) -> u64 {
     // Half of the numbers are absent keys.
     let bits = u64::BITS - keys.max(1).leading_zeros() + 1;
@@ -176,7 +177,8 @@ fn best(
     laws.min_by(|a, b| sizes.distance(&a.histogram).total_cmp(&sizes.distance(&b.histogram)))
 }
 
-/// Returns the distributions that may fit: one size, all sizes alike, and a generalised Pareto law through the quartiles.
+/// Returns the distributions that may fit: one size, all sizes equally often, and a generalised Pareto distribution
+/// through the quartiles.
 fn candidates(sizes: &Histogram, name: &str, unit: &str) -> Vec<Table> {
     let size = |size: u64| match unit {
         "" => Value::Integer(size.max(1).cast_signed()),

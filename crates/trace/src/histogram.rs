@@ -20,7 +20,7 @@ pub(crate) struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one size.
+    /// Adds one size.
     pub(crate) fn add(&mut self, size: u64) {
         *self.counts.entry(rounded(size)).or_default() += 1;
         self.total += 1;
@@ -33,7 +33,8 @@ impl Histogram {
         self.total
     }
 
-    /// Returns the smallest size that is not below the share `quantile` of all; 0 if there is none.
+    /// Returns the smallest size that is at least as large as the fraction `quantile` of all sizes. Returns 0 if there
+    /// are no sizes.
     pub(crate) fn quantile(&self, quantile: f64) -> u64 {
         let rank = ((self.total as f64 * quantile).ceil() as u64).max(1);
         let mut below = 0;
@@ -67,7 +68,7 @@ impl Histogram {
         largest
     }
 
-    /// Returns the figures of the sizes; `None` if there is none.
+    /// Returns the statistics of the sizes; `None` if there are no sizes.
     pub(crate) fn summary(&self) -> Option<Sizes> {
         (self.total > 0).then(|| Sizes {
             count: self.total,

@@ -4,8 +4,8 @@
 //!    [`Summary`]: the mix, sizes, skew, reuse distances with the miss-ratio curve of LRU, and the working set over time.
 //! 2. **Twins.** [`fit`] writes a workload whose operations have the statistics of a trace, and measures the distances
 //!    between the two.
-//! 3. **Writers.** [`Format`] writes records as text, CSV, or the formats of RocksDB and libCacheSim; [`Sampler`] keeps
-//!    a spatially hashed part of the keys.
+//! 3. **Writers.** [`Format`] writes records as text, CSV, or the formats of RocksDB and libCacheSim. [`Sampler`] keeps
+//!    a spatially hashed sample of the keys.
 
 mod arrivals;
 mod distance;

@@ -5,7 +5,7 @@ use crate::summary::Popularity;
 /// The largest exponent that is tried.
 const MOST_THETA: f64 = 5.0;
 
-/// Ranks with a term of their own in sums; the terms after them are taken in groups of 1/64 of their first rank.
+/// Number of ranks that are added one by one in sums. Later ranks are taken in groups of 1/64 of their first rank.
 const SINGLE_RANKS: u64 = 4096;
 
 /// Keys by the number of their accesses.
@@ -24,7 +24,7 @@ impl Ranking {
         Self { counts, total }
     }
 
-    /// Returns the figures; `scale` is the number of keys for which each one stands. `None` without keys.
+    /// Returns the statistics. `scale` is the number of keys for which each kept key stands. `None` without keys.
     pub(crate) fn summary(&self, scale: f64) -> Option<Popularity> {
         if self.counts.is_empty() {
             return None;
@@ -41,7 +41,8 @@ impl Ranking {
         })
     }
 
-    /// Returns the share of accesses to the most frequent keys, of which `share` is the share of the keys.
+    /// Returns the fraction of accesses that go to the most frequent keys. `share` is the fraction of keys that count
+    /// as such.
     pub(crate) fn share(&self, share: f64) -> f64 {
         let keys = self.counts.len() as f64 * share;
         let whole: f64 = self.counts.iter().take(keys as usize).map(|count| *count as f64).sum();
@@ -50,7 +51,7 @@ impl Ranking {
         if self.total > 0.0 { (whole + edge) / self.total } else { 0.0 }
     }
 
-    /// Returns the exponent of the Zipf law over all ranks that makes the numbers of accesses most likely.
+    /// Returns the exponent of the Zipf distribution over all ranks that makes the numbers of accesses most likely.
     pub(crate) fn theta(&self) -> f64 {
         let ranks = self.counts.len() as u64;
         if ranks < 2 {
@@ -71,7 +72,7 @@ impl Ranking {
         (low + high) / 2.0
     }
 
-    /// Returns the Kolmogorov-Smirnov distance to a Zipf law over the ranks.
+    /// Returns the Kolmogorov-Smirnov distance to a Zipf distribution over the ranks.
     fn distance_to_zipf(&self, theta: f64) -> f64 {
         let weights = || (1..=self.counts.len() as u64).map(|rank| (rank as f64).powf(-theta));
         let whole: f64 = weights().sum();
@@ -84,8 +85,8 @@ impl Ranking {
         largest
     }
 
-    /// Returns the largest difference between the shares of accesses to the most frequent keys of two rankings, over all
-    /// shares of keys.
+    /// Returns the largest difference between two rankings, over all fractions of keys. The compared value is the
+    /// fraction of accesses to the most frequent keys.
     pub(crate) fn distance(&self, other: &Self) -> f64 {
         const PLACES: u32 = 1000;
         let places = (0..=PLACES).map(|place| f64::from(place) / f64::from(PLACES));
@@ -95,7 +96,7 @@ impl Ranking {
     }
 }
 
-/// Returns the expected logarithm of a rank from 1 to `ranks` under a Zipf law.
+/// Returns the expected logarithm of a rank from 1 to `ranks` under a Zipf distribution.
 fn expected_log(ranks: u64, theta: f64) -> f64 {
     let (mut logs, mut weights) = (0.0, 0.0);
     let mut rank = 1;

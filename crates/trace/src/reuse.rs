@@ -1,9 +1,9 @@
 //! Reuse distances and the miss-ratio curve of LRU, in one pass.
 //!
-//! The distance of an access is the number of different keys accessed since the last access to its key, counted by a
-//! Fenwick tree over the positions of the last accesses (Mattson et al. 1970; Bennett and Kruskal 1975). Beyond a limit of
-//! keys, only keys whose hash is below a threshold are kept, and the threshold is halved each time (SHARDS: Waldspurger et
-//! al., FAST '15).
+//! The distance of an access is the number of distinct keys accessed since the last access to its key. A Fenwick tree
+//! over the positions of the last accesses counts these keys (Mattson et al. 1970; Bennett and Kruskal 1975). Beyond a
+//! limit of keys, only keys whose hash is below a threshold are kept, and the threshold is halved each time (SHARDS:
+//! Waldspurger et al., FAST '15).
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -43,7 +43,7 @@ pub(crate) struct Reuse {
     accesses: u64,
 }
 
-/// What is known of the key of an access.
+/// The result of an access, as far as the earlier accesses determine it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// The key is not in the sample.
@@ -104,7 +104,7 @@ impl Reuse {
         seen
     }
 
-    /// Returns the number of keys for which each kept key stands: 1 if all are kept.
+    /// Returns the number of keys for which each kept key stands. 1 if all keys are kept.
     pub(crate) fn scale(&self) -> f64 {
         2f64.powi(self.shift.cast_signed())
     }
@@ -136,8 +136,8 @@ impl Reuse {
         if sampled <= 0.0 {
             return vec![1.0; capacities.len()];
         }
-        // A sample with more or fewer accesses than its share has too many or too few of the most frequent keys, whose
-        // distances are short.
+        // If a sample has more or fewer accesses than expected, it has too many or too few of the most frequent keys,
+        // whose distances are short.
         let expected = self.accesses as f64 / self.scale();
         let mut hits = expected - sampled;
         let mut place = 0;
@@ -166,7 +166,7 @@ impl Reuse {
         self.renumber();
     }
 
-    /// Numbers the positions of the kept keys from 0, in their order, with room for as many accesses.
+    /// Renumbers the positions of the kept keys from 0, in their order, with room for as many accesses.
     fn renumber(&mut self) {
         let mut keys: Vec<&mut Key> = self.keys.values_mut().collect();
         keys.sort_unstable_by_key(|key| key.position);

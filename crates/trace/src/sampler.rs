@@ -4,8 +4,8 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::keys::hash_of;
 
-/// Selection of the records of a part of the keys. The keys are chosen by their hashes, so that a key has all of its
-/// records or none, and reuse distances shrink by the rate (Waldspurger et al., FAST '15).
+/// Selects the records of a sample of the keys. The keys are chosen by their hashes, so that either all records of a
+/// key are kept or none, and reuse distances shrink by the rate (Waldspurger et al., FAST '15).
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     threshold: u64,
@@ -18,13 +18,15 @@ impl Sampler {
         Self { threshold: (rate.clamp(0.0, 1.0) * u64::MAX as f64) as u64 }
     }
 
-    /// Returns whether a record is in the sample: its key is, or it is a scan or a range delete whose first key is.
+    /// Returns whether a record is in the sample. A record is in the sample if its key is, or, for a scan or a range
+    /// delete, if its first key is.
     pub fn takes(&self, record: &TraceRecord) -> bool {
         // The threshold is on other bits than the statistics use, so that a sample of a sample is one.
         hash_of(record).swap_bytes() <= self.threshold
     }
 
-    /// Returns whether the operation of a record is kept as it stands: a scan reads entries of other keys, too.
+    /// Returns whether the operation of a record is kept exactly. A scan is not, because it also reads entries of other
+    /// keys.
     pub fn is_exact(record: &TraceRecord) -> bool {
         !matches!(record.operation, TraceOperation::Scan | TraceOperation::DeleteRange)
     }

@@ -1,4 +1,4 @@
-//! One pass over the records of a trace.
+//! Computes statistics in one pass over the records of a trace.
 
 use workload::{TraceOperation, TraceRecord};
 
@@ -102,7 +102,7 @@ impl Statistics {
         Ranking::new(self.reuse.counts())
     }
 
-    /// Returns the statistics of a trace in this format, whose reader has these notes.
+    /// Returns the statistics of a trace in this format. `notes` are the notes of its reader.
     pub fn summary(&self, format: &str, notes: Vec<String>) -> Summary {
         let shares = TraceOperation::ALL.into_iter().zip(self.shares());
         let mix = shares.filter(|(_, share)| *share > 0.0).map(|(operation, share)| Share {

@@ -13,13 +13,13 @@ pub struct Summary {
     pub mix: Vec<Share>,
     /// The number of different keys of operations on one key.
     pub keys: u64,
-    /// The share of the keys that statistics over keys are based on: 1, or less if there are too many keys.
+    /// The fraction of keys on which statistics over keys are based: 1, or less if there are too many keys.
     pub sampled: f64,
     /// The number of keys whose first operation is a put.
     pub inserted_keys: u64,
     /// The sizes of keys.
     pub key_sizes: Option<Sizes>,
-    /// The sizes of the values of writes, and of reads if the trace records them.
+    /// The sizes of written values, and of read values if the trace records their sizes.
     pub value_sizes: Option<Sizes>,
     /// The numbers of entries of scans.
     pub scan_entries: Option<Sizes>,
@@ -33,7 +33,7 @@ pub struct Summary {
     pub working_set: Vec<WorkingSet>,
     /// The times between operations, if the trace records times.
     pub arrivals: Option<Arrivals>,
-    /// What the reader has left out or assumed.
+    /// Records that the reader left out, and assumptions that it made.
     pub notes: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct Summary {
 pub struct Share {
     /// The kind.
     pub operation: &'static str,
-    /// Their number.
+    /// The number of these operations.
     pub count: u64,
-    /// Their share of all operations.
+    /// The fraction of all operations that are of this kind.
     pub share: f64,
 }
 
@@ -78,9 +78,10 @@ pub struct Popularity {
     pub hottest_10_percent: f64,
     /// The share of keys that are accessed once.
     pub once: f64,
-    /// The exponent of the Zipf law that makes the numbers of accesses most likely.
+    /// The exponent of the Zipf distribution that makes the numbers of accesses most likely.
     pub theta: f64,
-    /// The largest difference between the shares of accesses to the most frequent keys and those of this law.
+    /// The largest difference between the measured and the fitted fraction of accesses to the most frequent keys, over
+    /// all fractions of keys.
     pub theta_distance: f64,
 }
 
@@ -121,9 +122,9 @@ pub struct Arrivals {
     pub gap_p99_ns: u64,
     /// The longest time between two operations.
     pub gap_max_ns: u64,
-    /// The standard deviation of the time between operations, divided by its mean: 1 for a Poisson process.
+    /// The standard deviation of the time between operations, divided by its mean. A Poisson process has 1.
     pub variation: f64,
-    /// The number of operations whose time is before that of the previous one.
+    /// The number of operations whose time is before the time of the previous operation.
     pub backward: u64,
 }
 
@@ -134,7 +135,7 @@ impl Curve {
     /// The header of the CSV.
     pub const HEADER: &str = "curve,x,y";
 
-    /// Returns the rows of all curves: the miss ratio by capacity, and the working set by position.
+    /// Returns the rows of both curves: the miss ratio by capacity, and the working set by position.
     pub fn rows(summary: &Summary) -> Vec<String> {
         let lru =
             summary.lru.iter().map(|point| format!("lru_miss_ratio,{},{:.6}", point.keys, point.miss_ratio));

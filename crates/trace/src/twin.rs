@@ -37,13 +37,15 @@ fn record(batch: &Batch, at: usize) -> TraceRecord {
     let kind = match operation.kind {
         Kind::Put | Kind::Insert => TraceOperation::Put,
         Kind::Delete => TraceOperation::Delete,
-        Kind::Range => TraceOperation::Scan,
+        Kind::DeleteRange => TraceOperation::DeleteRange,
+        Kind::Range | Kind::First | Kind::Last => TraceOperation::Scan,
         Kind::ReadModifyWrite => TraceOperation::ReadModifyWrite,
         _ => TraceOperation::Get,
     };
     let record = TraceRecord::new(kind, batch.key(at));
     match kind {
         TraceOperation::Scan => record.entries(operation.count),
+        TraceOperation::DeleteRange => record.until(batch.end(at).unwrap_or_default()),
         kind if kind.sets() => record.sized(operation.value.bytes),
         _ => record,
     }

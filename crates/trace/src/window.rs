@@ -1,8 +1,8 @@
-//! The working set over time: different keys per window of accesses, at all window lengths at once.
+//! The working set over time: distinct keys per window of accesses, for all window lengths at once.
 //!
 //! An access at position p adds a key to its window of 2^s accesses if the last access to its key was in an earlier
-//! window, which is so if the positions differ in a bit from s on. So the counts of every length are exact in one pass,
-//! although the length of the trace is unknown.
+//! window. The windows differ if the two positions differ in bit s or a higher bit. The counts of every length are
+//! therefore exact after one pass, although the length of the trace is unknown.
 
 use crate::summary::WorkingSet;
 

@@ -51,7 +51,7 @@ impl<W: Write> TraceWriter for CsvWriter<W> {
     }
 }
 
-/// Returns a key whose bytes other than printable ASCII, and those with a meaning in CSV, are written as `\xHH`.
+/// Returns a key as text. Bytes that are not printable ASCII, or that have a meaning in CSV, are written as `\xHH`.
 fn escaped(key: &[u8]) -> String {
     let mut text = String::new();
     for byte in key {

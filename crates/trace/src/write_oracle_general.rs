@@ -1,5 +1,5 @@
-//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object, which is
-//! not known when it is written: it is set when that access is.
+//! Writer of the oracleGeneral format of libCacheSim. A record has the position of the next access to its object. This
+//! position is unknown when the record is written, and is filled in later, when that access is written.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::keys::hash_of;
 use crate::writer::{Losses, TraceWriter};
 
-/// Size of a record in bytes, and the offset of the next access in it.
+/// Size of a record in bytes, and the offset of the next access in the record.
 const RECORD_BYTES: u64 = 24;
 const NEXT_OFFSET: u64 = 16;
 

@@ -6,7 +6,7 @@ use workload::{TraceOperation, TraceRecord};
 
 use crate::writer::{Losses, TraceWriter};
 
-/// The payload of the first record. The version of RocksDB is the one whose tools the format was checked with.
+/// The payload of the first record. The payload has the version of RocksDB with whose tools the format was checked.
 const HEADER: &[u8] =
     b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";
 

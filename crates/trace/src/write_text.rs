@@ -55,8 +55,8 @@ impl<W: Write> TraceWriter for TextWriter<W> {
                 }
             },
             TraceOperation::DeleteRange => {
-                self.losses.add("range deletes are left out, because text has none");
-                Ok(())
+                let high = record.end.clone().unwrap_or_default();
+                writeln!(self.out, "{}", Command::DeleteRange { low: key, high })
             }
         }
     }

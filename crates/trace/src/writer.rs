@@ -12,22 +12,22 @@ pub trait TraceWriter {
     /// The file cannot be written.
     fn write(&mut self, record: &TraceRecord) -> io::Result<()>;
 
-    /// Writes what stands at the end, and all buffered bytes.
+    /// Writes the end of the file and all buffered bytes.
     ///
     /// # Errors
     /// The file cannot be written.
     fn finish(&mut self) -> io::Result<()>;
 
-    /// Returns what the format could not express, one sentence each.
+    /// Returns the properties that the format could not express, one sentence each.
     fn losses(&self) -> Vec<String>;
 }
 
-/// Counts of what a format could not express.
+/// Counts of the records that a format could not express.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Vec<(&'static str, u64)>);
 
 impl Losses {
-    /// Counts one record that is left out or changed as `what` says.
+    /// Counts one record that is left out or changed, with the description `what`.
     pub(crate) fn add(&mut self, what: &'static str) {
         match self.0.iter_mut().find(|(known, _)| *known == what) {
             Some((_, count)) => *count += 1,

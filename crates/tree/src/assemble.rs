@@ -26,7 +26,7 @@ pub(crate) fn table_context(
     seals: Seals,
 ) -> Result<TableContext> {
     /// Numbers of trees that share a cache, so that their blocks have different names. A tree with its own cache always
-    /// has number 0. Its blocks are therefore in the same slots of the cache in every run.
+    /// has number 0. The blocks of such a tree are therefore in the same slots of the cache in every run.
     static SHARING_TREES: AtomicU64 = AtomicU64::new(1);
     let (bloom, fence, hash) = (design.choice("bloom"), design.choice("fence"), design.choice("hash"));
     Ok(TableContext {

@@ -1,4 +1,4 @@
-//! Write batches: puts and deletes that are applied atomically.
+//! Write batches: puts, deletes and range deletes that are applied atomically.
 
 use std::cell::Cell;
 
@@ -28,20 +28,52 @@ pub struct WriteBatch {
 pub(crate) struct BatchCounts {
     pub(crate) puts: u64,
     pub(crate) deletes: u64,
+    pub(crate) range_deletes: u64,
     /// The number of key and value bytes.
     pub(crate) user_bytes: u64,
+}
+
+/// One operation of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation<'a> {
+    /// A put or a delete of one key.
+    Write(Entry<'a>),
+    /// The delete of all keys from `low`, inclusive, to `high`, exclusive. `low` is below `high`.
+    DeleteRange { low: &'a [u8], high: &'a [u8] },
+}
+
+impl<'a> Operation<'a> {
+    /// Returns the entry of a put or a delete; `None` for a range delete.
+    pub(crate) fn entry(self) -> Option<Entry<'a>> {
+        match self {
+            Self::Write(entry) => Some(entry),
+            Self::DeleteRange { .. } => None,
+        }
+    }
+
+    /// Returns the counts of the operation.
+    pub(crate) fn counts(&self) -> BatchCounts {
+        match self {
+            Self::Write(entry) => BatchCounts::of(entry),
+            Self::DeleteRange { low, high } => BatchCounts {
+                range_deletes: 1,
+                user_bytes: (low.len() + high.len()) as u64,
+                ..BatchCounts::default()
+            },
+        }
+    }
 }
 
 impl BatchCounts {
     /// Returns the counts of one operation.
     pub(crate) fn of(entry: &Entry<'_>) -> Self {
         let deletes = u64::from(entry.value.is_none());
-        Self { puts: 1 - deletes, deletes, user_bytes: entry.user_bytes() as u64 }
+        Self { puts: 1 - deletes, deletes, range_deletes: 0, user_bytes: entry.user_bytes() as u64 }
     }
 
     /// Returns the number of operations.
     pub(crate) fn operations(&self) -> u64 {
-        self.puts + self.deletes
+        self.puts + self.deletes + self.range_deletes
     }
 
     /// Returns the bytes that the operations add to the size of a memtable: key and value bytes, and a fixed charge per
@@ -52,7 +84,7 @@ impl BatchCounts {
 }
 
 impl WriteBatch {
-    /// Creates an empty batch. It reuses the buffer of an earlier batch of this thread, if there is one.
+    /// Creates an empty batch. The batch reuses the buffer of an earlier batch of this thread, if there is one.
     pub fn new() -> Self {
         Self { operations: KEPT.try_with(Cell::take).unwrap_or_default(), counts: BatchCounts::default() }
     }
@@ -71,6 +103,21 @@ impl WriteBatch {
     /// If the key is above its limit, or if the batch would be. The batch is then unchanged.
     pub fn delete(&mut self, key: &[u8]) -> Result<()> {
         self.add(Entry { key, value: None })
+    }
+
+    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. Does nothing if both are equal.
+    ///
+    /// # Errors
+    /// If a key is above its limit, if `high` is below `low`, or if the batch would be above its limit. The batch is then
+    /// unchanged.
+    pub fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<()> {
+        if is_empty_range(low, high)? {
+            return Ok(());
+        }
+        self.check_len(low.len() + high.len())?;
+        encode_range_delete(&mut self.operations, low, high);
+        self.add_counts(Operation::DeleteRange { low, high }.counts());
+        Ok(())
     }
 
     /// Returns the number of operations.
@@ -100,16 +147,25 @@ impl WriteBatch {
 
     fn add(&mut self, entry: Entry<'_>) -> Result<()> {
         check_limits(&entry)?;
-        let bytes = self.operations.len() + entry.user_bytes();
-        if bytes > MAX_BATCH_BYTES {
-            return Err(Error::BatchTooLong(bytes));
-        }
+        self.check_len(entry.user_bytes())?;
         encode_operation(&mut self.operations, &entry);
-        let added = BatchCounts::of(&entry);
+        self.add_counts(BatchCounts::of(&entry));
+        Ok(())
+    }
+
+    /// Rejects `more` user bytes if the batch would be above its limit.
+    fn check_len(&self, more: usize) -> Result<()> {
+        match self.operations.len() + more {
+            bytes if bytes > MAX_BATCH_BYTES => Err(Error::BatchTooLong(bytes)),
+            _ => Ok(()),
+        }
+    }
+
+    fn add_counts(&mut self, added: BatchCounts) {
         self.counts.puts += added.puts;
         self.counts.deletes += added.deletes;
+        self.counts.range_deletes += added.range_deletes;
         self.counts.user_bytes += added.user_bytes;
-        Ok(())
     }
 }
 
@@ -147,7 +203,21 @@ pub(crate) fn check_limits(entry: &Entry<'_>) -> Result<()> {
     }
 }
 
-/// Appends one operation to `out`, in this order: key length, value length and kind, key, value.
+/// Whether a range of keys is empty. Rejects keys above their limit, and an end below the start.
+pub(crate) fn is_empty_range(low: &[u8], high: &[u8]) -> Result<bool> {
+    for key in [low, high] {
+        check_limits(&Entry { key, value: None })?;
+    }
+    if high < low {
+        let (low, high) = (low.escape_ascii(), high.escape_ascii());
+        return Err(Error::Misuse(format!(
+            "the range ends at \"{high}\", below its start \"{low}\"; give the smaller key first"
+        )));
+    }
+    Ok(low == high)
+}
+
+/// Appends one put or delete to `out`: key length, value length and kind, key, value.
 #[inline]
 pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     let value = entry.value.unwrap_or_default();
@@ -157,29 +227,37 @@ pub(crate) fn encode_operation(out: &mut Vec<u8>, entry: &Entry<'_>) {
     out.extend_from_slice(value);
 }
 
+/// Appends a range delete to `out`: a tombstone whose value is the exclusive end, which no delete of one key has.
+pub(crate) fn encode_range_delete(out: &mut Vec<u8>, low: &[u8], high: &[u8]) {
+    put_varint(out, low.len() as u64);
+    put_varint(out, (high.len() as u64) << 1 | 1);
+    out.extend_from_slice(low);
+    out.extend_from_slice(high);
+}
+
 /// Decodes operations. Where the bytes are corrupt, the last item is `None` and the iterator ends.
-pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Entry<'_>>> {
+pub(crate) fn operations(encoded: &[u8]) -> impl Iterator<Item = Option<Operation<'_>>> {
     let mut reader = Reader::new(encoded);
     let mut damaged = false;
     std::iter::from_fn(move || {
         if damaged || reader.is_at_end() {
             return None;
         }
-        let entry = read_operation(&mut reader);
-        damaged = entry.is_none();
-        Some(entry)
+        let operation = read_operation(&mut reader);
+        damaged = operation.is_none();
+        Some(operation)
     })
 }
 
-fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
+fn read_operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {
     let key_len = usize::try_from(reader.varint()?).ok()?;
     let value = reader.varint()?;
     let key = reader.take(key_len)?;
     let bytes = reader.take(usize::try_from(value >> 1).ok()?)?;
     match (value & 1 == 1, bytes.is_empty()) {
-        (false, _) => Some(Entry { key, value: Some(bytes) }),
-        (true, true) => Some(Entry { key, value: None }),
-        (true, false) => None,
+        (false, _) => Some(Operation::Write(Entry { key, value: Some(bytes) })),
+        (true, true) => Some(Operation::Write(Entry { key, value: None })),
+        (true, false) => (key < bytes).then_some(Operation::DeleteRange { low: key, high: bytes }),
     }
 }
 
@@ -193,16 +271,19 @@ mod tests {
         batch.put(b"a", b"1").unwrap();
         batch.delete(b"a").unwrap();
         batch.put(b"", b"").unwrap();
+        batch.delete_range(b"", b"b").unwrap();
+        batch.delete_range(b"b", b"b").unwrap();
         let read: Vec<_> = operations(batch.encoded()).map(Option::unwrap).collect();
         assert_eq!(
             read,
             [
-                Entry { key: b"a", value: Some(b"1") },
-                Entry { key: b"a", value: None },
-                Entry { key: b"", value: Some(b"") }
+                Operation::Write(Entry { key: b"a", value: Some(b"1") }),
+                Operation::Write(Entry { key: b"a", value: None }),
+                Operation::Write(Entry { key: b"", value: Some(b"") }),
+                Operation::DeleteRange { low: b"", high: b"b" },
             ]
         );
-        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, user_bytes: 3 });
+        assert_eq!(batch.counts(), BatchCounts { puts: 2, deletes: 1, range_deletes: 1, user_bytes: 4 });
         assert_eq!(operations(&batch.encoded()[..2]).last(), Some(None));
     }
 
@@ -230,6 +311,7 @@ mod tests {
         let mut batch = WriteBatch::new();
         assert!(matches!(batch.delete(&vec![0; MAX_KEY_BYTES + 1]), Err(Error::KeyTooLong(65_537))));
         assert!(matches!(batch.put(b"k", &vec![0; MAX_VALUE_BYTES + 1]), Err(Error::ValueTooLong(_))));
+        assert!(matches!(batch.delete_range(b"b", b"a"), Err(Error::Misuse(_))));
         assert!(batch.is_empty() && batch.encoded().is_empty());
     }
 }

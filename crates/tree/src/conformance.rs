@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 use storage::Memory;
 use toml::Table;
 
-pub use replay::{Model, Replay, Step, in_pairs, steps};
+pub use replay::{Model, Replay, Step, Write, in_pairs, steps};
 
 use crate::{Design, DesignError, Mode};
 

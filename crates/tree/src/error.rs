@@ -1,4 +1,4 @@
-//! Errors of the tree. Each message says what to do next.
+//! Errors of the tree. Each message states the next step.
 
 use std::path::{Path, PathBuf};
 

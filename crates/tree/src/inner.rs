@@ -57,9 +57,9 @@ pub(crate) struct Inner {
     pub(crate) view: ArcSwap<View>,
     /// The sequence number up to which every write is visible.
     pub(crate) visible: CachePadded<Visible>,
-    /// Held by the running flush, because only one flush runs at a time.
+    /// The running flush holds this lock, because only one flush runs at a time.
     pub(crate) flushing: Mutex<()>,
-    /// Held by the running compaction, because only one compaction runs at a time.
+    /// The running compaction holds this lock, because only one compaction runs at a time.
     pub(crate) compacting: Mutex<()>,
     /// The WAL that is being written.
     pub(crate) log: CachePadded<Mutex<Log>>,
@@ -264,7 +264,7 @@ impl Inner {
         self.next_run.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Replaces the view by the result of `next` for the current one.
+    /// Replaces the view with the result of `next` for the current view.
     pub(crate) fn swap_view(&self, next: impl FnOnce(&View) -> View) {
         let _guard = self.view_lock.lock();
         let current = self.view.load();

@@ -38,6 +38,8 @@ pub mod merge;
 mod open_options;
 mod opening;
 mod range;
+mod range_deletes;
+mod range_tombstones;
 mod read;
 mod recovered;
 mod recovery;

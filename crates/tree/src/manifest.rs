@@ -19,7 +19,7 @@ pub(crate) const MANIFEST: &str = "manifest";
 /// The name of a new manifest until it replaces the old manifest.
 pub(crate) const MANIFEST_TEMPORARY: &str = "manifest.tmp";
 
-/// The first bytes of a manifest. They name the kind of file and the version of the format.
+/// The first bytes of a manifest. These bytes name the kind of file and the version of the format.
 const MAGIC: [u8; 12] = *b"lsmmanifest1";
 
 /// The number of bytes before each record, for its length and its checksum.
@@ -31,7 +31,7 @@ const REWRITE_BYTES: u64 = 4 << 20;
 /// The limit of the numbers of files, runs and writes. No tree exists long enough to reach it.
 pub(crate) const MOST_NUMBERS: u64 = u64::MAX / 2;
 
-/// The limit of the search for intact records after corrupt ones, as a multiple of the manifest's bytes.
+/// The limit of the search for intact records after corrupt records, as a multiple of the manifest's bytes.
 const MOST_PASSES: usize = 64;
 
 /// The state that a tree needs to find its data when it is opened.

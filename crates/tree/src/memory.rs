@@ -4,24 +4,57 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memtable::Memtable;
-use types::{Direction, Entries, Entry, SequenceNumber};
+use types::{Direction, Entries, Entry, HashedKey, Lookup, SequenceNumber};
 
 use crate::merge::head;
+use crate::range_deletes::RangeDeletes;
 
-/// A memtable with the number of its WAL.
+/// A memtable with its range deletes and the number of its WAL.
 pub(crate) struct Slot {
     /// The memtable.
     pub(crate) memtable: Box<dyn Memtable>,
+    /// The range deletes. They hide older entries of the memtable, and all older memtables and runs.
+    pub(crate) range_deletes: RangeDeletes,
     /// The number of the WAL that has its writes. Older WALs are not needed for it.
     pub(crate) log: u64,
-    /// The last sequence number of the memtable. It is set when the memtable becomes immutable.
+    /// The last sequence number of the memtable. The number is set when the memtable becomes immutable.
     last_sequence: AtomicU64,
 }
 
 impl Slot {
     /// Creates the slot of an active memtable.
     pub(crate) fn new(memtable: Box<dyn Memtable>, log: u64) -> Self {
-        Self { memtable, log, last_sequence: AtomicU64::new(SequenceNumber::MAX) }
+        let (range_deletes, last_sequence) = (RangeDeletes::default(), AtomicU64::new(SequenceNumber::MAX));
+        Self { memtable, range_deletes, log, last_sequence }
+    }
+
+    /// Whether nothing was written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.memtable.is_empty() && self.range_deletes.is_empty()
+    }
+
+    /// Returns the memory of the memtable and its range deletes, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.memtable.memory_bytes() + self.range_deletes.memory_bytes()
+    }
+
+    /// Looks up the newest version of `key` not above `snapshot`, and appends its value to `value`.
+    #[inline]
+    pub(crate) fn get(&self, key: HashedKey<'_>, snapshot: SequenceNumber, value: &mut Vec<u8>) -> Lookup {
+        match self.range_deletes.newest(key.bytes, snapshot) {
+            None => self.memtable.get(key, snapshot, value),
+            Some(deleted) => match self.memtable.sequence_of(key, snapshot) {
+                Some(written) if written > deleted => self.memtable.get(key, snapshot, value),
+                _ => Lookup::Deleted,
+            },
+        }
+    }
+
+    /// Whether a range delete that is not above `snapshot` hides the entry of `key` that a reader at `snapshot` finds in
+    /// the memtable.
+    pub(crate) fn hides_own(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> bool {
+        let deleted = self.range_deletes.newest(key.bytes, snapshot);
+        deleted.is_some() && self.memtable.sequence_of(key, snapshot) < deleted
     }
 
     /// Records that this memtable gets no write after `last`.
@@ -52,7 +85,7 @@ const LARGEST_FIRST_BATCH: u64 = 64;
 /// beyond the end of the scan are wasted. If a batch costs a search, it is as large as all previous batches together.
 const LARGEST_BATCH: usize = 1024;
 
-/// The smallest batch that costs a search, after the first one.
+/// The smallest batch after the first batch, if a batch costs a search.
 const SMALLEST_SEARCHED_BATCH: usize = 8;
 
 /// Returns the size of the first batch of a range that is expected to have `expected` entries, if that is known.
@@ -71,9 +104,9 @@ pub(crate) struct MemtableCursor<'t> {
     snapshot: SequenceNumber,
     batch: Entries<'t>,
     at: usize,
-    /// The number of entries that the batch requested. A shorter batch is the last one.
+    /// The number of entries that the batch requested. A shorter batch is the last batch.
     limit: usize,
-    /// The number of entries in the batches before the current one.
+    /// The number of entries in the batches before the current batch.
     passed: usize,
 }
 
@@ -92,6 +125,11 @@ impl<'t> MemtableCursor<'t> {
             return None;
         }
         Some(Self { slot, direction, snapshot, batch, at: 0, limit, passed: 0 })
+    }
+
+    /// Whether the cursor is over the memtable of this slot.
+    pub(crate) fn is_of(&self, slot: &Slot) -> bool {
+        std::ptr::eq(self.slot, slot)
     }
 
     /// Returns the current entry.

@@ -329,7 +329,7 @@ mod tests {
 
     use super::*;
 
-    /// A run of keys with the number of its source. It fails at a given entry.
+    /// A run of keys with the number of its source. The run fails at a given entry.
     #[derive(Clone)]
     struct Run {
         keys: Vec<Vec<u8>>,

@@ -160,7 +160,7 @@ impl Opening {
 }
 
 impl Inner {
-    /// Replays the old WALs, then makes the new WAL the only one that the manifest needs.
+    /// Replays the old WALs. After that, the new WAL is the only WAL that the manifest needs.
     fn recover(mut self, logs: &[u64], quarantine: bool, mut recovery: Recovery) -> Result<Self> {
         let found = self.manifest.lock().state.clone();
         let last = Replay::run(&self, logs, &found, quarantine, &mut recovery)?;

@@ -16,10 +16,10 @@ use crate::stats::{AllCounters, Counters};
 use crate::table::{RunCursor, RunReaders};
 use crate::version::{SortedRun, View};
 
-/// A range scan over the keys between two bounds. It sees the tree as it was when the scan was opened.
+/// A range scan over the keys between two bounds. The scan sees the tree as it was when the scan was opened.
 ///
-/// Both ends can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is borrowed until
-/// the next call, so no entry costs an allocation.
+/// Both ends of the scan can be read, in any order, until they meet. An entry that [`next`](Self::next) returns is
+/// borrowed until the next call, so no entry costs an allocation.
 pub struct Range<'t> {
     inner: &'t Inner,
     walk: Walk,
@@ -31,11 +31,13 @@ pub struct Range<'t> {
     extra_sources: u64,
     /// The number of entries that the caller expects to read, if it is known.
     expected: Option<u64>,
+    /// Whether the view has range deletes.
+    has_deletes: bool,
 }
 
 self_cell! {
-    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. They change no
-    /// reference counts, because threads that change the same count wait for each other.
+    /// A view, and the iterators over the view from both ends. The iterators borrow runs and blocks. The iterators
+    /// change no reference counts, because threads that change the same count wait for each other.
     struct Walk {
         owner: Guard<Arc<View>>,
         #[not_covariant]
@@ -60,8 +62,8 @@ struct Bounds {
 enum Cursor<'v> {
     /// A memtable.
     Memtable(MemtableCursor<'v>),
-    /// A sorted run. The cursor is boxed because it is large and sources are moved.
-    Run(Box<RunCursor<'v>>),
+    /// A sorted run and its number in the version. It is boxed because it is large and the sources are moved.
+    Run(Box<RunCursor<'v>>, usize),
 }
 
 impl Cursor<'_> {
@@ -69,7 +71,7 @@ impl Cursor<'_> {
     fn entry(&self) -> Entry<'_> {
         match self {
             Self::Memtable(cursor) => cursor.entry(),
-            Self::Run(cursor) => cursor.entry(),
+            Self::Run(cursor, _) => cursor.entry(),
         }
     }
 
@@ -97,7 +99,7 @@ impl Cursor<'_> {
         };
         match self {
             Self::Memtable(cursor) => cursor.pass(pass),
-            Self::Run(cursor) => cursor.pass(pass),
+            Self::Run(cursor, _) => cursor.pass(pass),
         }
         visited
     }
@@ -107,7 +109,7 @@ impl Cursor<'_> {
     fn is_tombstone(&self) -> bool {
         match self {
             Self::Memtable(cursor) => cursor.is_tombstone(),
-            Self::Run(cursor) => cursor.is_tombstone(),
+            Self::Run(cursor, _) => cursor.is_tombstone(),
         }
     }
 }
@@ -120,7 +122,7 @@ impl Source for Cursor<'_> {
     fn head(&self) -> u128 {
         match self {
             Self::Memtable(cursor) => cursor.head(),
-            Self::Run(cursor) => cursor.head(),
+            Self::Run(cursor, _) => cursor.head(),
         }
     }
 
@@ -128,7 +130,7 @@ impl Source for Cursor<'_> {
     fn key(&self) -> &[u8] {
         match self {
             Self::Memtable(cursor) => cursor.entry().key,
-            Self::Run(cursor) => cursor.key(),
+            Self::Run(cursor, _) => cursor.key(),
         }
     }
 
@@ -136,7 +138,7 @@ impl Source for Cursor<'_> {
     fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
         match self {
             Self::Memtable(cursor) => Ok(cursor.advance()),
-            Self::Run(cursor) => cursor.advance(counters),
+            Self::Run(cursor, _) => cursor.advance(counters),
         }
     }
 }
@@ -150,6 +152,7 @@ impl<'t> Range<'t> {
         bounds: &impl RangeBounds<[u8]>,
     ) -> Result<Self> {
         let bounds = Bounds::new(bounds)?;
+        let has_deletes = view.has_range_deletes();
         let counters = inner.counters.local();
         counters.ranges.bump();
         inner.note_range(counters.ranges.get());
@@ -162,6 +165,7 @@ impl<'t> Range<'t> {
             given_out: 0,
             extra_sources: 0,
             expected: None,
+            has_deletes,
         })
     }
 
@@ -210,15 +214,16 @@ impl<'t> Range<'t> {
         if most == 0 || !self.step(direction)? {
             return Ok(0);
         }
-        let Self { inner, walk, bounds, .. } = self;
+        let Self { inner, walk, bounds, snapshot, has_deletes, .. } = self;
         let mut visited = 0;
-        let moved = walk.with_dependent_mut(|_, ends| {
+        let moved = walk.with_dependent_mut(|view, ends| {
+            let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (Some(merge), other) = ends.of(direction) else { return Ok(false) };
             let met = other.and_then(Merge::current).map(Cursor::key);
             while let Some((key, value)) = current(merge) {
                 visit(key, value);
                 visited += 1;
-                if let (Direction::Forward, Some(source)) = (direction, merge.only_source()) {
+                if let (Direction::Forward, Some(source), None) = (direction, merge.only_source(), &deletes) {
                     let is_inside =
                         |key: &[u8]| is_below(|| key, &bounds.high) && met.is_none_or(|met| key < met);
                     visited += source.pass(most - visited, is_inside, &mut visit);
@@ -227,7 +232,7 @@ impl<'t> Range<'t> {
                     return Ok(true);
                 }
                 merge.advance(&inner.counters)?;
-                if !bounds.reach_entry(merge, met, direction, &inner.counters)? {
+                if !bounds.reach_entry(merge, met, direction, deletes.as_ref(), &inner.counters)? {
                     break;
                 }
             }
@@ -253,9 +258,10 @@ impl<'t> Range<'t> {
 
     #[inline]
     fn try_step(&mut self, direction: Direction) -> Result<bool> {
-        let Self { inner, walk, snapshot, bounds, extra_sources, expected, .. } = self;
+        let Self { inner, walk, snapshot, bounds, extra_sources, expected, has_deletes, .. } = self;
         let counters = &inner.counters;
         walk.with_dependent_mut(|view, ends| {
+            let deletes = has_deletes.then_some(ViewDeletes { inner, view, snapshot: *snapshot });
             let (end, other) = ends.of(direction);
             if let Some(merge) = end {
                 merge.advance(counters)?;
@@ -271,7 +277,7 @@ impl<'t> Range<'t> {
             }
             let met = other.and_then(Merge::current).map(Cursor::key);
             match end {
-                Some(merge) => bounds.reach_entry(merge, met, direction, counters),
+                Some(merge) => bounds.reach_entry(merge, met, direction, deletes.as_ref(), counters),
                 None => Ok(false),
             }
         })
@@ -286,6 +292,33 @@ impl<'v> Ends<'v> {
             Direction::Forward => (&mut self.front, self.back.as_ref()),
             Direction::Backward => (&mut self.back, self.front.as_ref()),
         }
+    }
+}
+
+/// The range deletes of a view, as of a snapshot.
+struct ViewDeletes<'v> {
+    inner: &'v Inner,
+    view: &'v View,
+    snapshot: SequenceNumber,
+}
+
+impl ViewDeletes<'_> {
+    /// Whether a range delete hides the current entry of a source: one of a newer source, or a newer one of the same
+    /// memtable.
+    fn hide(&self, source: &Cursor<'_>) -> bool {
+        let key = source.key();
+        for slot in self.view.memtables() {
+            if let Cursor::Memtable(cursor) = source
+                && cursor.is_of(slot)
+            {
+                return slot.hides_own(self.inner.hashed(key), self.snapshot);
+            }
+            if slot.range_deletes.newest(key, self.snapshot).is_some() {
+                return true;
+            }
+        }
+        let newer = if let Cursor::Run(_, run) = source { *run } else { 0 };
+        self.view.version.runs[..newer].iter().any(|run| run.deletes(key))
     }
 }
 
@@ -320,6 +353,7 @@ impl Bounds {
         merge: &mut Merge<Cursor<'_>>,
         met: Option<&[u8]>,
         direction: Direction,
+        deletes: Option<&ViewDeletes<'_>>,
         counters: &AllCounters,
     ) -> Result<bool> {
         loop {
@@ -335,7 +369,7 @@ impl Bounds {
             if !is_inside {
                 return Ok(false);
             }
-            if !source.is_tombstone() {
+            if !source.is_tombstone() && !deletes.is_some_and(|deletes| deletes.hide(source)) {
                 return Ok(true);
             }
             merge.advance(counters)?;
@@ -384,7 +418,7 @@ impl Bounds {
                 all => entries.saturating_mul(run.bytes).div_ceil(all),
             };
             let holding = RunReaders::new(&run.tables, tables, direction, options, expected.map(share));
-            approaches.push((passes, RunCursor::approach(holding, (from, to), direction, counters)?));
+            approaches.push((at, passes, RunCursor::approach(holding, (from, to), direction, counters)?));
         }
         let mut sources = Vec::with_capacity(1 + view.frozen.len() + approaches.len());
         let batch = first_batch(approaches.is_empty() && view.frozen.is_empty(), expected);
@@ -396,12 +430,12 @@ impl Bounds {
                 sources.push(Cursor::Memtable(cursor));
             }
         }
-        for (passes, approach) in approaches {
+        for (at, passes, approach) in approaches {
             let cursor = approach.land(from, counters)?.filter(|cursor| self.contain(cursor.key()));
             if passes.is_some() && cursor.is_none() {
                 counters.local().range_filter_false_positives.bump();
             }
-            sources.extend(cursor.map(Cursor::Run));
+            sources.extend(cursor.map(|cursor| Cursor::Run(cursor, at)));
         }
         Ok(sources)
     }

@@ -94,7 +94,7 @@ fn lookup_memtables(
     value: &mut Vec<u8>,
 ) -> Lookup {
     for slot in view.memtables() {
-        match slot.memtable.get(key, snapshot, value) {
+        match slot.get(key, snapshot, value) {
             Lookup::Absent => {}
             answer => return answer,
         }
@@ -107,6 +107,12 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
     for run in &view.version.runs {
         let Some(table) = run.table_for(key.bytes) else { continue };
         let table = &run.tables[table];
+        if table.has_only_range_tombstones_at(key.bytes) {
+            if table.deletes(key.bytes) {
+                return Ok(Lookup::Deleted);
+            }
+            continue;
+        }
         let level = counters.level(run.level);
         level.filter_probes.bump();
         if table.passes_filter(key, counters) {
@@ -117,6 +123,9 @@ fn lookup_runs(view: &View, key: HashedKey<'_>, value: &mut Vec<u8>, counters: &
             if answer != Lookup::Absent {
                 return Ok(answer);
             }
+        }
+        if table.deletes(key.bytes) {
+            return Ok(Lookup::Deleted);
         }
     }
     Ok(Lookup::Absent)
@@ -129,11 +138,18 @@ fn multi_get_in_run<'k>(
     values: &mut Values,
     counters: &Counters,
 ) -> Result<()> {
-    let of_table = |(index, key): &(usize, HashedKey<'k>)| Some((run.table_for(key.bytes)?, *index, *key));
-    let mut covered: Vec<(usize, usize, HashedKey<'k>)> = open.iter().filter_map(of_table).collect();
+    let mut answered = Vec::new();
+    let mut covered: Vec<(usize, usize, HashedKey<'k>)> = Vec::new();
+    for (index, key) in &*open {
+        let Some(at) = run.table_for(key.bytes) else { continue };
+        if !run.tables[at].has_only_range_tombstones_at(key.bytes) {
+            covered.push((at, *index, *key));
+        } else if run.tables[at].deletes(key.bytes) {
+            answered.push(*index);
+        }
+    }
     // The sort is stable: within a table, keys stay in the order of the call.
     covered.sort_by_key(|(table, ..)| *table);
-    let mut answered = Vec::new();
     for of_one_table in covered.chunk_by(|(a, ..), (b, ..)| a == b) {
         let table = &run.tables[of_one_table[0].0];
         let keys: Vec<HashedKey<'k>> = of_one_table.iter().map(|(.., key)| *key).collect();
@@ -153,6 +169,10 @@ fn multi_get_in_run<'k>(
             }
         })?;
         counters.attribute(run.level, before);
+        if table.range_tombstones().is_some() {
+            let deleted = of_one_table.iter().filter(|(.., key)| table.deletes(key.bytes));
+            answered.extend(deleted.map(|(_, index, _)| *index));
+        }
     }
     open.retain(|(index, _)| !answered.contains(index));
     Ok(())

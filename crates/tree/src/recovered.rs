@@ -6,7 +6,7 @@
 pub struct Recovery {
     /// The number of operations that were replayed from the WAL.
     pub replayed_operations: u64,
-    /// The number of dropped WAL bytes. They belong to commits that a crash cut off before the commits were
+    /// The number of dropped WAL bytes. The bytes belong to commits that a crash cut off before the commits were
     /// acknowledged.
     pub dropped_log_bytes: u64,
     /// The bytes of the manifest that were dropped: a change that a crash cut off.

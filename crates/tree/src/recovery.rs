@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use compaction::{Level, Levels, OutputRun, Run};
-use memtable::{Memtable, MemtablePolicy};
+use memtable::MemtablePolicy;
 use storage::{Held, Storage, StorageError};
-use types::{ENTRY_CHARGE_BYTES, SequenceNumber};
+use types::SequenceNumber;
 
 use crate::error::{Error, QUARANTINE_HINT, Result};
 use crate::inner::Inner;
 use crate::manifest::{self, MANIFEST, MANIFEST_TEMPORARY, MOST_NUMBERS, RunState, State};
+use crate::memory::Slot;
 use crate::recovered::Recovery;
 use crate::table::{Table, TableContext, table_path};
 use crate::version::TableRef;
@@ -159,8 +160,8 @@ fn file_number(digits: &str) -> Option<u64> {
     (format!("{number:08}") == digits).then_some(number)
 }
 
-/// Opens all tables that the state names. With `quarantine`, each table is read as a whole, and corrupt ones are moved
-/// away and left out.
+/// Opens all tables that the state names. With `quarantine`, each table is read completely, and corrupt tables are
+/// moved away and left out.
 pub(crate) fn open_tables(
     context: &Arc<TableContext>,
     state: &State,
@@ -202,8 +203,7 @@ fn open_run(
             Err(error) => return Err(error),
         }
     }
-    let out_of_order =
-        tables.windows(2).find(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest);
+    let out_of_order = tables.windows(2).find(|pair| pair[0].0.largest() >= pair[1].0.smallest());
     match out_of_order {
         Some(pair) => {
             let path = table_path(&context.directory, pair[1].0.id());
@@ -221,8 +221,7 @@ fn whole(table: Table) -> Result<Table> {
     match first {
         None => Ok(table),
         Some(Error::Damaged { file, offset, what }) => {
-            let [low, high] = [&table.properties().smallest, &table.properties().largest]
-                .map(|key| key.escape_ascii().to_string());
+            let [low, high] = [table.smallest(), table.largest()].map(|key| key.escape_ascii().to_string());
             let what = format!("{what}; the table had keys from \"{low}\" to \"{high}\"");
             Err(Error::Damaged { file, offset, what })
         }
@@ -267,13 +266,16 @@ fn set_aside(storage: &dyn Storage, directory: &Path, name: &str) -> Result<()> 
     }
 }
 
+/// The WAL number of a memtable whose writes are replayed: its flush removes no WAL.
+const NO_LOG: u64 = 0;
+
 /// Replays WALs into memtables and flushes these.
 pub(crate) struct Replay<'a> {
     inner: &'a Inner,
     policy: &'a dyn MemtablePolicy,
     /// The state in the manifest when the tree was opened.
     state: &'a State,
-    memtable: Box<dyn Memtable>,
+    memtable: Slot,
     charged_bytes: u64,
     /// The sequence number from which the memtable is full, independent of its bytes.
     full_from: SequenceNumber,
@@ -291,7 +293,7 @@ impl<'a> Replay<'a> {
         recovery: &mut Recovery,
     ) -> Result<SequenceNumber> {
         let policy = &*inner.memtables;
-        let memtable = policy.create(inner.design.memtable_capacity.0 as usize);
+        let memtable = Slot::new(policy.create(inner.design.memtable_capacity.0 as usize), NO_LOG);
         let last_sequence = state.flushed_sequence;
         let full_from = inner.design.full_from(last_sequence + 1);
         let mut replay = Self { inner, policy, state, memtable, charged_bytes: 0, full_from, last_sequence };
@@ -318,13 +320,13 @@ impl<'a> Replay<'a> {
         let (storage, directory) = (Arc::clone(&self.inner.storage), self.inner.directory.clone());
         let (mut outcome, after) = (Ok(()), self.last_sequence);
         let seal = self.inner.context.seals.of(number);
-        let content = wal::replay(&*storage, &directory, number, seal, after, |sequence, entry| {
+        let content = wal::replay(&*storage, &directory, number, seal, after, |sequence, operation| {
             if outcome.is_err() {
                 return;
             }
-            self.memtable.insert(self.inner.hashed(entry.key), sequence, entry.value);
+            self.inner.insert(&self.memtable, sequence, operation);
             self.last_sequence = sequence;
-            self.charged_bytes += entry.user_bytes() as u64 + ENTRY_CHARGE_BYTES;
+            self.charged_bytes += operation.counts().charged_bytes();
             if self.charged_bytes >= self.inner.design.memtable_capacity.0 || sequence + 1 >= self.full_from {
                 outcome = self.flush();
             }
@@ -339,11 +341,11 @@ impl<'a> Replay<'a> {
             return Ok(());
         }
         let fresh = self.policy.create(self.inner.design.memtable_capacity.0 as usize);
-        let full = std::mem::replace(&mut self.memtable, fresh);
+        let full = std::mem::replace(&mut self.memtable, Slot::new(fresh, NO_LOG));
         self.charged_bytes = 0;
         self.full_from = self.inner.design.full_from(self.last_sequence + 1);
-        full.freeze();
-        let tables = self.inner.write_memtable(&*full)?;
+        full.memtable.freeze();
+        let tables = self.inner.write_memtable(&full)?;
         self.inner.install_replayed(OutputRun { level: 0, run: self.inner.new_run() }, &tables)
     }
 }

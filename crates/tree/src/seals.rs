@@ -4,7 +4,7 @@
 //! A checksum covers the place of its bytes (see [`checksum`](crate::checksum)). The place identifies a file by its
 //! *seal*: the file number mixed with the identity of the store that wrote the file. A file of another store is
 //! therefore detected, even if its number, offsets and checksums are right for that store. A checkpoint keeps the
-//! tables of its store with their seals. It gets its own identity for all files that it writes.
+//! tables of its store with their seals. A checkpoint gets its own identity for all files that it writes.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -55,7 +55,7 @@ impl Seals {
         }
     }
 
-    /// Decodes seals. Returns `None` if they are corrupt.
+    /// Decodes seals. Returns `None` if the seals are corrupt.
     pub(crate) fn decode(reader: &mut Reader<'_>) -> Option<Self> {
         let mut since = Vec::new();
         for _ in 0..reader.varint()? {

@@ -83,6 +83,8 @@ counters! {
     puts,
     /// Deletes, including deletes in batches.
     deletes,
+    /// Range deletes, including those in batches.
+    range_deletes,
     /// Ranges opened.
     ranges,
     /// Memtables and runs with keys of a range, counted for each end of the range that was read.
@@ -93,7 +95,7 @@ counters! {
     range_extra_entries,
     /// Entries returned by ranges.
     range_entries,
-    /// Key and value bytes of puts and deletes.
+    /// Key and value bytes of puts and deletes, and both keys of range deletes.
     user_bytes_written,
     /// Bytes appended to the WAL.
     wal_bytes,
@@ -281,6 +283,8 @@ pub struct LevelStats {
     pub entries: u64,
     /// The number of tombstones.
     pub tombstones: u64,
+    /// The number of range tombstones.
+    pub range_tombstones: u64,
     /// The bytes of the SSTables.
     pub file_bytes: u64,
     /// The number of data blocks.
@@ -295,6 +299,11 @@ impl Stats {
     /// Returns the number of sorted runs in all levels.
     pub fn runs(&self) -> u64 {
         self.levels.iter().map(|level| level.runs).sum()
+    }
+
+    /// Returns the number of range tombstones in all SSTables.
+    pub fn range_tombstones(&self) -> u64 {
+        self.levels.iter().map(|level| level.range_tombstones).sum()
     }
 
     /// Returns the bytes of all SSTables.

@@ -65,7 +65,16 @@ impl Tree {
         self.inner.write_entry(Entry { key, value: None })
     }
 
-    /// Applies all operations of a batch atomically. No reader and no crash sees only a part of the batch.
+    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, with one range tombstone. Does nothing if both are
+    /// equal.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put), or if `high` is below `low`.
+    pub fn delete_range(&self, low: &[u8], high: &[u8]) -> Result<()> {
+        self.inner.delete_range(low, high)
+    }
+
+    /// Applies all operations of a batch atomically: no reader and no crash sees a part of them.
     ///
     /// # Errors
     /// The errors of [`put`](Self::put).
@@ -166,7 +175,7 @@ impl Tree {
             counts: self.inner.counters.sum(),
             levels: view.version.level_stats(),
             level_counts: self.inner.counters.sum_of_levels(),
-            memtable_bytes: view.memtables().map(|slot| slot.memtable.memory_bytes() as u64).sum(),
+            memtable_bytes: view.memtables().map(|slot| slot.memory_bytes() as u64).sum(),
             filter_bytes,
             fence_bytes,
             cache_bytes: self.inner.context.cache.weight_bytes(),

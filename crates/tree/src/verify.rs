@@ -40,8 +40,8 @@ pub struct Verification {
 
 /// Reads every file of the store in `directory` and reports all corruption in one pass.
 ///
-/// Verification changes and creates nothing, so it can also check a read-only directory. It locks an existing lock
-/// file, which keeps other processes out.
+/// Verification changes and creates nothing, so it can also check a read-only directory. Verification locks an existing
+/// lock file, which keeps other processes out.
 ///
 /// # Errors
 /// If the directory is in use, is not a store, or cannot be read at all.
@@ -119,9 +119,7 @@ impl Verification {
             self.unchecked_blocks += blocks;
         }
         table.check(&mut |error| self.damage.push(error));
-        if let Some(previous) =
-            previous.filter(|previous| previous.properties().largest >= table.properties().smallest)
-        {
+        if let Some(previous) = previous.filter(|previous| previous.largest() >= table.smallest()) {
             self.damage.push(
                 table.damage_in_block(0, format!("the table overlaps table {} of its run", previous.id())),
             );

@@ -21,10 +21,10 @@ impl Placed for TableRef {
         self.0.id()
     }
     fn smallest(&self) -> &[u8] {
-        &self.0.properties().smallest
+        self.0.smallest()
     }
     fn largest(&self) -> &[u8] {
-        &self.0.properties().largest
+        self.0.largest()
     }
 }
 
@@ -36,6 +36,8 @@ pub(crate) struct SortedRun {
     pub(crate) tables: Arc<[Arc<Table>]>,
     /// The bytes of the run's SSTables.
     pub(crate) bytes: u64,
+    /// Whether any of the tables has range tombstones.
+    has_range_tombstones: bool,
     index: Box<dyn RunIndex>,
 }
 
@@ -47,6 +49,7 @@ impl SortedRun {
             level,
             tables: run.tables.iter().map(|table| Arc::clone(&table.0)).collect(),
             bytes: run.tables.iter().map(|table| table.0.file_bytes()).sum(),
+            has_range_tombstones: run.tables.iter().any(|table| table.0.range_tombstones().is_some()),
             index: culling.index(ranges, form),
         }
     }
@@ -55,6 +58,12 @@ impl SortedRun {
     #[inline]
     pub(crate) fn table_for(&self, key: &[u8]) -> Option<usize> {
         self.index.file_for(key)
+    }
+
+    /// Whether a range tombstone of the run deletes the key in older runs.
+    #[inline]
+    pub(crate) fn deletes(&self, key: &[u8]) -> bool {
+        self.has_range_tombstones && self.table_for(key).is_some_and(|table| self.tables[table].deletes(key))
     }
 
     /// Returns the numbers of the tables that can have keys between the bounds.
@@ -102,11 +111,11 @@ impl Version {
             let properties = table.0.properties();
             TableShape {
                 id: table.0.id(),
-                bytes: properties.charged_bytes(),
+                bytes: table.0.charged_bytes(),
                 entries: properties.entries,
                 tombstones: properties.tombstones,
-                smallest: Arc::clone(&properties.smallest),
-                largest: Arc::clone(&properties.largest),
+                smallest: Arc::clone(table.0.smallest()),
+                largest: Arc::clone(table.0.largest()),
             }
         };
         Shape { buffer_bytes, levels: self.levels.map(table_shape) }
@@ -114,7 +123,7 @@ impl Version {
 
     /// Returns the entries of each level after a change, for the allocation of filters.
     ///
-    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing one.
+    /// The tables `moved` and `new` further entries are then in `level`, in an additional run or in an existing run.
     /// Entries that a compaction will drop are still counted.
     pub(crate) fn loads_with(
         &self,
@@ -147,6 +156,8 @@ impl Version {
                 stats.tables += 1;
                 stats.entries += properties.entries;
                 stats.tombstones += properties.tombstones;
+                stats.range_tombstones +=
+                    table.0.range_tombstones().map_or(0, |tombstones| tombstones.ranges().len() as u64);
                 stats.file_bytes += table.0.file_bytes();
                 stats.blocks += u64::from(table.0.block_count());
                 stats.block_bytes += table.0.block_bytes();
@@ -195,5 +206,11 @@ impl View {
     /// Returns all memtables, newest first.
     pub(crate) fn memtables(&self) -> impl Iterator<Item = &Arc<Slot>> {
         std::iter::once(&self.active).chain(&self.frozen)
+    }
+
+    /// Whether any memtable or table has range tombstones.
+    pub(crate) fn has_range_deletes(&self) -> bool {
+        self.memtables().any(|slot| !slot.range_deletes.is_empty())
+            || self.version.runs.iter().any(|run| run.has_range_tombstones)
     }
 }

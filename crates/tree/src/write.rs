@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use arc_swap::Guard;
-use memtable::Memtable;
 use parking_lot::{Mutex, MutexGuard};
 use types::{Entry, SequenceNumber};
 
-use crate::batch::{self, BatchCounts, WriteBatch, check_limits, encode_operation};
+use crate::batch::{
+    self, BatchCounts, Operation, WriteBatch, check_limits, encode_operation, encode_range_delete,
+    is_empty_range,
+};
 use crate::error::Result;
 use crate::inner::{CommitGroup, Drained, Inner, Log, Mode, WriteQueue};
 use crate::memory::Slot;
@@ -38,7 +40,8 @@ struct CommitSlot {
     first: SequenceNumber,
     /// Whether this commit fills the memtable.
     is_full: bool,
-    /// The records that the WAL took from the write queue, if this commit holds the WAL. Its own record is among them.
+    /// The records that the WAL took from the write queue, if this commit holds the WAL. The record of this commit is
+    /// among them.
     taken: Option<Drained>,
 }
 
@@ -63,7 +66,19 @@ impl Inner {
         self.commit(
             BatchCounts::of(&entry),
             |records| encode_operation(records, &entry),
-            |memtable, sequence| memtable.insert(key, sequence, entry.value),
+            |slot, sequence| slot.memtable.insert(key, sequence, entry.value),
+        )
+    }
+
+    /// Deletes all keys from `low`, inclusive, to `high`, exclusive.
+    pub(crate) fn delete_range(&self, low: &[u8], high: &[u8]) -> Result<()> {
+        if is_empty_range(low, high)? {
+            return self.failure.check();
+        }
+        self.commit(
+            Operation::DeleteRange { low, high }.counts(),
+            |records| encode_range_delete(records, low, high),
+            |slot, sequence| slot.range_deletes.insert(low, high, sequence),
         )
     }
 
@@ -75,18 +90,31 @@ impl Inner {
         self.commit(
             batch.counts(),
             |records| records.extend_from_slice(batch.encoded()),
-            |memtable, first| {
-                let entries = batch::operations(batch.encoded()).flatten();
-                memtable.insert_all(first, &mut entries.map(|entry| (self.hashed(entry.key), entry.value)));
+            |slot, first| {
+                if batch.counts().range_deletes > 0 {
+                    let numbered = (first..).zip(batch::operations(batch.encoded()).flatten());
+                    return numbered.for_each(|(sequence, operation)| self.insert(slot, sequence, operation));
+                }
+                let entries = batch::operations(batch.encoded()).flatten().filter_map(Operation::entry);
+                let mut entries = entries.map(|entry| (self.hashed(entry.key), entry.value));
+                slot.memtable.insert_all(first, &mut entries);
             },
         )
+    }
+
+    /// Adds one operation to a memtable or to its range deletes.
+    pub(crate) fn insert(&self, slot: &Slot, sequence: SequenceNumber, operation: Operation<'_>) {
+        match operation {
+            Operation::Write(entry) => slot.memtable.insert(self.hashed(entry.key), sequence, entry.value),
+            Operation::DeleteRange { low, high } => slot.range_deletes.insert(low, high, sequence),
+        }
     }
 
     fn commit(
         &self,
         counts: BatchCounts,
         encode: impl FnOnce(&mut Vec<u8>),
-        apply: impl FnOnce(&dyn Memtable, SequenceNumber),
+        apply: impl FnOnce(&Slot, SequenceNumber),
     ) -> Result<()> {
         let mut held = self.log_at_once();
         self.failure.check()?;
@@ -100,11 +128,14 @@ impl Inner {
             _ => self.ensure_logged(last)?,
         }
         drop(held);
-        apply(&*view.active.memtable, first);
+        apply(&view.active, first);
         self.publish(first, last)?;
         let counters = self.counters.local();
         counters.puts.add(counts.puts);
         counters.deletes.add(counts.deletes);
+        if counts.range_deletes > 0 {
+            counters.range_deletes.add(counts.range_deletes);
+        }
         counters.user_bytes_written.add(counts.user_bytes);
         if is_full {
             // Only the slot is kept, because a view would keep SSTables that a compaction removes.
@@ -215,8 +246,8 @@ impl Inner {
 
     /// Waits at most `most_wait` for the commits that shared the last sync or were queued during it.
     ///
-    /// These commits were acknowledged a moment ago, and a sync without them would make them need another sync. A group
-    /// of one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
+    /// These commits were acknowledged just now, and a sync without them would make them need another sync. A group of
+    /// one commit does not wait. After each wait without followers, twice as many syncs pass before the next wait.
     fn wait_for_followers(&self, group: &mut CommitGroup, most_wait: Duration) {
         let CommitGroup { commits, sync_time, backoff, until_wait } = group;
         if *commits < 2 {

@@ -1,4 +1,4 @@
-//! The state of caches at the start of a phase: set as requested, and measured.
+//! The state of caches at the start of a phase. The state is set as requested, and measured.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -18,7 +18,7 @@ pub(super) fn run(spec: &TrialSpec, component: &Component, tell: fn(&Message)) -
     Ok(report(bench.into_phases()))
 }
 
-/// The rows of the phases. A component with one wrong answer has no numbers at all.
+/// The rows of the phases. A component with a wrong answer has no measurements at all.
 fn report(phases: Vec<PhaseResult>) -> TrialReport {
     let mut report = TrialReport::default();
     for phase in &phases {

@@ -1,4 +1,5 @@
-//! The configuration of a trial as one document. The parent writes it, and the trial process parses it once.
+//! The configuration of a trial as one document. The parent process writes the document, and the trial process parses
+//! it once.
 
 use catalog::Choice;
 use engines::CATALOG;
@@ -13,7 +14,7 @@ const ENGINE: &str = results::columns::ENGINE;
 /// The key of the design in the document.
 const DESIGN: &str = "design";
 
-/// An engine, a design and a task. In JSON it is the text of one TOML document.
+/// An engine, a design and a task. In JSON, it is the text of one TOML document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Configuration {
     /// The engine. A component under test has none, and ignores it.

@@ -19,7 +19,7 @@ const REPEATS: usize = 5;
 /// The keys that the measured phase finds.
 const KEYS: u64 = 1_000_000;
 
-/// The workload of the measurement: uniform gets of 16-byte keys, closed loop, one thread.
+/// The workload of the measurement: uniform gets of 16-byte keys in a closed loop, by one thread.
 const WORKLOAD: &str = r#"
 key = { format = "u64", bytes = 16 }
 [[phase]]
@@ -32,8 +32,8 @@ mix = { get = 1 }
 keys = "uniform"
 "#;
 
-/// Measures the cost for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
-/// timeline of intervals of `interval_ns` nanoseconds.
+/// Measures the overhead for runs that time every `sampling`-th operation, keep every `check`-th answer, and have a
+/// timeline with intervals of `interval_ns` nanoseconds.
 pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost {
     let clock = Clock::new();
     let phase = phase();
@@ -54,7 +54,7 @@ pub fn harness_cost(sampling: u64, check: u64, interval_ns: u64) -> HarnessCost 
     }
 }
 
-/// The cost of a clock reading. Components are timed in slices, and each reports the cost of its own loop.
+/// The cost of a clock reading. Components are timed in slices, and each component reports the cost of its loop.
 pub fn clock_cost() -> HarnessCost {
     let clock = Clock::new();
     HarnessCost {
@@ -73,7 +73,7 @@ fn phase() -> Arc<PhasePlan> {
 /// The sum of generation, timing and recording in nanoseconds per operation.
 fn operation_ns(drive: Drive, phase: &Arc<PhasePlan>, clock: &Clock) -> Result<Option<f64>, TargetError> {
     let from = Extent { keys: KEYS, versions: 1 };
-    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), None)?;
+    let driven = drive.streams(&NoOp, (phase, from), clock, &AtomicU64::new(0), (None, None))?;
     let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
     Ok(driven.elapsed_ns.map(|ns| ns as f64 / operations as f64))
 }

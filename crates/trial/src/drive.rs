@@ -1,22 +1,23 @@
-//! The timed loop: the threads of a phase, each with the operations of its stream.
+//! The timed loop. Each thread of a phase runs the operations of its stream.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
-use std::time::Duration;
 
 use measure::allocation::allocations;
-use measure::{Clock, Histogram, Stamp};
+use measure::{Clock, Histogram, Stamp, probe};
 use results::RunMode;
 use workload::{
-    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Stream, Target,
-    TargetError, Work,
+    AnswerDigests, Batch, Due, Extent, Kind, Outcome, Performer, PhasePlan, Rate, Replay, Role, Stream,
+    Target, TargetError,
 };
 
+use self::slices::SharedSlice;
+use super::pace::{Pace, threads_with_an_end, wait_until};
 use super::timeline::{Interval, Share, Timeline};
+use super::turn::Turns;
 use super::warm_up::Gate;
 
-/// Nanoseconds before an intended start at which a thread stops sleeping and spins.
-const SPIN_NS: u64 = 100_000;
+mod slices;
 
 /// The kinds of operations.
 const KINDS: usize = Kind::ALL.len();
@@ -40,6 +41,8 @@ pub(super) struct Drive {
 pub(super) struct Driven {
     /// The totals per kind of operation, by its name, or of the step that was taken.
     pub(super) operations: Vec<(&'static str, KindTotals)>,
+    /// The totals of each role, in the order of the phase. Empty for a phase without roles.
+    pub(super) roles: Vec<RoleTotals>,
     /// The kept answers, by thread.
     pub(super) records: Vec<AnswerDigests>,
     /// The start of the first operation.
@@ -49,6 +52,20 @@ pub(super) struct Driven {
     pub(super) elapsed_ns: Option<u64>,
     /// The intervals of the timeline.
     pub(super) intervals: Vec<Interval>,
+    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds, if known.
+    pub(super) run_queue_ns: Option<u64>,
+}
+
+/// The work of the threads of a role.
+pub(super) struct RoleTotals {
+    pub(super) name: String,
+    /// The totals per kind of operation, by its name.
+    pub(super) operations: Vec<(&'static str, KindTotals)>,
+    pub(super) threads: u32,
+    pub(super) rate: Rate,
+    /// The time from the first start of the phase to the end of the last operation of the role, in nanoseconds; `None`
+    /// if time is not measured.
+    pub(super) elapsed_ns: Option<u64>,
 }
 
 /// The totals of the operations of one kind.
@@ -112,14 +129,19 @@ struct Shared<'a> {
     timeline: Timeline,
     /// The warm-up before the measured part. `None` without one.
     gate: Option<&'a dyn Gate>,
+    /// The turns of the process, and the slice that it is in. `None` if it runs by itself.
+    turns: Option<&'a Turns>,
+    slice: SharedSlice,
     phase: &'a PhasePlan,
     /// The number of finished operations, for the progress bar.
     done: &'a AtomicU64,
-    /// Set by the first thread that fails, so that the others end as well.
+    /// Set by the first thread that fails, so that the other threads end as well.
     failed: AtomicBool,
     barrier: Barrier,
     threads: u32,
-    time_limit_ns: Option<u64>,
+    /// The number of threads that end by themselves and have not ended. The threads of background roles end with the
+    /// last of them.
+    unended: AtomicU32,
 }
 
 impl<'a> Shared<'a> {
@@ -137,30 +159,29 @@ impl<'a> Shared<'a> {
             drive,
             timeline: Timeline::new(threads, drive.interval_ns),
             gate: None,
+            turns: None,
+            slice: SharedSlice::default(),
             phase,
             done,
             failed: AtomicBool::new(false),
             barrier: Barrier::new(threads as usize),
             threads,
-            time_limit_ns: match &phase.phase().work {
-                Work::Mixed(mixed) => mixed.time_limit_ns,
-                _ => None,
-            },
+            unended: AtomicU32::new(threads_with_an_end(phase.phase())),
         }
     }
 }
 
 impl Drive {
-    /// Runs a phase of streams on `target`, after the warm-up of the gate.
+    /// Runs a phase of streams on `target`, after the warm-up of the gate, and in slices where the process takes turns.
     pub(super) fn streams(
         self,
         target: &dyn Target,
         (phase, from): (&Arc<PhasePlan>, Extent),
         clock: &Clock,
         done: &AtomicU64,
-        gate: Option<&dyn Gate>,
+        (gate, turns): (Option<&dyn Gate>, Option<&Turns>),
     ) -> Result<Driven, TargetError> {
-        let shared = Shared { gate, ..Shared::new(self, target, phase, clock, done) };
+        let shared = Shared { gate, turns, ..Shared::new(self, target, phase, clock, done) };
         let streams = phase.performed_streams(from);
         let outcomes: Vec<Result<ThreadOutcome, TargetError>> = match streams.len() {
             1 => streams.into_iter().map(|stream| shared.stream(stream)).collect(),
@@ -210,25 +231,49 @@ struct ThreadOutcome {
     record: AnswerDigests,
     start: Stamp,
     end: Stamp,
+    run_queue_ns: Option<u64>,
+}
+
+impl ThreadOutcome {
+    /// The same work, `ns` nanoseconds earlier.
+    fn earlier(self, clock: &Clock, ns: u64) -> Self {
+        Self { start: clock.before(self.start, ns), end: clock.before(self.end, ns), ..self }
+    }
 }
 
 impl Shared<'_> {
     fn combine(self, outcomes: Vec<ThreadOutcome>) -> Driven {
-        let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
         let start = outcomes.iter().map(|o| o.start).min().expect("a phase has at least one thread");
-        let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
-        let mut records = Vec::new();
-        for outcome in outcomes {
-            for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
-                kind.iter().for_each(|kind| total.add(kind));
-            }
-            records.push(outcome.record);
+        let mut roles = Vec::new();
+        let mut first = 0;
+        for role in self.phase.phase().roles() {
+            let own = &outcomes[first..first + role.threads as usize];
+            roles.push(self.role(role, own, start));
+            first += own.len();
         }
-        let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
-        let operations = named.filter(|(_, total)| total.operations > 0).collect();
-        let is_timed = self.drive.mode == RunMode::Timed;
-        let elapsed_ns = is_timed.then(|| self.clock.ns_between(start, end));
-        Driven { operations, records, start, elapsed_ns, intervals: self.timeline.into_intervals() }
+        let mut operations = totals(&outcomes);
+        if !roles.is_empty() {
+            // Roles of one phase may be open or closed loops, so only their own rows have response times.
+            operations.iter_mut().for_each(|(_, totals)| totals.response.clear());
+        }
+        let elapsed_ns = self.elapsed_ns(&outcomes, start);
+        let run_queue_ns = outcomes.iter().map(|outcome| outcome.run_queue_ns).sum();
+        let records = outcomes.into_iter().map(|outcome| outcome.record).collect();
+        let intervals = self.timeline.into_intervals();
+        Driven { operations, roles, records, start, elapsed_ns, intervals, run_queue_ns }
+    }
+
+    fn role(&self, role: &Role, outcomes: &[ThreadOutcome], start: Stamp) -> RoleTotals {
+        let Role { name, threads, rate, .. } = role;
+        let elapsed_ns = self.elapsed_ns(outcomes, start);
+        let rate = if self.drive.mode == RunMode::Timed { *rate } else { Rate::Closed };
+        RoleTotals { name: name.clone(), operations: totals(outcomes), threads: *threads, rate, elapsed_ns }
+    }
+
+    /// The time from `start` to the end of the last operation, if time is measured.
+    fn elapsed_ns(&self, outcomes: &[ThreadOutcome], start: Stamp) -> Option<u64> {
+        let end = outcomes.iter().map(|o| o.end).max().unwrap_or(start);
+        (self.drive.mode == RunMode::Timed).then(|| self.clock.ns_between(start, end))
     }
 
     /// Runs the stream of one thread, to its end or until the time is up.
@@ -237,10 +282,15 @@ impl Shared<'_> {
         let mut batch = Batch::default();
         let mut left = u64::MAX;
         if let Some(gate) = self.gate {
+            self.lead(Turns::begin_call);
             let warmed = self.warm_up(gate, &mut worker, &mut stream);
+            self.lead(|turns| turns.end_call(self.clock));
             self.pass(gate);
             warmed?;
             left = self.phase.operations_of(stream.thread()).unwrap_or(u64::MAX);
+        }
+        if let Some(turns) = self.turns {
+            return self.slices(turns, worker, stream, left);
         }
         // The first batch is generated before the clock runs.
         let mut filled = fill(&mut stream, &mut batch, &mut left);
@@ -254,7 +304,15 @@ impl Shared<'_> {
             }
             filled = fill(&mut stream, &mut batch, &mut left);
         }
+        if !worker.pace.is_background {
+            self.unended.fetch_sub(1, Ordering::Relaxed);
+        }
         Ok(worker.finish())
+    }
+
+    /// Whether a thread in the background ends, because all others have ended or one has failed.
+    fn ends_background(&self) -> bool {
+        self.unended.load(Ordering::Relaxed) == 0 || self.failed.load(Ordering::Relaxed)
     }
 
     /// Runs one thread's part of the warm-up. Only its answers are kept, and they are checked like all others.
@@ -283,6 +341,16 @@ impl Shared<'_> {
         Ok(())
     }
 
+    /// Lets one of the threads do something about the turns of the process, when all have come here. Does nothing in a process
+    /// that takes no turns.
+    fn lead(&self, act: impl FnOnce(&Turns)) {
+        let Some(turns) = self.turns else { return };
+        if self.barrier.wait().is_leader() {
+            act(turns);
+        }
+        self.barrier.wait();
+    }
+
     /// Waits until all threads have finished their part of the warm-up, and discards its measurements in between.
     fn pass(&self, gate: &dyn Gate) {
         if self.barrier.wait().is_leader() {
@@ -291,6 +359,18 @@ impl Shared<'_> {
         }
         self.barrier.wait();
     }
+}
+
+/// The totals of some threads per kind of operation that occurs.
+fn totals(outcomes: &[ThreadOutcome]) -> Vec<(&'static str, KindTotals)> {
+    let mut totals: Vec<KindTotals> = vec![KindTotals::default(); KINDS];
+    for outcome in outcomes {
+        for (total, kind) in totals.iter_mut().zip(&outcome.kinds) {
+            kind.iter().for_each(|kind| total.add(kind));
+        }
+    }
+    let named = Kind::ALL.into_iter().map(Kind::name).zip(totals);
+    named.filter(|(_, total)| total.operations > 0).collect()
 }
 
 /// Generates the next batch of a stream, of at most `left` operations. Returns the size of the batch.
@@ -304,6 +384,7 @@ fn fill(stream: &mut Stream, batch: &mut Batch, left: &mut u64) -> usize {
 struct Worker<'a> {
     shared: &'a Shared<'a>,
     thread: u32,
+    pace: Pace,
     performer: Performer<'a>,
     record: AnswerDigests,
     /// The totals of the current interval, which are merged into `kinds` at its end.
@@ -317,6 +398,9 @@ struct Worker<'a> {
     until_timed: u64,
     issued: u64,
     deadline: Option<Stamp>,
+    /// The wait for a CPU by the thread at the start of the slice or phase, and that in all slices before, in nanoseconds.
+    run_queue_at_start_ns: Option<u64>,
+    run_queue_ns: Option<u64>,
     /// The time at which the next operation of a replay is due, in nanoseconds after the start, if it was recorded.
     due_ns: Option<u64>,
 }
@@ -327,6 +411,7 @@ impl<'a> Worker<'a> {
         Self {
             shared,
             thread,
+            pace: Pace::of(shared.phase.phase(), thread, (shared.drive.mode, shared.drive.rate)),
             performer: Performer::new(shared.target),
             record: AnswerDigests::new(shared.drive.check),
             interval: [const { None }; KINDS],
@@ -338,27 +423,44 @@ impl<'a> Worker<'a> {
             until_timed: 0,
             issued: 0,
             deadline: None,
+            run_queue_at_start_ns: None,
+            run_queue_ns: Some(0),
             due_ns: None,
         }
     }
 
+    /// Begins a slice, before which the process waited for its turn.
+    fn resume(&mut self, waited_ns: u64) {
+        let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
+        self.start = clock.after(self.start, waited_ns);
+        self.interval_ends = clock.after(self.interval_ends, waited_ns);
+    }
+
     fn begin(&mut self) {
         let clock = self.shared.clock;
+        self.run_queue_at_start_ns = probe::thread_run_queue_wait_ns();
         self.start = clock.now();
         self.end = self.start;
         self.interval_ends = clock.after(self.start, self.shared.drive.interval_ns);
-        self.deadline = self.shared.time_limit_ns.map(|ns| clock.after(self.start, ns));
+        self.deadline = self.pace.time_limit_ns.map(|ns| clock.after(self.start, ns));
     }
 
     /// Discards all measurements except the answers.
     fn forget(&mut self) {
         self.kinds.iter_mut().chain(&mut self.interval).for_each(|kind| *kind = None);
         (self.interval_number, self.until_timed, self.issued) = (0, 0, 0);
+        self.run_queue_ns = Some(0);
     }
 
-    /// Runs the operations of a batch; returns `false` when the time is up.
+    /// Runs the operations of a batch; returns `false` when the time is up, or the threads that end by themselves have
+    /// ended.
     fn batch(&mut self, batch: &Batch) -> Result<bool, TargetError> {
         for at in batch.heads() {
+            let ends = || self.shared.ends_background();
+            if !self.pace.wait_in_background(self.issued, (self.shared.clock, self.start), ends) {
+                return Ok(false);
+            }
             let kind = batch.operations()[at].kind;
             self.operate(kind, |performer, check| performer.perform(batch, at, check))?;
             if self.deadline.is_some_and(|deadline| self.end >= deadline) {
@@ -368,19 +470,19 @@ impl<'a> Worker<'a> {
         Ok(true)
     }
 
-    /// Runs one operation when it is due, and times it if it is sampled.
+    /// Runs one operation when it is due. Times the operation if it is sampled.
     #[inline]
     fn operate(
         &mut self,
         kind: Kind,
         act: impl FnOnce(&mut Performer<'a>, bool) -> Result<Outcome, TargetError>,
     ) -> Result<(), TargetError> {
-        let due = match self.shared.drive.rate {
+        let due = match self.pace.rate {
             _ if self.due_ns.is_some() && self.shared.drive.mode == RunMode::Timed => {
                 self.wait_for_recorded()
             }
             Rate::Closed | Rate::Sustained(_) => None,
-            rate @ Rate::Open { .. } => self.wait_for_turn(rate),
+            Rate::Open { .. } => self.wait_for_turn(),
         };
         let check = self.record.wants();
         let allocated = allocations();
@@ -404,9 +506,9 @@ impl<'a> Worker<'a> {
     }
 
     /// Waits until the next operation of an open loop is due.
-    fn wait_for_turn(&mut self, rate: Rate) -> Option<Stamp> {
-        let Shared { clock, threads, .. } = *self.shared;
-        let due_ns = rate.intended_start_ns(self.issued, self.thread, threads)?;
+    fn wait_for_turn(&mut self) -> Option<Stamp> {
+        let clock = self.shared.clock;
+        let due_ns = self.pace.due_ns(self.issued)?;
         self.issued += 1;
         let due = clock.after(self.start, due_ns);
         wait_until(clock, due);
@@ -447,7 +549,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Closes the current interval, and finds the one in which the last operation ended.
+    /// Closes the current interval, and finds the interval in which the last operation ended.
     #[cold]
     fn end_interval(&mut self) {
         let Shared { clock, drive: Drive { interval_ns, .. }, .. } = *self.shared;
@@ -475,26 +577,30 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn finish(mut self) -> ThreadOutcome {
+    /// Notes the end of the last operation, unless each operation is timed.
+    fn end_slice(&mut self) {
         if self.shared.drive.sampling > 1 {
             self.end = self.shared.clock.now();
         }
-        self.merge_interval(None);
-        ThreadOutcome { kinds: self.kinds, record: self.record, start: self.start, end: self.end }
     }
-}
 
-fn wait_until(clock: &Clock, due: Stamp) {
-    loop {
-        let now = clock.now();
-        if now >= due {
-            return;
-        }
-        let left_ns = clock.ns_between(now, due);
-        if left_ns > 2 * SPIN_NS {
-            std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
-        } else {
-            std::hint::spin_loop();
-        }
+    /// Adds up the wait for a CPU until now, and returns that since the start of the slice or phase, in nanoseconds.
+    fn leave_cpu(&mut self) -> u64 {
+        let now = probe::thread_run_queue_wait_ns();
+        let waited = now.zip(self.run_queue_at_start_ns).map(|(now, before)| now.saturating_sub(before));
+        self.run_queue_ns = self.run_queue_ns.zip(waited).map(|(sum, waited)| sum + waited);
+        waited.unwrap_or(0)
+    }
+
+    fn finish(mut self) -> ThreadOutcome {
+        self.end_slice();
+        self.leave_cpu();
+        self.into_outcome()
+    }
+
+    fn into_outcome(mut self) -> ThreadOutcome {
+        self.merge_interval(None);
+        let Self { kinds, record, start, end, run_queue_ns, .. } = self;
+        ThreadOutcome { kinds, record, start, end, run_queue_ns }
     }
 }

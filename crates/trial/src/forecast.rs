@@ -1,5 +1,6 @@
-//! The theoretical values of a phase: of its writes from the policy and the flushes, of its gets from the number of
-//! runs, of the cache from the distribution of the keys. A phase to which a formula does not apply has none.
+//! The theoretical values of a phase. For its writes, they follow from the policy and the flushes. For its gets, they
+//! follow from the number of runs. For the cache, they follow from the key distribution. A phase to which a formula
+//! does not apply has no such value.
 
 use std::sync::Arc;
 
@@ -21,8 +22,8 @@ const MOST_SIMULATED: u64 = 20_000;
 /// differently.
 const MOST_RECODED: f64 = 0.1;
 
-/// The largest share of unsuccessfully searched blocks for which the requests of a cache follow the distribution of the
-/// keys.
+/// The maximum fraction of unsuccessfully searched blocks for which the requests of a cache follow the key
+/// distribution.
 const MOST_STRAYS: f64 = 0.05;
 
 /// The expected values of the phases of a trial, one after the other.
@@ -98,7 +99,7 @@ impl Forecast {
         if !is_first || !only_adds(&phase.work) || flushes == 0 || puts == 0 {
             return None;
         }
-        // With a codec that compresses more at deeper levels, bytes change after their flush.
+        // If the codec compresses more at deeper levels, the number of bytes changes after the flush.
         let (read, written) = (done(&c::COMPACTION_BYTES_READ)?, done(&c::COMPACTION_BYTES_WRITTEN)?);
         let kept = written as f64 / read.max(1) as f64;
         if read > 0 && (kept - 1.0).abs() > MOST_RECODED {
@@ -131,7 +132,9 @@ impl Forecast {
         let (fpr, gets) = (burst.whole.number(&c::EXPECTED_FPR)?, done(&n::GETS)?);
         // A fence that reads blocks to find one searches more blocks than the formula counts.
         let reads_to_find = done(&n::BLOCKS_SEARCHED)? > done(&c::FENCE_SEARCHES)?;
-        if !self.overlaps || gets == 0 || reads_to_find || burst.sum_of_levels(&n::TOMBSTONES)? > 0 {
+        let range_tombstones = burst.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
+        let tombstones = burst.sum_of_levels(&n::TOMBSTONES)? + range_tombstones;
+        if !self.overlaps || gets == 0 || reads_to_find || tombstones > 0 {
             return None;
         }
         let runs = run_views(burst, fpr)?;
@@ -188,21 +191,21 @@ impl Forecast {
         Some(cells)
     }
 
-    /// The mean length of a data block; `None` if blocks in memory differ in length from those in files.
+    /// The mean length of a data block. `None` if blocks in memory and blocks in files have different lengths.
     fn block_bytes(&self, stats: &EngineStats) -> Option<f64> {
         let is_plain = self.design.choice("compression").kind() == compression::CATALOG.variants()[0].kind;
         let (bytes, blocks) = (stats.sum_of_levels(&n::BLOCK_BYTES)?, stats.sum_of_levels(&n::BLOCKS)?);
         is_plain.then(|| bytes as f64 / blocks as f64)
     }
 
-    /// The capacity of the cache in bytes. `None` if it gets the rest of a budget.
+    /// The capacity of the cache in bytes. `None` if the cache gets the rest of a memory budget.
     fn cache_capacity(&self) -> Option<u64> {
         let built = cache::CATALOG.build(self.design.choice("cache")).ok();
         built.filter(|_| self.design.options.memory.is_none()).map(|cache| cache.capacity())
     }
 }
 
-/// The requests for data blocks of gets, if nearly all of them went to the block of the key.
+/// The requests of gets for data blocks, if nearly all of them went to the block of the key.
 fn requests_by_law(before: &EngineStats, burst: &EngineStats) -> Option<f64> {
     let done = |metric| burst.whole.counted(metric, &before.whole);
     let pages = done(&n::INDEX_PAGES_FROM_CACHE)? + done(&c::BLOCKS_READ_INDEX)?;
@@ -230,7 +233,7 @@ fn only_adds(work: &Work) -> bool {
     match work {
         Work::Load(_) => true,
         Work::Mixed(mixed) => Kind::ALL.into_iter().all(|kind| mixed.mix.has(kind) == (kind == Kind::Insert)),
-        Work::Replay(_) | Work::Step(_) => false,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => false,
     }
 }
 
@@ -239,13 +242,14 @@ fn adds_anywhere(work: &Work) -> bool {
     match work {
         Work::Load(load) => load.order == Order::Random,
         Work::Mixed(mixed) => !mixed.mix.has(Kind::Insert) && matches!(mixed.keys, KeySource::Drawn(_)),
+        Work::Roles(roles) => roles.iter().all(|role| !role.mixed.mix.has(Kind::Insert)),
         Work::Replay(_) => false,
         // A step adds no keys.
         Work::Step(_) => true,
     }
 }
 
-/// The label of the distribution of the keys of a phase.
+/// The label of the key distribution of a phase.
 fn law_of(work: &Work) -> Option<String> {
     match work {
         Work::Mixed(mixed) => match &mixed.keys {

@@ -1,10 +1,10 @@
 //! Maps free memory before the clock of a phase starts.
 //!
-//! The host of a virtual machine may take back the memory that its guest leaves free, within seconds (free page
-//! reporting). The first write to such a page then waits until the host has found another: 5 to 10 µs, according to
-//! `docs/explanation/performance-model.md`. A recently used page takes a tenth of that. WALs, memtables and SSTables
-//! use new pages, so a load on such a machine measures the host. Memory that was written and freed immediately before
-//! is still mapped.
+//! The host of a virtual machine may take back free memory of its guest within seconds (free page reporting). The first
+//! write to such a page then waits until the host has found another page: 5 to 10 µs, according to
+//! `docs/explanation/performance-model.md`. A recently used page takes a tenth of this time. WALs, memtables and
+//! SSTables use new pages, so a load on such a machine measures the host. Memory that was written and freed immediately
+//! before is still mapped.
 
 use std::io::{self, Write as _};
 use std::time::Instant;
@@ -21,9 +21,9 @@ const SMALLEST_PAGE: usize = 4096;
 /// The bytes that [`cost`] writes: enough to exceed the noise, and a tenth of a second at worst.
 const SAMPLE_BYTES: usize = 32 << 20;
 
-/// Writes to `bytes` of free memory and frees them: once as small pages, which files use, and once as huge pages, which
-/// a memtable may use, because the kernel has separate lists of the two. The peak of resident memory stays unchanged.
-/// If the kernel cannot exclude huge pages from it, only small pages are used.
+/// Writes to `bytes` of free memory and frees them. Writing is done twice, because the kernel has separate lists: once
+/// as small pages, which files use, and once as huge pages, which a memtable may use. The peak of resident memory stays
+/// unchanged. If the kernel cannot exclude huge pages from the peak, only small pages are used.
 ///
 /// # Errors
 /// The kernel has no files in memory, or has less free memory, including page cache that is not in use.

@@ -1,9 +1,9 @@
-//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, measures, checks the
-//! answers, reports.
+//! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, measures them,
+//! checks the answers, and reports.
 //!
-//! The parent writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and reads
-//! [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but no
-//! experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the cost of the
+//! The parent process writes a [`TrialSpec`] as one line of JSON to the standard input of [`run_trial_process`], and
+//! reads [`Message`]s from its standard output. The specification is resolved: a trial knows engines and designs, but
+//! no experiment. This crate also has the bounds of plausible results ([`Limits`], [`mark`]), and the overhead of the
 //! measurement itself ([`harness_cost`], [`seam_costs`]).
 
 mod caches;
@@ -19,6 +19,7 @@ mod lifeline;
 mod limits;
 mod measured;
 mod message;
+mod pace;
 mod plausibility;
 mod profile;
 mod report;
@@ -30,6 +31,7 @@ mod store_state;
 mod timeline;
 mod trial;
 mod truth;
+mod turn;
 mod usage;
 mod warm_up;
 
@@ -37,7 +39,9 @@ pub use configuration::Configuration;
 pub use cost::{clock_cost, harness_cost};
 pub use lifeline::take_orders;
 pub use limits::{Derived, Limits};
-pub use message::{FixtureStep, Message, Step, TrialReport, TrialSpec, read_messages};
+pub use message::{
+    FixtureStep, Message, Slice, Step, TrialReport, TrialSpec, Turn, TurnSpec, Yielded, read_messages,
+};
 pub use plausibility::mark;
 pub use seam::{POLICY_COMMAND, seam_costs};
 pub use trial::run_trial_process;

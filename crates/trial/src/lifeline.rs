@@ -1,9 +1,12 @@
-//! The connection of a process of this program to its parent: standard input, which ends when the parent closes it or
-//! dies.
+//! The connection of a process of this program to its parent. The connection is standard input, which ends when the
+//! parent closes it or dies.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use serde::de::DeserializeOwned;
+
+use super::message::Turn;
 
 /// Reads the specification of the process from the first line of standard input, and ends the process when standard
 /// input ends.
@@ -11,17 +14,31 @@ use serde::de::DeserializeOwned;
 /// # Errors
 /// The line cannot be parsed.
 pub fn take_orders<T: DeserializeOwned>() -> Result<T, String> {
+    Ok(take_orders_and_turns()?.0)
+}
+
+/// Reads the specification of the process from the first line of standard input. Each further line is a turn. Ends the process
+/// when standard input ends, or has a line that is no turn.
+///
+/// # Errors
+/// The first line cannot be parsed.
+pub(super) fn take_orders_and_turns<T: DeserializeOwned>() -> Result<(T, Receiver<Turn>), String> {
     let mut text = String::new();
     let read = std::io::stdin().lock().read_line(&mut text).map_err(|error| error.to_string());
     let orders = read.and_then(|_| serde_json::from_str(&text).map_err(|error| error.to_string()));
-    let watch = std::thread::Builder::new().spawn(end_with_the_starter);
+    let (sender, turns) = channel();
+    let watch = std::thread::Builder::new().spawn(move || end_with_the_starter(&sender));
     watch.map_err(|error| format!("no thread can be started: {error}"))?;
-    orders
+    Ok((orders?, turns))
 }
 
-/// Ends the process when standard input ends.
-fn end_with_the_starter() {
+/// Passes on the turns, and ends the process when standard input ends.
+fn end_with_the_starter(turns: &Sender<Turn>) {
+    let lines = std::io::stdin().lock().lines().map_while(Result::ok);
+    for turn in lines.map_while(|line| serde_json::from_str(&line).ok()) {
+        // A process that takes no turns has dropped the receiver.
+        let _ = turns.send(turn);
+    }
     // The parent has closed its end, or the read failed: this process is no longer needed.
-    let _ = std::io::stdin().lock().read(&mut [0]);
     std::process::exit(1);
 }

@@ -12,7 +12,8 @@ const HEADROOM: f64 = 2.0;
 /// The bytes of one copy. Source and target together fit into the first-level cache of any CPU in use.
 const COPIED_BYTES: usize = 8 << 10;
 
-/// Copies and steps in one measurement: some ten microseconds, so that most measurements have no interruption.
+/// Copies and steps in one measurement. Copies and steps take some ten microseconds, so that most measurements have no
+/// interruption.
 const COPIES: usize = 64;
 const STEPS: u64 = 4096;
 
@@ -22,7 +23,7 @@ const REPEATS: usize = 200;
 /// The limits that no measurement can exceed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Bytes per second of all memory, or of the first-level caches of all cores.
+    /// Bytes per second of the whole memory, or of the first-level caches of all cores.
     pub bytes_per_second: f64,
     /// Cycles per second of one core.
     pub cycles_per_second: f64,
@@ -80,7 +81,7 @@ impl Limits {
         })
     }
 
-    /// Combines two sets of limits: each measured one, or else that of `fallback`.
+    /// Combines two sets of limits: each measured limit, or else the limit of `fallback`.
     fn or(self, fallback: Self) -> Self {
         let is_measured = |rate: f64| rate.is_finite() && rate > 0.0;
         let least = |own: f64, other: f64| if is_measured(own) { own.min(other) } else { other };
@@ -119,8 +120,9 @@ fn copied_bytes_per_second(clock: &Clock) -> f64 {
     2.0 * (COPIED_BYTES * COPIES) as f64 / ns * 1e9
 }
 
-/// The cycles per second of one core, from a chain of operations of one cycle each, where each depends on the one
-/// before (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors per step).
+/// The cycles per second of one core. The measurement is a chain of operations of one cycle each, in which each
+/// operation depends on the previous operation (Marsaglia, "Xorshift RNGs", 2003: three shifts and three exclusive ors
+/// per step).
 fn cycles_per_second(clock: &Clock) -> f64 {
     const CYCLES_PER_STEP: f64 = 6.0;
     let mut x = black_box(1_u64);

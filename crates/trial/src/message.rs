@@ -41,6 +41,62 @@ pub struct TrialSpec {
     /// The step of the fixture. `None` for an experiment without one.
     #[serde(default)]
     pub fixture: Option<FixtureStep>,
+    /// The turns of the process. `None` if it runs by itself from its start to its end.
+    #[serde(default)]
+    pub turns: Option<TurnSpec>,
+}
+
+/// How a process takes turns with those of other configurations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnSpec {
+    /// The core that the process runs on, with all its threads; `None` for any.
+    pub core: Option<usize>,
+}
+
+/// A line from the parent to a process that takes turns: its next turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The number of operations until the process waits again, over all threads.
+    pub operations: u64,
+    /// The time for which the parent had stopped the process in the middle of calls so far, in nanoseconds.
+    pub stopped_ns: u64,
+}
+
+/// The end of a turn. The process waits for the next one, except in a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Yielded {
+    /// The next turn is the first slice of a phase.
+    Ready {
+        /// The name of the phase.
+        phase: String,
+        /// The number of operations of the phase, if known.
+        operations: Option<u64>,
+    },
+    /// A slice of operations is over.
+    Ran(Slice),
+    /// A call without operations begins. The process runs on, and may be stopped at any time.
+    Calls,
+    /// The call is over.
+    Returned {
+        /// The end of the call on the monotonic clock of the machine, in nanoseconds.
+        at_ns: u64,
+    },
+}
+
+/// A slice of the operations of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slice {
+    /// The number of operations, over all threads.
+    pub operations: u64,
+    /// The time of the slice, in nanoseconds.
+    pub ns: u64,
+    /// The CPU time of all threads of the process in the slice, in nanoseconds.
+    pub cpu_ns: u64,
+    /// The time in which the threads of the operations were ready to run and had no CPU, in nanoseconds.
+    pub waited_ns: u64,
+    /// Whether it is the last slice of the phase.
+    pub is_last: bool,
 }
 
 /// The step of a trial process with respect to a fixture.
@@ -65,13 +121,15 @@ pub enum FixtureStep {
 pub enum Message {
     /// The progress of the trial.
     Progress(Step),
+    /// A process that takes turns has ended its turn.
+    Yields(Yielded),
     /// The trial is over.
     Done(TrialReport),
     /// The trial cannot continue, with the reason.
     Failed(String),
 }
 
-/// Parses a line as either side would, and writes it as JSON again. `None` if it cannot be parsed.
+/// Parses a line as either side would, and writes it as JSON again. `None` if the line cannot be parsed.
 pub fn read_messages(line: &str) -> (Option<String>, Option<String>) {
     let json = |read: Option<serde_json::Result<String>>| read.and_then(Result::ok);
     let spec = serde_json::from_str::<TrialSpec>(line).ok();

@@ -1,8 +1,8 @@
-//! Marks implausible numbers by one rule for each bound of theory or physics. A row that exceeds a bound is marked with
-//! a message, reported, and has no verdict.
+//! Marks implausible values, with one rule for each theoretical or physical bound. A row that exceeds a bound is marked
+//! with a message, reported, and has no verdict.
 //!
-//! Bounds are generous: either the marked number or the bound is wrong. A share of random draws has an allowance for
-//! chance.
+//! Bounds are generous: if a value is marked, either the value or the bound is wrong. A fraction of random draws has an
+//! allowance for chance.
 
 use results::{Metric, Row, Stream, Unit, Value, columns as c};
 use tree::{Design, axis};
@@ -12,7 +12,8 @@ use super::limits::Limits;
 /// The standard deviations of the allowance for chance.
 const SIGMAS: f64 = 5.0;
 
-/// The error of the popularity of blocks, as a share of requests, because blocks differ in their number of keys.
+/// The error of the popularity of blocks, as a fraction of requests. The error exists because blocks differ in their
+/// number of keys.
 const STATIC_SET_ALLOWANCE: f64 = 0.02;
 
 /// The relative allowance above exact counts: rounding, trailers, histograms of three digits.
@@ -29,8 +30,8 @@ struct Facts {
     is_oracle: bool,
     /// The filters.
     filters: FilterFacts,
-    /// The smallest share of values in the bytes of all entries written so far; keys may take nearly no bytes in
-    /// storage.
+    /// The smallest fraction that values have in the bytes of all entries written so far. Keys may take nearly no bytes
+    /// on storage.
     value_share: Option<f64>,
     /// The bytes of all entries written so far, and of their files after flushes.
     entered: f64,
@@ -44,20 +45,22 @@ struct Facts {
 struct FilterFacts {
     /// Whether all filters have the same bits for each key.
     are_even: bool,
-    /// Whether filters are built from the keys and not from their hashes. Such a filter keeps the order of keys, so that
-    /// absent keys far from all others never are false positives: its expected rate is an upper limit only.
+    /// Whether filters are built from the keys and not from their hashes. A filter of keys keeps the order of keys, so
+    /// absent keys far from all other keys are never false positives. The expected rate of such a filter is therefore
+    /// only an upper limit.
     keep_locality: bool,
-    /// Whether the expected rate is that of absent keys distributed as the keys. It is no limit for other absent keys.
+    /// Whether the expected rate applies to absent keys that are distributed like the keys. For other absent keys, the
+    /// rate is no limit.
     assume_similar_keys: bool,
 }
 
-/// A bound; its check returns the violation as text.
+/// A bound. The check of a bound returns the violation as text.
 struct Rule {
     name: &'static str,
     check: fn(&Row, &Facts) -> Option<String>,
 }
 
-/// All bounds.
+/// The rules of all bounds.
 static RULES: [Rule; 16] = [
     Rule { name: "share", check: share },
     Rule { name: "sign", check: sign },
@@ -113,8 +116,8 @@ impl Facts {
         Self { limits, keeps_bytes: is_first("compression") && !drops, is_oracle, filters, ..Self::default() }
     }
 
-    /// Updates the facts for a row of a phase whose most popular key has the share `hottest`. Earlier rows count as
-    /// well, because their writes do.
+    /// Updates the facts for a row of a phase. `hottest` is the fraction of accesses to the most popular key. Earlier
+    /// rows are needed as well, because their writes count.
     fn advance(&mut self, row: &Row, hottest: Option<f64>) {
         let number = |metric| row.get(metric).number();
         if let Some((key, value)) = number(&c::REALISED_KEY_BYTES).zip(number(&c::REALISED_VALUE_BYTES)) {
@@ -126,14 +129,14 @@ impl Facts {
         self.hottest = hottest;
     }
 
-    /// The ratio of the bytes of files to the bytes of their entries, after flushes. Small SSTables are half filters,
-    /// index pages and footers, which a compaction writes again and does not read.
+    /// The ratio of the bytes of files to the bytes of their entries, after flushes. Half of a small SSTable may be
+    /// filters, index pages and footers, which a compaction writes again and does not read.
     fn beside_entries(&self) -> f64 {
         if self.entered > 0.0 { (self.flushed / self.entered).max(1.0) } else { 1.0 }
     }
 }
 
-/// The smallest number of expected false positives at which a higher measured number is significant: of a hundred,
+/// The minimum number of expected false positives at which a higher measured number is significant. Of a hundred,
 /// chance adds or removes ten.
 const FEWEST_EXPECTED: f64 = 100.0;
 
@@ -143,8 +146,8 @@ fn tells_false_positives(row: &Row, facts: &Facts) -> bool {
     expected * independent_probes(row, facts) >= FEWEST_EXPECTED
 }
 
-/// Marks the rows of a trial that exceed a bound, and removes the residual of rows in which it is chance. Returns the
-/// phases of the marked rows, each with its message.
+/// Marks the rows of a trial that exceed a bound. Removes the residual of rows in which the residual is chance. Returns
+/// the phases of the marked rows, each with its message.
 pub fn mark(design: &Design, rows: &mut [Row], streams: &[Stream], limits: Limits) -> Vec<(String, String)> {
     let mut facts = Facts::of(design, limits);
     let mut marked = Vec::new();
@@ -211,15 +214,15 @@ fn percentiles(row: &Row, _: &Facts) -> Option<String> {
     Some(format!("{} > {}", told(row, pair[0])?, told(row, pair[1])?))
 }
 
-/// No operation is shorter than the resolution of the clock. This does not apply to slices of many operations.
+/// No operation is shorter than the resolution of the clock. This bound does not apply to slices of many operations.
 fn clock(row: &Row, facts: &Facts) -> Option<String> {
     let Limits { clock_ns, derived, .. } = facts.limits;
     let shortest = row.get(&c::P50_NS).number().filter(|ns| *ns < clock_ns)?;
     Some(format!("p50_ns {shortest} < {clock_ns:.1}: {}", derived.clock))
 }
 
-/// An operation that is called individually takes at least one CPU cycle. This does not apply to entries of one call
-/// that makes a memtable immutable or builds a table.
+/// An operation that is called individually takes at least one CPU cycle. This bound does not apply to the entries of
+/// one call that makes a memtable immutable or builds a table.
 fn cycles(row: &Row, facts: &Facts) -> Option<String> {
     if row.get(&c::P50_NS).is_empty() && row.get(&c::LOOP_NS).is_empty() {
         return None;
@@ -232,7 +235,7 @@ fn cycles(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.3e} > {most:.1e} of {threads} threads: {}", derived.cycles))
 }
 
-/// All bytes pass the memory or a first-level cache. Bytes that a component returns in place are not moved, so the
+/// All bytes pass through memory or a first-level cache. Bytes that a component returns in place are not moved, so the
 /// limit of any machine applies to them.
 fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     let said = row.get(&c::MEGABYTES_PER_SECOND).number().map(|rate| ("megabytes_per_second", rate * 1e6));
@@ -253,7 +256,7 @@ fn bandwidth(row: &Row, facts: &Facts) -> Option<String> {
     Some(format!("{name} {rate:.3e} B/s > {most:.1e} B/s: {}", derived.bytes))
 }
 
-/// In a closed loop, threads run one operation after the other, so their times fit into the phase.
+/// In a closed loop, threads run one operation after the other, so the operation times fit into the phase.
 fn busy(row: &Row, _: &Facts) -> Option<String> {
     // A sampled mean may include the few stalls, and the mean of a short phase may be wrong by a factor of two.
     const MOST: f64 = 2.0;
@@ -270,7 +273,7 @@ fn busy(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("{ops} operations of {mean:.0} ns exceed {seconds:.3} s of {threads} threads"))
 }
 
-/// The rate does not exceed the requested one.
+/// The measured rate does not exceed the requested rate.
 fn target_rate(row: &Row, _: &Facts) -> Option<String> {
     const LEAST_OPS: f64 = 1000.0;
     let number = |metric| row.get(metric).number();
@@ -279,16 +282,16 @@ fn target_rate(row: &Row, _: &Facts) -> Option<String> {
         .then(|| format!("ops_per_second {rate:.0} > target {target:.0}"))
 }
 
-/// No cache exceeds the hit rate of Belady's rule, which knows the future requests.
+/// No cache exceeds the hit rate of Belady's algorithm, which knows the future requests.
 fn best_hit_rate(row: &Row, _: &Facts) -> Option<String> {
-    // The order of requests of several threads differs from the one that the rule knows.
+    // With several threads, the order of requests differs from the order that Belady's algorithm uses.
     let threads = row.get(&c::THREADS).number().unwrap_or(1.0);
     let allowance = if threads > 1.0 { SLACK } else { 1e-9 };
     let (rate, best) = (row.get(&c::CACHE_HIT_RATE).number()?, row.get(&c::BEST_HIT_RATE).number()?);
     (rate > best + allowance).then(|| format!("hit rate {rate:.4} > {best:.4}, the best possible"))
 }
 
-/// For independent requests, no cache has a higher hit rate than one that keeps the most popular blocks.
+/// For independent requests, no cache has a higher hit rate than a cache that keeps the most popular blocks.
 fn best_static_set(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let (rate, best) = (number(&c::CACHE_HIT_RATE)?, number(&c::BEST_STATIC_HIT_RATE)?);
@@ -308,12 +311,12 @@ fn expected_fpr(row: &Row, facts: &Facts) -> Option<String> {
     if !facts.filters.assume_similar_keys && fpr > MOST * expected + chance {
         return Some(format!("fpr {fpr:.3e} > {MOST} × the expected {expected:.3e}"));
     }
-    // Where large runs have fewer bits per key than small ones, the mean over runs differs from the mean over probes.
+    // If large runs have fewer bits per key than small runs, the mean over runs differs from the mean over probes.
     (facts.filters.are_even && !facts.filters.keep_locality && fpr + chance < LEAST * expected)
         .then(|| format!("fpr {fpr:.3e} < {LEAST} × the expected {expected:.3e}"))
 }
 
-/// The number of independent probes for absent keys: repeated probes for one key always have the same result.
+/// The number of independent probes for absent keys. Repeated probes for one key always have equal results.
 fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     let number = |metric| row.get(metric).number().unwrap_or(0.0);
     let answered = number(&c::FILTER_NEGATIVES) + number(&c::FILTER_FALSE_POSITIVES);
@@ -322,7 +325,7 @@ fn independent_probes(row: &Row, facts: &Facts) -> f64 {
     probes.min(different * number(&c::RUNS).max(1.0)).max(1.0)
 }
 
-/// A set of keys that passes a share of 2^−b of all other keys takes b bits per key (Carter et al., "Exact and
+/// A filter that passes a fraction of 2^−b of all other keys takes at least b bits per key (Carter et al., "Exact and
 /// approximate membership testers", STOC 1978).
 fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
     let (fpr, bits) = (row.get(&c::FPR).number()?, row.get(&c::BITS_PER_KEY).number()?);
@@ -332,7 +335,7 @@ fn filter_bits(row: &Row, facts: &Facts) -> Option<String> {
         .then(|| format!("fpr {fpr:.3e} < {least:.3e}, the minimum for {bits:.1} bits per key"))
 }
 
-/// Every probe has one answer.
+/// Every probe has exactly one answer.
 fn filter_books(row: &Row, _: &Facts) -> Option<String> {
     let number = |metric| row.get(metric).number();
     let probes = number(&c::FILTER_PROBES)?;
@@ -353,7 +356,7 @@ fn write_amp(row: &Row, facts: &Facts) -> Option<String> {
     })
 }
 
-/// A compaction writes at most the entries that it read, and the other parts of files.
+/// A compaction writes at most the entries that it read, plus the other parts of files.
 fn merges(row: &Row, facts: &Facts) -> Option<String> {
     // Blocks and filters of other runs are filled differently.
     const MOST: f64 = 1.25;
@@ -505,7 +508,7 @@ mod tests {
             ("table_bytes=500000", Facts { value_share: None, ..facts() }),
             ("table_bytes=500000", Facts { keeps_bytes: false, ..facts() }),
             ("compaction_bytes_written=3000000", Facts { keeps_bytes: false, ..facts() }),
-            // SSTables of two blocks each, such as those of 8 KiB: flushes wrote as many bytes of other parts as of
+            // SSTables of two blocks each, such as those of 8 KiB. Flushes wrote as many bytes of other parts as of
             // entries.
             ("compaction_bytes_written=3000000", Facts { entered: 1e6, flushed: 1.4e6, ..facts() }),
             ("fpr=0.0005 expected_fpr=0.0004 bits_per_key=0", Facts { is_oracle: true, ..facts() }),

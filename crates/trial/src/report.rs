@@ -7,7 +7,7 @@ use results::columns::ALL;
 use results::{LatencyLog, Measurements, Metric, RunMode, columns as c, counters as n, formulas};
 use workload::{Kind, Phase, Profile, Rate};
 
-use super::drive::KindTotals;
+use super::drive::{KindTotals, RoleTotals};
 use super::measured::{Measured, identity};
 use super::timeline::Sample;
 use super::truth::Checked;
@@ -30,7 +30,7 @@ pub(super) struct PhaseReport<'a> {
     pub(super) profile: &'a Profile,
 }
 
-/// The rows and latencies of a phase, kept until all answers of the trial are known to be right.
+/// The rows and latencies of a phase. Rows and latencies are kept until all answers of the trial are known to be right.
 pub(super) struct PhaseRows {
     /// The name of the phase.
     pub(super) name: String,
@@ -38,7 +38,7 @@ pub(super) struct PhaseRows {
     pub(super) wrong: u64,
     checked: u64,
     is_open: bool,
-    /// The rows of `runs.csv`: one per kind of operation, then that of all.
+    /// The rows of `runs.csv`: one row per kind of operation, followed by the row of all operations.
     pub(super) rows: Vec<Measurements>,
     /// The rows of `timeline.csv`.
     pub(super) timeline: Vec<Measurements>,
@@ -80,10 +80,10 @@ impl PhaseReport<'_> {
         let driven = &self.measured.driven;
         let mut rows: Vec<Measurements> =
             driven.operations.iter().map(|(name, totals)| self.kind_row(name, totals)).collect();
-        let mut all = KindTotals::default();
-        driven.operations.iter().for_each(|(_, totals)| all.add(totals));
-        rows.push(self.all_row(&all, clock));
         let mut latencies = LatencyLog::default();
+        driven.roles.iter().for_each(|role| self.add_role(role, &mut rows, &mut latencies));
+        let all = sum(&driven.operations);
+        rows.push(self.all_row(&all, clock));
         let named = driven.operations.iter().map(|(name, totals)| (*name, totals));
         named.chain([(ALL, &all)]).for_each(|(name, totals)| push_latencies(&mut latencies, name, totals));
         PhaseRows {
@@ -119,6 +119,28 @@ impl PhaseReport<'_> {
         row
     }
 
+    /// Adds the rows and latencies of a role: one row per kind of operation, then that of all.
+    fn add_role(&self, role: &RoleTotals, rows: &mut Vec<Measurements>, latencies: &mut LatencyLog) {
+        let all = sum(&role.operations);
+        let rate = match role.rate {
+            Rate::Open { per_second } => Some(per_second),
+            Rate::Closed | Rate::Sustained(_) => None,
+        };
+        let named = role.operations.iter().map(|(name, totals)| (*name, totals));
+        for (kind, totals) in named.chain([(ALL, &all)]) {
+            let name = format!("{}/{kind}", role.name);
+            let mut row = identity(&self.phase.name, &name, rate.is_some());
+            self.set_totals(&mut row, totals);
+            row.set_some(&c::SECONDS, seconds(role.elapsed_ns));
+            row.set(&c::ROLE, role.name.as_str()).set(&c::THREADS, u64::from(role.threads));
+            row.set(&c::REALISED_SHARE, totals.operations as f64 / all.operations.max(1) as f64);
+            row.set_some(&c::TARGET_OPS_PER_SECOND, rate.filter(|_| kind == ALL));
+            finish(&mut row, c::METRICS);
+            rows.push(row);
+            push_latencies(latencies, &name, totals);
+        }
+    }
+
     fn set_totals(&self, row: &mut Measurements, totals: &KindTotals) {
         row.set(&c::OPS, totals.operations).set(&c::STATE_AT_START, self.state_at_start);
         row.set_some(&c::SECONDS, self.seconds());
@@ -127,7 +149,7 @@ impl PhaseReport<'_> {
             row.set(&c::RESPONSE_MEAN_NS, response.mean_ns).set(&c::RESPONSE_P50_NS, response.p50_ns);
             row.set(&c::RESPONSE_P99_NS, response.p99_ns).set(&c::RESPONSE_P999_NS, response.p999_ns);
         }
-        // Only kinds of operations that look up keys have these columns.
+        // Only operations that look up keys have these columns.
         if totals.found + totals.missing > 0 {
             row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
         }
@@ -146,8 +168,22 @@ impl PhaseReport<'_> {
         }
     }
 
+    /// The gets and scans of a phase that consists of reads only; a multi-get counts each of its keys.
+    fn reads_alone(&self) -> Option<u64> {
+        let reads = self.measured.driven.operations.iter().map(|(name, totals)| match name {
+            name if [Kind::Range, Kind::First, Kind::Last].map(Kind::name).contains(name) => {
+                Some(totals.operations)
+            }
+            name if [Kind::Get.name(), Kind::MultiGet.name()].contains(name) => {
+                Some(totals.found + totals.missing)
+            }
+            _ => None,
+        });
+        reads.sum()
+    }
+
     fn seconds(&self) -> Option<f64> {
-        self.measured.driven.elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
+        seconds(self.measured.driven.elapsed_ns)
     }
 
     fn all_row(&self, all: &KindTotals, clock: &Clock) -> Measurements {
@@ -167,7 +203,7 @@ impl PhaseReport<'_> {
         row
     }
 
-    /// Sets the values that the store reports, and those that are known without it.
+    /// Sets the values that the store reports, and values that are known without the store.
     fn set_store(&self, row: &mut Measurements) {
         let Measured { before, burst, settled, .. } = self.measured;
         row.extend(burst.since(before));
@@ -181,6 +217,7 @@ impl PhaseReport<'_> {
         }
         row.set_some(&c::LIVE_BYTES, self.checked.live_bytes);
         row.set_some(&n::GETS_ALONE, self.gets_alone());
+        row.set_some(&n::READS_ALONE, self.reads_alone());
     }
 
     fn set_usage(&self, row: &mut Measurements) {
@@ -190,13 +227,32 @@ impl PhaseReport<'_> {
         let seconds = |ns: u64| ns as f64 / 1e9;
         row.set_some(&c::SETTLE_SECONDS, self.measured.settled.as_ref().map(|settled| seconds(settled.ns)));
         row.set_some(&c::CLOSE_SECONDS, self.measured.close_ns.map(seconds));
+        row.set_some(&c::BUSY_NS, self.busy_ns());
         let [before, after] = self.measured.usage;
         row.set(&c::CPU_SECONDS, seconds(after.cpu_ns.saturating_sub(before.cpu_ns)));
         set_events(row, after.events_since(&before));
+        let kernel = after.kernel_since(&before);
+        row.set_some(&c::CONTEXT_SWITCHES, kernel.context_switches);
+        row.set_some(&c::PREEMPTIONS, kernel.preemptions);
+        row.set_some(&c::PAGE_FAULTS, kernel.page_faults);
+        row.set_some(&c::MAJOR_PAGE_FAULTS, kernel.major_page_faults);
+        row.set_some(&c::RUN_QUEUE_SECONDS, kernel.run_queue_ns.map(seconds));
+        row.set_some(&c::STEAL_SECONDS, kernel.stolen_ns.map(seconds));
         row.set_some(&c::RSS_PEAK_BYTES, after.rss_peak_bytes);
         if self.measured.is_stored {
             self.set_system(row);
         }
+    }
+
+    /// The time of an operation without the waits of its thread for a CPU, in nanoseconds. In an open loop it is that between
+    /// operations, too, so it is not known.
+    fn busy_ns(&self) -> Option<f64> {
+        let driven = &self.measured.driven;
+        let threads = u64::from(self.phase.threads);
+        let (elapsed_ns, waited_ns) = driven.elapsed_ns.zip(driven.run_queue_ns)?;
+        let operations: u64 = driven.operations.iter().map(|(_, totals)| totals.operations).sum();
+        let is_known = operations > 0 && self.target_rate().is_none() && self.phase.trace().is_none();
+        is_known.then(|| (elapsed_ns * threads).saturating_sub(waited_ns) as f64 / operations as f64)
     }
 
     /// Sets the bytes that the operating system read and wrote.
@@ -277,6 +333,18 @@ impl PhaseReport<'_> {
     }
 }
 
+/// The totals of all kinds of operations together.
+fn sum(operations: &[(&'static str, KindTotals)]) -> KindTotals {
+    let mut all = KindTotals::default();
+    operations.iter().for_each(|(_, totals)| all.add(totals));
+    all
+}
+
+/// A duration in seconds; `None` if it is unknown or 0.
+fn seconds(elapsed_ns: Option<u64>) -> Option<f64> {
+    elapsed_ns.filter(|ns| *ns > 0).map(|ns| ns as f64 / 1e9)
+}
+
 fn yes_or_no(answer: bool) -> &'static str {
     if answer { "true" } else { "false" }
 }
@@ -302,7 +370,7 @@ fn set_events(row: &mut Measurements, events: [Option<u64>; PROCESSOR_EVENTS]) {
     row.set_some(&c::BRANCH_MISSES, branch_misses);
 }
 
-/// Fills in the derived columns of a row, and removes all other columns than those of its file.
+/// Fills in the derived columns of a row. Removes all columns that are not in its file.
 fn finish(row: &mut Measurements, columns: &[Metric]) {
     formulas::derive(row);
     row.retain(&[c::IDENTITY, columns]);

@@ -19,7 +19,7 @@ const SEAMS: [(&str, SeamOf); 4] = [
     ("compression", compression::seam),
 ];
 
-/// Hidden subcommand of the policy process for cost measurements; its policy never returns a job.
+/// Hidden subcommand of the policy process for cost measurements. The policy of this process never returns a job.
 pub const POLICY_COMMAND: &str = "policy-process";
 
 /// The seam of a compaction policy, with this program in the child process.
@@ -28,7 +28,7 @@ fn seam_of_policy(choice: &Choice) -> Option<Seam> {
     compaction::seam(choice, &[program, POLICY_COMMAND.to_owned()])
 }
 
-/// The cost of every seam in these designs; empty for designs of built-in components.
+/// The cost of every seam in these designs. Empty for designs of built-in components.
 pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost> {
     let mut costs: Vec<SeamCost> = Vec::new();
     let clock = Clock::new();
@@ -41,7 +41,7 @@ pub fn seam_costs<'a>(designs: impl Iterator<Item = &'a Design>) -> Vec<SeamCost
     costs
 }
 
-/// Times the calls with the seam and without it in turn.
+/// Times the calls with the seam and the calls without it alternately.
 fn cost(mut seam: Seam, clock: &Clock) -> SeamCost {
     let (mut through_ns, mut direct_ns) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {

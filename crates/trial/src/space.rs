@@ -9,7 +9,8 @@ use tree::Design;
 /// additional space, and for an engine that does not report the content of its levels.
 pub(super) fn bounds(design: &Design, settled: &EngineStats, live: u64) -> Option<Measurements> {
     let stored = settled.sum_of_levels(&n::ENTRY_BYTES)?;
-    if live == 0 || stored == 0 || settled.sum_of_levels(&n::TOMBSTONES)? > 0 {
+    let range_tombstones = settled.whole.reading(&c::RANGE_TOMBSTONES).unwrap_or(0);
+    if live == 0 || stored == 0 || range_tombstones > 0 || settled.sum_of_levels(&n::TOMBSTONES)? > 0 {
         return None;
     }
     // The bytes on storage per byte of a key or value, including filters, fences and encoding.

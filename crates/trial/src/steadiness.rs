@@ -1,4 +1,4 @@
-//! The steadiness of a store: the rule of [`SteadyRule`], applied round by round.
+//! The steadiness of a store. The rule of [`SteadyRule`] is applied round by round.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use super::timeline::{Interval, Sample};
 /// The number of rounds of a measured phase.
 const ROUNDS: u64 = 5;
 
-/// The tolerance of the number of sorted runs: levels that differ by one run are alike.
+/// The tolerance for the number of sorted runs. Levels that differ by one run count as equal.
 const RUN: f64 = 1.0;
 
-/// The state and work of a store in one round. An engine that does not report levels has none here.
+/// The state and work of a store in one round. `runs` is empty for an engine that does not report levels.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Round {
     operations: f64,
@@ -25,7 +25,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// Creates a round of `operations` from samples of the store at its start, at its end and in between.
+    /// Creates a round of `operations` operations from samples of the store at its start, at its end and in between.
     pub(super) fn of(operations: f64, [start, end]: [&EngineStats; 2], between: &[&EngineStats]) -> Self {
         let mut done = end.since(start);
         formulas::derive(&mut done);

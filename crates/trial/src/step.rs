@@ -13,14 +13,17 @@ use super::caches;
 use super::drive::{Driven, KindTotals};
 use super::failure::TrialResult;
 use super::truth::Truth;
+use super::turn::{self, Turns};
 
 /// The folder of a checkpoint, next to that of the store.
 const CHECKPOINT: &str = "checkpoint";
 
-/// The parts of a trial that a step needs, besides the store.
+/// The parts of a trial that a step needs, in addition to the store.
 pub(super) struct StepContext<'a> {
     pub(super) mode: RunMode,
     pub(super) clock: &'a Clock,
+    /// The turns of the process; `None` if it runs by itself.
+    pub(super) turns: Option<&'a Turns>,
     /// The folder of the store.
     pub(super) directory: &'a Path,
     /// The expected content, which a checkpoint is compared with.
@@ -43,32 +46,53 @@ impl StepContext<'_> {
     /// Takes a step on the store, and returns the store with the measurements of the step.
     pub(super) fn take(self, step: StoreStep, store: OpenStore) -> TrialResult<Taken> {
         let (mut restarted, mut close_ns, mut wrong) = (None, None, None);
-        let mut start = self.clock.now();
+        let mut start = turn::now(self.clock);
         let store = match step {
-            StoreStep::Flush => store.target().flush().map(|()| store)?,
-            StoreStep::Settle => store.target().settle().map(|()| store)?,
-            StoreStep::Compact => called(step, store.compact()).map(|()| store)?,
-            StoreStep::Checkpoint => called(step, store.checkpoint(&self.copy())).map(|()| store)?,
-            StoreStep::DropCaches => caches::drop_pages(self.directory).map(|()| store)?,
-            StoreStep::Sleep(ns) => {
-                std::thread::sleep(Duration::from_nanos(ns));
-                store
-            }
             StoreStep::Reopen => {
                 restarted = Some(store.stats().restarted());
-                let closed = store.close()?;
+                let closed = self.call(|| store.close())?;
                 close_ns = self.ns_since(start);
-                start = self.clock.now();
-                closed.open()?
+                start = turn::now(self.clock);
+                self.call(|| closed.open())?
             }
+            _ => self.call(|| self.work(step, &store)).map(|()| store)?,
         };
         let elapsed_ns = self.ns_since(start);
         if step == StoreStep::Checkpoint {
             wrong = self.check_copy(&store)?;
         }
         let operations = vec![(step.name(), KindTotals::one(elapsed_ns))];
-        let driven = Driven { operations, records: Vec::new(), start, elapsed_ns, intervals: Vec::new() };
+        let driven = Driven {
+            operations,
+            roles: Vec::new(),
+            records: Vec::new(),
+            start,
+            elapsed_ns,
+            intervals: Vec::new(),
+            run_queue_ns: None,
+        };
         Ok(Taken { store, driven, restarted, close_ns, wrong })
+    }
+
+    /// Makes the call of a step other than `reopen`.
+    fn work(&self, step: StoreStep, store: &OpenStore) -> TrialResult<()> {
+        match step {
+            StoreStep::Flush => store.target().flush(),
+            StoreStep::Settle => store.target().settle(),
+            StoreStep::Compact => called(step, store.compact()),
+            StoreStep::Checkpoint => called(step, store.checkpoint(&self.copy())),
+            StoreStep::DropCaches => Ok(caches::drop_pages(self.directory)?),
+            StoreStep::Sleep(ns) => {
+                std::thread::sleep(Duration::from_nanos(ns));
+                Ok(())
+            }
+            StoreStep::Reopen => unreachable!("it needs the store itself, and is two calls"),
+        }
+    }
+
+    /// Makes a call in slices of time, where the process takes turns.
+    fn call<T>(&self, work: impl FnOnce() -> T) -> T {
+        turn::call(self.turns, self.clock, work)
     }
 
     fn copy(&self) -> std::path::PathBuf {
@@ -77,10 +101,11 @@ impl StepContext<'_> {
 
     /// The time since `start` in nanoseconds, if time is measured.
     fn ns_since(&self, start: Stamp) -> Option<u64> {
-        (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, self.clock.now()))
+        (self.mode == RunMode::Timed).then(|| self.clock.ns_between(start, turn::now(self.clock)))
     }
 
-    /// Opens a checkpoint, compares its content with the expected one, and removes it. Returns the first difference.
+    /// Opens a checkpoint, compares its content with the expected content, and removes the checkpoint. Returns the
+    /// first difference.
     fn check_copy(self, store: &OpenStore) -> TrialResult<Option<String>> {
         let directory = self.copy();
         let copy = store.open_copy(&directory)?;
@@ -91,8 +116,8 @@ impl StepContext<'_> {
     }
 }
 
-/// The outcome of a call that an engine may lack. Experiments are checked before they run, so that this is an error of a
-/// library that lacks a function of its engine.
+/// The outcome of a call that an engine may lack. Experiments are checked before they run. A missing call is therefore
+/// an error of a library that lacks a function of its engine.
 fn called(step: StoreStep, outcome: Option<TrialResult<()>>) -> TrialResult<()> {
     outcome.unwrap_or_else(|| {
         Err(format!("this version of the engine has no call for step = \"{}\"", step.name()).into())

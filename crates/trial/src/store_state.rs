@@ -1,4 +1,4 @@
-//! The state in which a phase meets the store, as far as it follows from the phases before it.
+//! The state of a store at the start of a phase, as far as it follows from the phases before.
 
 use workload::{CacheState, Phase, StoreStep};
 
@@ -27,7 +27,7 @@ impl StoreState {
             Some(StoreStep::Flush) => self.add("flushed"),
             Some(StoreStep::Reopen) => self.add("reopened"),
             Some(StoreStep::Compact) => {
-                // A compaction of the whole store takes everything in, whatever was done before.
+                // A compaction of the whole store includes all data, regardless of earlier steps.
                 self.steps.clear();
                 self.add("compacted");
             }

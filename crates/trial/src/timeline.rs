@@ -85,7 +85,8 @@ impl Timeline {
         state.over.clear();
     }
 
-    /// Adds the work of a thread in an interval, before it enters interval `next`; `None` for a thread that has ended.
+    /// Adds the work of a thread in an interval, before the thread enters interval `next`. `None` for a thread that has
+    /// ended.
     pub(super) fn add<'a>(
         &self,
         thread: u32,
@@ -106,7 +107,7 @@ impl Timeline {
         state.close(self.interval_ns);
     }
 
-    /// All intervals up to the last with an operation, in order. Some of them may be empty.
+    /// All intervals up to the last interval with an operation, in order. Some of them may be empty.
     pub(super) fn into_intervals(self) -> Vec<Interval> {
         let mut state = self.state.into_inner();
         state.reached.fill(u64::MAX);

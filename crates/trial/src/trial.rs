@@ -1,8 +1,9 @@
-//! Runs one trial of one configuration in a separate process: opens a store, runs the phases, checks the answers,
-//! reports.
+//! Runs one trial of one configuration in a separate process. A trial opens a store, runs the phases, checks the
+//! answers, and reports.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -21,25 +22,26 @@ use super::drive::{Drive, Driven};
 use super::failure::TrialResult;
 use super::forecast::Forecast;
 use super::measured::{Measured, Settled};
-use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec};
+use super::message::{FixtureStep, Message, Step, TrialReport, TrialSpec, Turn, TurnSpec};
 use super::report::{PhaseReport, PhaseRows};
 use super::step::{StepContext, Taken};
 use super::store_state::StoreState;
 use super::timeline::Sample;
 use super::truth::{Checked, Truth};
+use super::turn::Turns;
 use super::usage::Meter;
 use super::warm_up::{Begun, Gate, WarmingUp};
-use super::{caches, free_memory, lifeline, profile};
+use super::{caches, free_memory, lifeline, profile, turn};
 
 /// The period of progress messages.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
 
-/// The main function of the trial process. It reads the specification from the first line of standard input, writes
-/// messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
+/// The main function of the trial process. The function reads the specification from the first line of standard input,
+/// writes messages to standard output, and exits when standard input ends. Returns whether the trial was completed.
 pub fn run_trial_process() -> bool {
-    let outcome = lifeline::take_orders().and_then(|spec: TrialSpec| {
+    let outcome = lifeline::take_orders_and_turns().and_then(|(spec, turns): (TrialSpec, _)| {
         let done = match spec.configuration.task.clone() {
-            Task::Workload(workload) => run_on_store(spec, &workload),
+            Task::Workload(workload) => run_on_store(spec, &workload, turns),
             Task::Component(component) => super::component::run(&spec, &component, send),
         };
         done.map_err(|error| error.to_string())
@@ -56,11 +58,42 @@ fn send(message: &Message) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn run_on_store(spec: TrialSpec, workload: &Workload) -> TrialResult<TrialReport> {
+fn run_on_store(spec: TrialSpec, workload: &Workload, turns: Receiver<Turn>) -> TrialResult<TrialReport> {
+    if let Some(TurnSpec { core }) = spec.turns {
+        die_with_the_parent()?;
+        core.map_or(Ok(()), pin)?;
+    }
+    let turns = spec.turns.map(|_| Turns::new(turns, send));
     let meter = Meter::begin(spec.mode);
     let engine = CATALOG.build(&spec.configuration.engine)?;
     let store = OpenStore::open(engine, opening(&spec))?;
-    Trial::new(spec, workload, store, meter, send)?.run()
+    let trial = Trial::new(spec, workload, store, meter, send)?;
+    Trial { turns, ..trial }.run()
+}
+
+/// Makes the kernel end this process with its parent. While it is stopped it does not see the end of its input.
+#[cfg(target_os = "linux")]
+fn die_with_the_parent() -> TrialResult<()> {
+    Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_the_parent() -> TrialResult<()> {
+    Ok(())
+}
+
+/// Binds this process to a core, before it starts further threads, which inherit it.
+#[cfg(target_os = "linux")]
+fn pin(core: usize) -> TrialResult<()> {
+    let mut cores = rustix::thread::CpuSet::new();
+    cores.set(core);
+    let pinned = rustix::thread::sched_setaffinity(None, &cores);
+    Ok(pinned.map_err(|error| format!("cannot run on core {core}: {error}"))?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn pin(_: usize) -> TrialResult<()> {
+    Err("a process can be bound to a core only on Linux; use trials.plan = \"slices\"".into())
 }
 
 /// The mode of the tree in the mode of a trial.
@@ -73,7 +106,7 @@ fn tree_mode(mode: RunMode) -> Mode {
 
 /// The options with which the store of a trial is opened.
 fn opening(spec: &TrialSpec) -> Opening {
-    // A fixture has the same bytes in every build, if the mode allows it.
+    // A fixture has equal bytes in every build, if the mode allows it.
     let identity = matches!(spec.fixture, Some(FixtureStep::Build { .. })).then_some(spec.seed);
     let opening = Opening::new(&spec.directory, &spec.configuration.design);
     Opening { mode: tree_mode(spec.mode), clock: monotonic_ns, identity, ..opening }
@@ -87,7 +120,7 @@ fn monotonic_ns() -> u64 {
         let now = clock.now();
         (clock, now)
     });
-    clock.ns_between(*origin, clock.now())
+    clock.ns_between(*origin, turn::now(clock))
 }
 
 /// A trial that is ready to run.
@@ -112,6 +145,8 @@ struct Trial {
     done: Vec<Vec<u64>>,
     /// The receiver of progress messages.
     tell: fn(&Message),
+    /// The turns of this process; `None` if it runs by itself.
+    turns: Option<Turns>,
 }
 
 impl Trial {
@@ -148,6 +183,7 @@ impl Trial {
             wrong,
             done,
             tell,
+            turns: None,
         })
     }
 
@@ -170,7 +206,7 @@ impl Trial {
             self.store = caches::set(cache, self.store, &self.spec.directory)?;
             self.state.prepare(cache);
             extent = match (self.spec.mode, phase.phase().rate) {
-                // Where no time is measured, no operation waits for its start.
+                // If no time is measured, no operation waits for its start.
                 (RunMode::Counted, _) => self.once(number, phase, extent, Rate::Closed)?.1,
                 (RunMode::Timed, Rate::Sustained(search)) => self.search(number, phase, extent, search)?,
                 (RunMode::Timed, rate) => self.once(number, phase, extent, rate)?.1,
@@ -220,7 +256,7 @@ impl Trial {
         Ok((measured.probed(), extent))
     }
 
-    /// Takes the step of a phase. It has no answers, so that the expected content stays as it is.
+    /// Takes the step of a phase. A step has no answers, so the expected content stays unchanged.
     fn step(
         mut self,
         number: usize,
@@ -233,7 +269,8 @@ impl Trial {
         let page_cache_share = self.page_cache_share();
         let (before, usage_before) = (self.store.stats(), self.meter.read());
         let (mode, clock, directory) = (self.spec.mode, &self.clock, &*self.spec.directory);
-        let context = StepContext { mode, clock, directory, truth: &mut self.truth };
+        let turns = self.turns.as_ref();
+        let context = StepContext { mode, clock, turns, directory, truth: &mut self.truth };
         let Taken { store, driven, restarted, close_ns, wrong } = context.take(step, self.store)?;
         self.store = store;
         let (usage, burst) = ([usage_before, self.meter.read()], self.store.stats());
@@ -259,8 +296,8 @@ impl Trial {
         Ok(self)
     }
 
-    /// Runs a phase at several rates in turn, each on the store of the previous one after compaction has finished. The
-    /// rows are those of the highest rate that the store sustains.
+    /// Runs a phase at several rates, one after the other. Each run starts with the store of the previous run, after
+    /// compaction has finished. The rows are those of the highest rate that the store sustains.
     fn search(
         &mut self,
         number: usize,
@@ -285,7 +322,7 @@ impl Trial {
         Ok(extent)
     }
 
-    /// Runs a phase and records all measurements of it.
+    /// Runs a phase and records all its measurements.
     fn measure(
         &self,
         number: usize,
@@ -328,7 +365,7 @@ impl Trial {
         })
     }
 
-    /// The share of the store's files in the page cache, if time is measured and they are on storage.
+    /// The fraction of the store's files in the page cache, if time is measured and the files are on storage.
     fn page_cache_share(&self) -> Option<f64> {
         match self.spec.mode {
             RunMode::Timed if self.is_stored => caches::page_cache_share(&self.spec.directory),
@@ -343,14 +380,15 @@ impl Trial {
         Ok(free_memory::touch(bytes).map_err(doing)?)
     }
 
-    /// Waits for flushes and compactions, unless the phase leaves them to the next one. In counted mode none is left.
+    /// Waits for flushes and compactions, unless the phase leaves them to the next phase. In counted mode, none are
+    /// left.
     fn settle(&self, phase: &PhasePlan) -> TrialResult<Option<Settled>> {
         if !phase.phase().settle && self.spec.mode == RunMode::Timed {
             return Ok(None);
         }
-        let start = self.clock.now();
-        self.store.target().settle()?;
-        let ns = self.clock.ns_between(start, self.clock.now());
+        let start = turn::now(&self.clock);
+        turn::call(self.turns.as_ref(), &self.clock, || self.store.target().settle())?;
+        let ns = self.clock.ns_between(start, turn::now(&self.clock));
         Ok(Some(Settled { stats: self.store.stats(), ns, usage: self.meter.read() }))
     }
 
@@ -379,7 +417,7 @@ impl Trial {
         Ok(checked.extent)
     }
 
-    /// Makes the rows of a phase, and records the state in which it leaves the store.
+    /// Makes the rows of a phase, and records the state of the store after the phase.
     fn report(
         &mut self,
         phase: &Arc<PhasePlan>,
@@ -414,7 +452,7 @@ impl Trial {
         }
     }
 
-    /// The report of the trial. A store with one wrong answer has no numbers at all.
+    /// The report of the trial. A store with a wrong answer has no measurements at all.
     fn conclude(self) -> TrialResult<TrialReport> {
         let engine_version = self.store.version();
         let (streams, wrong, done) = (self.streams, self.wrong, self.done);
@@ -462,6 +500,7 @@ impl Trial {
         let mode = self.spec.mode;
         let warming_up = WarmingUp::of(phase, mode, &self.store, (&self.clock, &done), &sample);
         let gate = warming_up.as_ref().map(|warming_up| warming_up as &dyn Gate);
+        let gates = (gate, self.turns.as_ref());
         let driven = std::thread::scope(|scope| {
             let watcher = scope.spawn(|| self.watch(&way, &done, &over));
             if let Some(warming_up) = &warming_up {
@@ -472,7 +511,7 @@ impl Trial {
                     .open()
                     .map_err(Into::into)
                     .and_then(|replay| drive.replay(self.store.target(), phase, replay, &self.clock, &done)),
-                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gate),
+                None => drive.streams(self.store.target(), (phase, from), &self.clock, &done, gates),
             };
             over.store(true, Ordering::Release);
             watcher.thread().unpark();
@@ -484,14 +523,14 @@ impl Trial {
     }
 
     fn watch(&self, way: &Way, done: &AtomicU64, over: &AtomicBool) -> Vec<Sample> {
-        let start = self.clock.now();
+        let start = turn::now(&self.clock);
         let mut samples = vec![self.sample()];
         let interval_ns = self.spec.interval_ns;
         let (mut elapsed_ns, mut next_ns, mut told_ns) = (0, interval_ns, 0);
         while !over.load(Ordering::Acquire) {
-            // Samples keep to the bounds of intervals, even if one takes long.
+            // Samples keep to the bounds of intervals, even if a sample takes long.
             std::thread::park_timeout(PROGRESS_PERIOD.min(Duration::from_nanos(next_ns - elapsed_ns)));
-            elapsed_ns = self.clock.ns_between(start, self.clock.now());
+            elapsed_ns = self.clock.ns_between(start, turn::now(&self.clock));
             if elapsed_ns >= told_ns {
                 let share = way.share(done.load(Ordering::Relaxed), elapsed_ns);
                 (self.tell)(&Message::Progress(Step { phase: way.number, share, checking: false }));
@@ -507,7 +546,11 @@ impl Trial {
     }
 
     fn sample(&self) -> Sample {
-        Sample { at: self.clock.now(), stats: self.store.stats(), rss_peak_bytes: probe::rss_peak_bytes() }
+        Sample {
+            at: turn::now(&self.clock),
+            stats: self.store.stats(),
+            rss_peak_bytes: probe::rss_peak_bytes(),
+        }
     }
 }
 
@@ -532,6 +575,7 @@ impl Way {
 fn time_limit_ns(phase: &PhasePlan) -> Option<u64> {
     match &phase.phase().work {
         Work::Mixed(mixed) => mixed.time_limit_ns,
+        Work::Roles(roles) => roles.iter().filter_map(|role| role.mixed.time_limit_ns).max(),
         _ => None,
     }
 }

@@ -36,8 +36,8 @@ pub(super) struct Checked {
 }
 
 impl Truth {
-    /// Prepares for a phase. Before a replay of recorded operations, the whole content of the store is compared with the expected
-    /// content, because this is impossible afterwards. Returns the differences.
+    /// Prepares for a phase. Before a replay of recorded operations, the complete content of the store is compared with
+    /// the expected content, because this is impossible after the replay. Returns the differences.
     pub(super) fn begin(
         &mut self,
         phase: &PhasePlan,

@@ -1,6 +1,7 @@
-//! The resources that the trial process has used so far: CPU time, hardware events, memory, bytes from and to storage.
+//! The resources that the trial process has used so far: CPU time, hardware events, memory, and bytes from and to
+//! storage.
 
-use measure::{Counters, PROCESSOR_EVENTS, Reading, probe};
+use measure::{Counters, KernelUse, PROCESSOR_EVENTS, Reading, probe};
 use parking_lot::Mutex;
 use results::RunMode;
 
@@ -14,6 +15,7 @@ pub(super) struct Meter {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu_ns: u64,
+    kernel: KernelUse,
     events: Option<Reading<PROCESSOR_EVENTS>>,
     pub(super) os_read_bytes: Option<u64>,
     pub(super) os_write_bytes: Option<u64>,
@@ -21,7 +23,7 @@ pub(super) struct Usage {
 }
 
 impl Meter {
-    /// Starts counting. Call it before the store starts its threads, because only threads started later are counted.
+    /// Starts counting. Call this before the store starts its threads, because only threads started later are counted.
     pub(super) fn begin(mode: RunMode) -> Self {
         let counters = match mode {
             RunMode::Timed => Some(Mutex::new(Counters::of_processor())),
@@ -34,6 +36,7 @@ impl Meter {
     pub(super) fn read(&self) -> Usage {
         Usage {
             cpu_ns: probe::cpu_ns(),
+            kernel: KernelUse::read(),
             events: self.counters.as_ref().map(|counters| counters.lock().read()),
             os_read_bytes: probe::os_read_bytes(),
             os_write_bytes: probe::os_write_bytes(),
@@ -43,6 +46,11 @@ impl Meter {
 }
 
 impl Usage {
+    /// The events of the kernel since `before`.
+    pub(super) fn kernel_since(&self, before: &Self) -> KernelUse {
+        self.kernel.since(&before.kernel)
+    }
+
     /// The number of each hardware event since `before`, in the order of [`Counters::of_processor`]. `None` for an
     /// event that is not counted.
     pub(super) fn events_since(&self, before: &Self) -> [Option<u64>; PROCESSOR_EVENTS] {

@@ -1,4 +1,4 @@
-//! The warm-up of a phase: its threads run operations that are not measured, until a given amount is done.
+//! The warm-up of a phase. The threads of the phase run operations that are not measured, until a given amount is done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use workload::{PhasePlan, UntilSteady, WarmUp};
 
 use super::steadiness::{Round, unsteady};
 use super::timeline::Sample;
+use super::turn;
 use super::usage::Usage;
 
 /// The number of samples of a store within a round, whose mean is used.
@@ -61,7 +62,7 @@ pub(super) trait Gate: Sync {
 }
 
 impl<'a> WarmingUp<'a> {
-    /// The warm-up of a phase, if it has one. Where no time is measured, a warm-up cannot end by time.
+    /// The warm-up of a phase, if it has one. If no time is measured, a warm-up cannot end by time.
     pub(super) fn of(
         phase: &PhasePlan,
         mode: RunMode,
@@ -72,7 +73,7 @@ impl<'a> WarmingUp<'a> {
         let warm_up = phase.phase().before.warm_up?;
         let is_over = AtomicBool::new(warm_up.is_timed() && mode == RunMode::Counted);
         let (is_steady, begun) = (Mutex::new(None), Mutex::new(None));
-        Some(Self { store, clock, done, warm_up, start: clock.now(), is_over, is_steady, begun, sample })
+        Some(Self { store, clock, done, warm_up, start: turn::now(clock), is_over, is_steady, begun, sample })
     }
 
     /// The state at the start of the measured part.
@@ -80,7 +81,7 @@ impl<'a> WarmingUp<'a> {
         self.begun.into_inner()
     }
 
-    /// Ends the warm-up when its time has come. Returns at the latest when `phase_is_over`.
+    /// Ends the warm-up when its time is over. Returns at the latest when `phase_is_over`.
     pub(super) fn supervise(&self, phase_is_over: &AtomicBool) {
         match self.warm_up {
             WarmUp::Operations(_) => return,

@@ -1,7 +1,7 @@
 //! The finalizer of `SplitMix64`, a mixing function for 64-bit numbers.
 
-/// Spreads every bit of the input over the whole output; a bijection, so that distinct numbers give distinct ones
-/// (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 16).
+/// Spreads every bit of the input over the whole output. The function is a bijection, so distinct numbers give distinct
+/// results (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014, figure 16).
 #[inline]
 #[must_use]
 pub fn avalanche(mut x: u64) -> u64 {

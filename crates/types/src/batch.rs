@@ -18,7 +18,7 @@ enum EntryStorage<'a> {
     Copied(EntryBatch),
 }
 
-/// A scan that has returned some of its entries and keeps its position.
+/// A scan that has returned some of its entries and remembers its position.
 pub trait Rest<'a>: Send + Sync {
     /// Appends the next entries of the scan to `found`, up to `limit`; fewer at the end of the scan.
     fn find(&mut self, limit: usize, found: &mut Vec<Entry<'a>>);
@@ -69,8 +69,8 @@ impl<'a> Entries<'a> {
         (0..self.len()).map(|index| self.entry(index))
     }
 
-    /// Replaces the entries with the next ones of the scan, up to `limit`; fewer at the end of the scan. Returns
-    /// `false` and changes nothing if the scan has no position; the caller then starts another scan.
+    /// Replaces the entries with the next entries of the scan, up to `limit`, or fewer at the end of the scan. Returns
+    /// `false` and changes nothing if the scan has no position. The caller then starts another scan.
     pub fn go_on(&mut self, limit: usize) -> bool {
         let (EntryStorage::InPlace(found), Some(rest)) = (&mut self.found, &mut self.rest) else {
             return false;
@@ -87,7 +87,7 @@ impl From<EntryBatch> for Entries<'_> {
     }
 }
 
-/// Copies of entries in scan order; keys and values are in one arena.
+/// Copies of entries in scan order. Keys and values are in one arena.
 #[derive(Clone, Debug, Default)]
 pub struct EntryBatch {
     arena: Vec<u8>,

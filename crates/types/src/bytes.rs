@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 /// Number of readable bytes after the end of every buffer that [`Bytes::with_len`] allocates.
 ///
-/// Wide loads and `memcmp` may then read a whole cache line after the last byte without touching an unmapped page,
-/// which costs about 150 ns each time on AVX-512 machines.
+/// Wide loads and `memcmp` may read a whole cache line after the last byte. With these bytes, such reads touch no
+/// unmapped page, which would cost about 150 ns each time on AVX-512 machines.
 pub const PADDING: usize = 64;
 
-/// A shared immutable slice: either of its own allocation or a part of a mapped file.
+/// A shared immutable slice: either a separate allocation, or a part of a mapped file.
 #[derive(Clone)]
 pub struct Bytes {
     owner: Owner,
@@ -32,7 +32,7 @@ impl Bytes {
     /// Any error of `fill`.
     ///
     /// # Panics
-    /// Never, because a new allocation has only one owner.
+    /// Never panics, because a new allocation has only one owner.
     pub fn with_len<E>(len: usize, fill: impl FnOnce(&mut [u8]) -> Result<(), E>) -> Result<Self, E> {
         let mut heap: Arc<[u8]> = std::iter::repeat_n(0u8, len + PADDING).collect();
         fill(&mut Arc::get_mut(&mut heap).expect("a new allocation has one owner")[..len])?;
@@ -61,7 +61,7 @@ impl Bytes {
         Self { owner: Owner::Foreign(owner), start: range.start, end: range.end }
     }
 
-    /// A part of these bytes that shares their owner.
+    /// A part of these bytes. The part and these bytes share one owner.
     ///
     /// # Panics
     /// If `range` is outside of these bytes.
@@ -71,7 +71,7 @@ impl Bytes {
         Self { owner: self.owner.clone(), start: self.start + range.start, end: self.start + range.end }
     }
 
-    /// Heap bytes that this value keeps allocated; 0 if it borrows a mapping.
+    /// Heap bytes that this value keeps allocated. 0 if it borrows a mapping.
     pub fn heap_bytes(&self) -> usize {
         match &self.owner {
             Owner::Heap(heap) => heap.len(),

@@ -1,10 +1,10 @@
 //! Entries: a key with a value or a tombstone, ordered by a sequence number.
 
-/// Position of a write in the order of all writes of one tree; the first write has number 1.
+/// Position of a write in the order of all writes of one tree. The first write has number 1.
 pub type SequenceNumber = u64;
 
-/// Size charged per entry in addition to key and value, in the capacities of memtables, SSTables and levels. It covers
-/// the sequence number and the kind, so that even empty entries have a size.
+/// Size that each entry adds to the capacities of memtables, SSTables and levels, in addition to key and value. The
+/// charge covers the sequence number and the kind, so that even empty entries have a size.
 pub const ENTRY_CHARGE_BYTES: u64 = 8;
 
 /// One key with its newest value, or with a tombstone (`None`) that hides older values.
@@ -27,7 +27,7 @@ impl Entry<'_> {
 /// Result of a lookup in one sorted source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// Not present: older sources must be searched.
+    /// The key is not present, so older sources must be searched.
     Absent,
     /// A tombstone: the key is deleted, and older sources must not be searched.
     Deleted,

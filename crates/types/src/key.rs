@@ -14,19 +14,19 @@ pub const MAX_BATCH_BYTES: usize = 1 << 30;
 #[repr(transparent)]
 pub struct KeyHash(pub u64);
 
-/// A key that carries its hash, so that no component below the tree hashes it again.
+/// A key together with its hash, so that no component below the tree computes the hash again.
 #[derive(Clone, Copy, Debug)]
 pub struct HashedKey<'a> {
     /// The key itself.
     pub bytes: &'a [u8],
-    /// Its hash under the hash function of the design.
+    /// The hash of the key under the hash function of the design.
     pub hash: KeyHash,
 }
 
 /// The first eight bytes of a key as a big-endian number, zero-padded on the right.
 ///
-/// Heads are ordered like their keys, but different keys may share a head. A smaller head means a smaller key; for
-/// equal heads the full keys must be compared.
+/// Heads sort like their keys, but different keys may have equal heads. A smaller head means a smaller key. For equal
+/// heads, the full keys must be compared.
 #[inline]
 pub fn head(key: &[u8]) -> u64 {
     match key.first_chunk::<8>() {

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 /// A request that cannot be fulfilled. The program ends with exit code 2.
 ///
-/// Crates with errors of their own convert them with `From`, so that `?` works in a function that returns [`Outcome`].
+/// Crates with their own error types convert them with `From`, so that `?` works in a function that returns
+/// [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// File and, if known, line of the problem.
@@ -39,7 +40,7 @@ impl Problem {
     }
 }
 
-/// Shortens long words of a message to their start and their length, such as a number of 300 digits.
+/// Shortens each long word of a message, such as a number of 300 digits, to its start and its length.
 fn shortened(message: String) -> String {
     if message.split_whitespace().all(|word| word.len() <= LONGEST_WORD) {
         return message;

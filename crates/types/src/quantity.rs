@@ -2,7 +2,7 @@
 //!
 //! Formatting is exact: it uses the largest unit that divides the number, so that parsing returns the number.
 
-/// Units of bytes: the powers of two, then the others.
+/// Units of bytes: first the powers of two, then all other units.
 const BYTE_UNITS: &[(&str, u64)] = &[
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -58,7 +58,7 @@ pub fn parse_nanoseconds(text: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("\"{text}\" is not a time; write it as \"30s\", \"100ms\" or \"5us\""))
 }
 
-/// Formats bytes in the largest unit that divides them: `4MiB`, `5MB`.
+/// Formats bytes in the largest unit that divides them, such as `4MiB` or `5MB`.
 pub fn format_bytes(bytes: u64) -> String {
     let dividing = BYTE_UNITS.iter().filter(|(_, size)| bytes != 0 && bytes.is_multiple_of(*size));
     // The first of the two units of 1000 in the list.
@@ -66,7 +66,7 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{}{unit}", bytes / size)
 }
 
-/// Formats a time in the largest unit that divides it: `30s`, `1500ms`.
+/// Formats a time in the largest unit that divides it, such as `30s` or `1500ms`.
 pub fn format_nanoseconds(nanoseconds: u64) -> String {
     let (unit, size) = TIME_UNITS
         .iter()

@@ -3,8 +3,8 @@
 /// The direction of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From smaller keys to larger ones.
+    /// From smaller keys to larger keys.
     Forward,
-    /// From larger keys to smaller ones.
+    /// From larger keys to smaller keys.
     Backward,
 }

@@ -2,7 +2,7 @@
 
 use crate::avalanche::avalanche;
 
-/// A pseudorandom generator; equal seeds give equal numbers on every machine (Steele, Lea, Flood, "Fast Splittable
+/// A pseudorandom generator. Equal seeds give equal numbers on every machine (Steele, Lea, Flood, "Fast Splittable
 /// Pseudorandom Number Generators", OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct SplitMix64(u64);
@@ -28,7 +28,7 @@ impl SplitMix64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// `true` with this probability: never for 0, always for 1.
+    /// Returns `true` with this probability: never for 0, always for 1.
     pub fn chance(&mut self, probability: f64) -> bool {
         const STEPS: f64 = (1u64 << 53) as f64;
         ((self.next_u64() >> 11) as f64) < probability * STEPS

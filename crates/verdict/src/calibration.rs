@@ -1,5 +1,5 @@
-//! The false-positive rate and the power of verdicts on this machine: repeated comparisons of equal trees (A/A runs), and of
-//! trees one of which is slower by a known share.
+//! Measures the false-positive rate and the power of verdicts on this machine. Equal trees are compared repeatedly (A/A
+//! runs), and so are trees of which one is slower by a known percentage.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,12 +17,12 @@ const EXPERIMENT: &str = include_str!("calibration.toml");
 /// The latency of a read in the experiment, in nanoseconds.
 const READ_NS: f64 = 200.0;
 
-/// The fewest comparisons of which one in twenty is at least one.
+/// The smallest number of comparisons of which one in twenty is at least one.
 const FEWEST_COMPARISONS: u64 = 20;
 
 /// The comparisons, and their number.
 pub struct Calibration<'a> {
-    /// The number of comparisons of equal trees, and of each slowdown.
+    /// The number of comparisons of equal trees, and the number for each slowdown.
     pub comparisons: u64,
     /// The slowdowns of a tree: 0.02 for 2 %.
     pub slowdowns: &'a [f64],
@@ -63,7 +63,7 @@ pub fn calibrate(calibration: &Calibration<'_>) -> Outcome<String> {
     let equal = calibration.series("equal", &config, 0.0, &[])?;
     let mut series = Vec::new();
     for (place, slowdown) in calibration.slowdowns.iter().enumerate() {
-        // A get has one read, so a slower read makes the get slower by the same time.
+        // A get makes one read, so a slower read makes the get slower by as much time.
         let slow_ns = (READ_NS + slowdown * equal.get_ns).round();
         let planted = (slow_ns - READ_NS) / equal.get_ns;
         let reads = format!("sweep.design.storage.read_latency=[\"{READ_NS}ns\", \"{slow_ns}ns\"]");
@@ -96,7 +96,7 @@ impl Calibration<'_> {
     }
 }
 
-/// The one comparison of a run.
+/// The only comparison of a run.
 fn only_verdict(folder: &Folder) -> Outcome<Row> {
     let path = folder.verdicts();
     verdicts::read(&path)?.pop().ok_or_else(|| {
@@ -154,12 +154,15 @@ fn report(equal: &Series, slower: &[Series]) -> String {
             false => "a 95% CI allows 5%".to_owned(),
         }
     );
-    let _ = writeln!(
-        text,
-        "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
-        equal.floor * 100.0,
-        equal.detectable * 100.0
-    );
+    // A duet measures no noise, because it has no core for a second trial of the baseline.
+    if equal.floor.is_finite() {
+        let _ = writeln!(
+            text,
+            "Noise floor {:.1}%. A change of {:.1}% is detected with 80% power (medians over comparisons).",
+            equal.floor * 100.0,
+            equal.detectable * 100.0
+        );
+    }
     let _ = writeln!(
         text,
         "\n{:<16} {:>30} {:>12} {:>14} {:>10} {:>8}",
@@ -181,7 +184,7 @@ fn report(equal: &Series, slower: &[Series]) -> String {
     text
 }
 
-/// A share and its interval.
+/// A proportion and its confidence interval, in percent.
 fn percent(proportion: Proportion) -> String {
     let interval = proportion.interval();
     format!(

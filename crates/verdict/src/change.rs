@@ -1,9 +1,9 @@
-//! Changes as a reader takes them in: a factor of at least 1, or a percentage where all numbers are below 2.
+//! The change of a metric in a readable form: a factor of at least 1, or a percentage if all values are below 2.
 
 use measure::{Comparison, Interval};
 use results::{Better, Unit};
 
-/// From this factor on, a change is a factor, and a percentage below.
+/// The factor from which on a change is printed as a factor. Smaller changes are printed as percentages.
 const LARGE: f64 = 2.0;
 
 /// The unit of a change and of both ends of its confidence interval.
@@ -13,7 +13,7 @@ enum Scale {
     Percent,
     /// A factor of at least 1.
     Factor,
-    /// Percentage points of a share; the number is the baseline in percent.
+    /// Percentage points of a fraction. The number is the baseline in percent.
     Points(f64),
 }
 
@@ -27,8 +27,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// The change of a comparison; `None` where it has no ratio. `points_of` is the baseline of a share whose changes are
-    /// percentage points.
+    /// The change of a comparison. `None` if the comparison has no ratio. `points_of` is the baseline of a fraction
+    /// whose changes are percentage points.
     pub fn of(comparison: &Comparison, points_of: Option<f64>) -> Option<Self> {
         let ratio = comparison.ratio?;
         let has_width = |interval: &Interval| interval.low.total_cmp(&interval.high).is_ne();
@@ -45,6 +45,12 @@ impl Change {
         Some(Self { ratio, interval, scale })
     }
 
+    /// The change of a ratio without an interval.
+    pub(crate) fn of_ratio(ratio: f64) -> Self {
+        let is_large = ratio.is_finite() && ratio > 0.0 && ratio.ln().abs() >= LARGE.ln();
+        Self { ratio, interval: None, scale: if is_large { Scale::Factor } else { Scale::Percent } }
+    }
+
     /// Whether the candidate has the larger number.
     pub(crate) fn is_up(&self) -> bool {
         self.ratio > 1.0
@@ -55,17 +61,18 @@ impl Change {
         self.scale == Scale::Factor
     }
 
-    /// Whether one side is 0, so that there is neither a factor nor a percentage.
+    /// Whether one side is 0, so that neither a factor nor a percentage exists.
     pub(crate) fn is_of_zero(&self) -> bool {
         self.ratio.is_infinite() || self.ratio == 0.0
     }
 
-    /// The change as a table has it: `2.28x`, `-12.3%`, `+4.0 points`, `from 0`, `to 0`.
+    /// The change in the form of a table, such as `2.28x`, `-12.3%`, `+4.0 points`, `from 0` or `to 0`.
     pub fn short(&self) -> String {
         if self.ratio.is_infinite() { "from 0".to_owned() } else { self.signed(self.ratio) }
     }
 
-    /// Both ends of the interval as a table has them: `2.18 .. 2.65`, `-14.0% .. -10.2%`; `None` where it has no width.
+    /// Both ends of the confidence interval in the form of a table, such as `2.18 .. 2.65` or `-14.0% .. -10.2%`.
+    /// `None` if the interval has no width.
     pub fn range(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(match self.scale {
@@ -74,13 +81,13 @@ impl Change {
         })
     }
 
-    /// The size of the change without its direction: `2.28x`, `12.3%`, `4.0 points`.
+    /// The size of the change without its direction, such as `2.28x`, `12.3%` or `4.0 points`.
     pub(crate) fn size(&self) -> String {
         self.unsigned(self.ratio)
     }
 
-    /// Both ends of the interval in a sentence that says the direction: `2.18x to 2.65x`, `10.2% to 14.0%`. They have signs
-    /// where the interval includes no change.
+    /// Both ends of the confidence interval for a sentence that states the direction, such as `2.18x to 2.65x` or
+    /// `10.2% to 14.0%`. Both ends have signs if the interval includes no change.
     pub(crate) fn interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         let is_one_sided = (low >= 1.0 && high >= 1.0) || (low <= 1.0 && high <= 1.0);
@@ -94,13 +101,13 @@ impl Change {
         }
     }
 
-    /// Both ends of the interval with their signs: `-3.6% to +22.2%`.
+    /// Both ends of the confidence interval with their signs, such as `-3.6% to +22.2%`.
     pub(crate) fn signed_interval(&self) -> Option<String> {
         let [low, high] = self.ends()?;
         Some(format!("{} to {}", self.signed(low), self.signed(high)))
     }
 
-    /// Both ends of the interval; for factors the smaller one first.
+    /// Both ends of the confidence interval. For factors, the smaller factor comes first.
     fn ends(&self) -> Option<[f64; 2]> {
         let Interval { low, high } = self.interval?;
         let turns = self.scale == Scale::Factor && self.ratio < 1.0;
@@ -137,8 +144,8 @@ fn bare_factor(ratio: f64) -> String {
     }
 }
 
-/// The word for the direction of a change: `faster` and `slower` of speeds, `fewer` and `more` of things, else `lower` and
-/// `higher`.
+/// The word for the direction of a change: `faster` and `slower` for speeds, `fewer` and `more` for countable objects,
+/// else `lower` and `higher`.
 pub(crate) fn direction(title: &str, (unit, better): (Unit, Better), is_up: bool) -> &'static str {
     if is_speed(unit) && better != Better::Neither {
         return if is_up == (better == Better::Higher) { "faster" } else { "slower" };

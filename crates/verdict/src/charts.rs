@@ -15,16 +15,16 @@ use crate::trial_rows::TrialRows;
 pub struct Charts {
     /// The order of the variants of each axis, for every column that an axis fills.
     pub order: Order,
-    /// The look. Its keys go before those of an experiment that is drawn again.
+    /// The style of the charts. The keys of this style take precedence over those of a redrawn experiment.
     pub style: FigureStyle,
     /// Prints a line, such as a note on a chart or the reason why a chart was skipped.
     pub tell: fn(&str),
 }
 
 impl Charts {
-    /// Draws charts into a folder and returns the path of each: the PNG file, or the first of its formats without one. A chart
-    /// that has nothing to show is left out with a line that says why, and so is every cell that gave a wrong answer in any
-    /// trial.
+    /// Draws charts into a folder and returns the path of each: the PNG file, or the first of its formats if there is
+    /// no PNG. A chart that has nothing to show is left out, with a line that states the reason. Configurations that
+    /// gave a wrong answer in any trial are left out as well.
     pub fn draw_all(
         &self,
         results: &Folder,
@@ -47,7 +47,7 @@ impl Charts {
     /// Checks that a folder for charts can be written to, and that each file of a chart can.
     ///
     /// # Errors
-    /// A folder that cannot be written to; a directory or a link in the place of a file.
+    /// A folder that cannot be written to, or a directory or a link in the place of a file.
     pub fn check_targets(specs: &[ChartSpec], style: &FigureStyle, folder: &Path) -> Outcome<()> {
         check_folder(folder)?;
         let files = specs.iter().flat_map(|spec| {
@@ -91,7 +91,7 @@ impl Charts {
     }
 
     /// Draws the charts of the experiment of a results folder, from its files only. `change` may change the resolved
-    /// experiment before its `chart`s, its `style` and its `question` are read.
+    /// experiment before its keys `chart`, `style` and `question` are read.
     ///
     /// # Errors
     /// A folder without results; results or charts that cannot be read; a file that cannot be written.
@@ -135,7 +135,7 @@ impl Charts {
     }
 }
 
-/// The mismatches of engines: no engine supports an equal of every setting of a design.
+/// The mismatches of engines. No engine has an equal of every setting of a design.
 fn brought_by_engines(manifest: &Manifest) -> Vec<(String, String)> {
     let swept = manifest.swept.iter().filter(|path| *path == ENGINE);
     swept.map(|path| (path.clone(), "terms that cannot be made equal".to_owned())).collect()

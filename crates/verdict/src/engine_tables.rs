@@ -1,4 +1,5 @@
-//! Tables that compare engines with our own tree: its speedup over each of them, and the cost of each, phase by phase.
+//! Tables that compare engines with lsmbench's own tree, phase by phase: its speedup over each engine, and the cost of
+//! each engine.
 
 mod heading;
 mod kept;
@@ -25,7 +26,7 @@ pub use shortfall::Targets;
 pub struct EngineTables {
     manifest: Manifest,
     table: Table,
-    /// The label of the line with which the others are compared.
+    /// The label of the line with which all other lines are compared.
     baseline: String,
     /// The columns of phases with operations.
     columns: Vec<Heading>,
@@ -134,7 +135,7 @@ impl EngineTables {
         self.table.rows().iter().find(|row| row.get(&c::CELL).integer() == Some(cell))
     }
 
-    /// The swept values of a cell whose path is one that `keep` keeps, by their paths.
+    /// The swept values of a configuration by their paths, for the paths that `keep` selects.
     fn swept(&self, cell: u64, keep: impl Fn(&str) -> bool) -> Vec<(String, String)> {
         let Some(row) = self.any_row(cell) else { return Vec::new() };
         let paths = self.manifest.swept.iter().filter(|path| keep(path));
@@ -157,7 +158,7 @@ impl EngineTables {
         self.swept(cell, |path| !is_of_store(path))
     }
 
-    /// The line with which the others are compared.
+    /// The line with which all other lines are compared.
     fn base(&self) -> Option<&Line> {
         self.lines.iter().find(|line| line.label == self.baseline)
     }
@@ -178,7 +179,7 @@ impl EngineTables {
         self.rows(line, heading).measured(&line.label, metric)
     }
 
-    /// Whether a line gave a wrong answer in any trial; it has no numbers then.
+    /// Whether a line gave a wrong answer in any trial. A line with wrong answers has no values.
     fn is_wrong(&self, line: &Line) -> bool {
         line.cells.iter().any(|cell| self.wrong.contains(cell))
     }
@@ -191,7 +192,7 @@ impl EngineTables {
     }
 }
 
-/// A ratio with its interval, if it has one: `1.74 (1.03 to 2.77)`.
+/// A ratio with its confidence interval, if there is one, such as `1.74 (1.03 to 2.77)`.
 fn ratio(comparison: &Comparison) -> Option<String> {
     let ratio = comparison.ratio?;
     Some(match comparison.interval {
@@ -200,7 +201,7 @@ fn ratio(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Whether a swept path sets the store, its engine or its design, and not the work.
+/// Whether a swept path sets the store, its engine or its design, and not the workload.
 fn is_of_store(path: &str) -> bool {
     matches!(ConfigPath::new(path).root(), Root::Engine | Root::Design)
 }

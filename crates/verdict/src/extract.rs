@@ -55,12 +55,12 @@ fn engine_of(engine: &EngineInfo, names: &Names) -> EngineInfo {
     }
 }
 
-/// The flags of a compiler without those that name files.
+/// The flags of a compiler, without flags that name files.
 fn flags(flags: &str) -> String {
     flags.split(' ').filter(|flag| !flag.contains('/')).collect::<Vec<_>>().join(" ")
 }
 
-/// Copies a table without the measured columns in which no row has anything, each cell as `spelt` says it.
+/// Copies a table without the measured columns that are empty in all rows. `spelt` converts each field.
 pub fn copy_rows(schema: &Schema, from: &Path, to: &Path, spelt: impl Fn(&str) -> String) -> Outcome<Seal> {
     let wrong = |error: csv::Error| Problem::doing(format!("copy {}", from.display()), error);
     let mut reader = csv::Reader::from_path(from).map_err(wrong)?;

@@ -1,11 +1,11 @@
-//! An experiment as far as verdicts depend on it: plain data, without the design, the workload or the engines.
+//! The facts of an experiment that verdicts depend on, as plain data, without the design, the workload or the engines.
 
 use std::collections::BTreeMap;
 
 use plot::ChartSpec;
-use results::{Metric, RunMode};
+use results::{Interleaving, Metric, RunMode};
 
-/// An experiment as far as verdicts depend on it.
+/// The facts of an experiment that verdicts depend on.
 pub struct ExperimentFacts<'a> {
     /// The name.
     pub name: String,
@@ -13,9 +13,11 @@ pub struct ExperimentFacts<'a> {
     pub mode: RunMode,
     /// Whether baselines run twice in every round, to measure the noise.
     pub measures_noise: bool,
+    /// How the trials of a round share the machine.
+    pub interleaving: Interleaving,
     /// The swept paths, in the order of their columns.
     pub swept: Vec<String>,
-    /// The places in `swept` in whose values cells that are compared agree.
+    /// The positions in `swept` of the paths on which compared configurations have equal values.
     pub within: Vec<usize>,
     /// The cells, in the order of the sweep.
     pub cells: Vec<CellFacts>,
@@ -23,27 +25,27 @@ pub struct ExperimentFacts<'a> {
     pub contrast: Box<dyn Fn(u64, u64) -> Contrast + 'a>,
     /// The phase that is judged, where the experiment names one.
     pub phase: Option<String>,
-    /// The kind of operation that is judged, where the experiment names one; else all operations together.
+    /// The kind of operation that is judged, if the experiment names one. Otherwise, all operations together.
     pub operation: Option<String>,
     /// The column that decides, where the experiment names one.
     pub metric: Option<String>,
     /// Further columns that are judged.
     pub also: Vec<String>,
-    /// The name of the baseline, where the experiment names one; else it is the first cell.
+    /// The name of the baseline, if the experiment names one. Otherwise, the first configuration is the baseline.
     pub baseline: Option<String>,
-    /// The charts. The first one decides the phase and the metric unless the experiment names them.
+    /// The charts. If the experiment names no phase or no metric, the first chart decides them.
     pub charts: Vec<ChartSpec>,
     /// The last phase, which is judged by default where a whole store is measured.
     pub last_phase: String,
     /// How a component is judged; `None` where a whole store is measured.
     pub component: Option<ComponentFacts>,
-    /// Whether the engines of all cells report the memory of every part of a store.
+    /// Whether the engines of all configurations report the memory of every part of a store.
     pub reports_memory: bool,
     /// Whether all cells have the same memory budget.
     pub has_equal_memory: bool,
 }
 
-/// One cell as far as verdicts depend on it.
+/// The facts of one configuration that verdicts depend on.
 #[derive(Clone, Debug, Default)]
 pub struct CellFacts {
     /// The number.
@@ -52,11 +54,11 @@ pub struct CellFacts {
     pub label: String,
     /// The name among the cells with which it is compared.
     pub name: String,
-    /// All names by which an experiment may name it as the baseline.
+    /// All names by which an experiment may refer to the configuration as its baseline.
     pub names: Vec<String>,
     /// The value of every swept path; empty where a path does not apply.
     pub swept: Vec<String>,
-    /// For each phase that searches for a rate, the relative width at which the search stops: 0.05 for 5 %.
+    /// For each phase with a rate search, the relative width at which the search stops: 0.05 for 5 %.
     pub searches: BTreeMap<String, f64>,
 }
 
@@ -65,9 +67,9 @@ pub struct CellFacts {
 pub struct Contrast {
     /// The paths of all settings in which the two differ.
     pub settings: Vec<String>,
-    /// The mismatched settings of both designs; 0 if both run the same engine.
+    /// The number of mismatched settings of both designs. 0 if both configurations run the same engine.
     pub unequal_terms: usize,
-    /// Whether the cell has an ideal variant where the baseline has another one.
+    /// Whether the configuration has an ideal variant on an axis on which the baseline has another variant.
     pub is_oracle: bool,
 }
 

@@ -1,11 +1,11 @@
 //! Verdicts from results: which variant is better, by how much, and with which confidence.
 //!
 //! [`Verdicts`] judges one experiment by its rows. [`Report`] compares two sides of results. [`check_goldens`] and
-//! [`against`] use it to gate a CI run. [`series`] finds the runs at which a number changed. [`EngineTables`] renders
-//! tables of engines, [`calibrate`] measures how often verdicts are right, and [`Charts`] draws the charts of an
-//! experiment. Everything reads the files of a results folder, so no tree, no engine and no component is linked. The
-//! facts of an experiment that a verdict needs are plain data ([`ExperimentFacts`]). The caller runs the experiments of a
-//! check ([`Runner`]).
+//! [`against`] use the report to gate a CI run. [`series`] finds the runs at which a metric changed. [`EngineTables`]
+//! renders tables of engines, [`calibrate`] measures how often verdicts are right, and [`Charts`] draws the charts of
+//! an experiment. This crate reads only the files of a results folder, so no tree, no engine and no component is
+//! linked. The facts of an experiment that a verdict needs are plain data ([`ExperimentFacts`]). The caller runs the
+//! experiments of a check ([`Runner`]).
 
 mod calibration;
 mod change;
@@ -21,6 +21,7 @@ mod judge;
 mod markdown;
 mod row_sentences;
 mod runner;
+mod slices;
 mod trial_rows;
 mod words;
 
@@ -34,8 +35,12 @@ pub use extract::{Names, copy_rows, kept_manifest};
 pub use facts::{CellFacts, ComponentFacts, Contrast, ExperimentFacts};
 pub use gate::{Against, FailOn, GateRule, Goldens, Tolerance, against, check_goldens};
 pub use history::{Change, Run, Series, add, entries, series};
-pub use judge::{Gated, NO_QUICK_VERDICT, Verdicts, first_table, judged_phase, noisy_baselines, sentences};
+pub use judge::{
+    Gated, LOOKS_ALPHA, Machines, NO_QUICK_VERDICT, Verdicts, baselines, first_table, judged_phase,
+    noisy_baselines, sentences,
+};
 pub use row_sentences::row_sentences;
 pub use runner::Runner;
+pub use slices::slices_note;
 pub use trial_rows::TrialRows;
-pub use words::and_more;
+pub use words::{and_more, wrapped};

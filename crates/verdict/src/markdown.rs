@@ -1,12 +1,12 @@
 //! Text in Markdown: characters with a meaning there are escaped.
 
-/// One line of text, in a table or out of one. Lines and other controls in it become spaces.
+/// One line of text, inside or outside of a table. Line breaks and other control characters become spaces.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut before = ' ';
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
-        // Inside a word an underscore is no emphasis, and names are full of them.
+        // Inside a word, an underscore is not emphasis, and names have many of them.
         let is_inside = |after: &char| after.is_alphanumeric() && before.is_alphanumeric();
         match c {
             '_' if rest.peek().is_some_and(is_inside) => plain.push(c),

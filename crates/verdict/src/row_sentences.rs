@@ -1,5 +1,5 @@
-//! Verdicts in words from the rows of `verdicts.csv` only, for results whose manifest has no sentences: those of earlier
-//! versions.
+//! Verdicts in words from only the rows of `verdicts.csv`, for results of earlier versions, whose manifest has no
+//! sentences.
 
 use measure::{Comparison, Criteria, Interval, Verdict};
 use results::columns::ALL;
@@ -11,7 +11,7 @@ use crate::words::{and_more, on_one_line, quoted};
 /// The most candidates that a paragraph names.
 const MOST_NAMED: usize = 6;
 
-/// A paragraph for each comparison: the candidates, the best first, against their baseline.
+/// A paragraph for each comparison: the candidates, best first, against their baseline.
 pub fn row_sentences(rows: &[Row]) -> Vec<String> {
     let key =
         |row: &Row| [&v::WITHIN, &v::PHASE, &v::OPERATION, &v::METRIC].map(|of| row.get(of).to_string());

@@ -1,4 +1,4 @@
-//! The interface through which checks and calibration run experiments; the caller implements it.
+//! The interface through which checks and calibration run experiments. The caller implements it.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use types::Outcome;
 
 /// Runs experiments for a check or a calibration, and prints how far it is.
 pub trait Runner {
-    /// Runs one experiment into the empty folder `out` and returns the folder of its results. `program` is another build
-    /// of lsmbench; `None` stands for this one. `arguments` are the experiment file and its options.
+    /// Runs one experiment into the empty folder `out`. Returns the folder of its results. `program` is another build
+    /// of lsmbench; `None` stands for this build. `arguments` are the experiment file and its options.
     ///
     /// # Errors
     /// A program that cannot be started, rejects the experiment, or is interrupted.

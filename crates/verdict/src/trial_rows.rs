@@ -112,7 +112,7 @@ impl<'a> TrialRows<'a> {
         self.cells_with(&c::WRONG_ANSWERS)
     }
 
-    /// How many answers of all phases were wrong.
+    /// The number of wrong answers in all phases.
     pub(crate) fn wrong_answers(&self) -> u64 {
         let counts =
             |rows: &Self| rows.iter().filter_map(|row| row.get(&c::WRONG_ANSWERS).integer()).sum::<u64>();

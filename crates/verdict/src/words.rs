@@ -8,12 +8,12 @@ const WIDTH: usize = 100;
 /// A space at which no line breaks.
 const FIXED_SPACE: char = '\u{a0}';
 
-/// Completes a list of which only the first is named: ` and 3 more`; empty where `others` is 0.
+/// Completes a list of which only the first item is named, such as ` and 3 more`. Empty if `others` is 0.
 pub fn and_more(others: usize) -> String {
     if others == 0 { String::new() } else { format!(" and {others} more") }
 }
 
-/// The name of a variant or a configuration in a sentence: quoted where it reads as a word, as `"none"` does.
+/// The name of a variant or a configuration for a sentence. The name is quoted if it reads as a word, as `"none"` does.
 pub(crate) fn quoted(name: &str) -> String {
     match name == "none" || name.contains([' ', ',']) {
         true => format!("\"{}\"", name.replace(' ', "\u{a0}")),
@@ -21,7 +21,7 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Names as a sentence lists them: `a, b and c`.
+/// Names in the form of a sentence, such as `a, b and c`.
 pub(crate) fn listed(names: &[&str]) -> String {
     joined(&names.iter().map(|name| quoted(name)).collect::<Vec<String>>())
 }
@@ -34,12 +34,12 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// A count with its noun: `1 trial`, `6 trials`.
+/// A count with its noun, such as `1 trial` or `6 trials`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
-/// A value with three digits and its unit, for a terminal: `755k`, `10.1 MiB`, `0.810%`.
+/// A value with three digits and its unit for a terminal, such as `755k`, `10.1 MiB` or `0.810%`.
 pub(crate) fn shown(value: f64, unit: Unit) -> String {
     let space = if matches!(unit, Unit::Bytes | Unit::Nanoseconds | Unit::Seconds | Unit::MegabytesPerSecond)
     {
@@ -50,13 +50,13 @@ pub(crate) fn shown(value: f64, unit: Unit) -> String {
     plot::format_value(value, unit).replace(FIXED_SPACE, space).replace('−', "-")
 }
 
-/// A share of 1 in percent, with one digit after the point: `3.1%`.
+/// A fraction of 1 in percent, with one digit after the decimal point, such as `3.1%`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
 /// A text in lines of at most [`WIDTH`] columns: the first one begins with `first`, each other one with `rest`.
-pub(crate) fn wrapped(first: &str, rest: &str, text: &str) -> String {
+pub fn wrapped(first: &str, rest: &str, text: &str) -> String {
     let (mut lines, mut line, mut is_empty) = (String::new(), first.to_owned(), true);
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {

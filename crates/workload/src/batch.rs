@@ -75,13 +75,14 @@ impl Batch {
         })
     }
 
-    /// Returns the key and value bytes that operation number `at` writes. These are key and value of a put, an insert
-    /// or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
+    /// Returns the key and value bytes that operation number `at` writes. The written bytes are key and value of a put,
+    /// an insert or a read-modify-write, and the key of a delete. For a batch, they are summed over its members.
     pub fn written_bytes(&self, at: usize) -> u64 {
         let operation = &self.operations[at];
         match operation.kind {
-            Kind::Get | Kind::Range | Kind::MultiGet => 0,
+            Kind::Get | Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => 0,
             Kind::Delete => self.key(at).len() as u64,
+            Kind::DeleteRange => (self.key(at).len() + self.end(at).map_or(0, <[u8]>::len)) as u64,
             Kind::Put | Kind::Insert | Kind::ReadModifyWrite => {
                 self.key(at).len() as u64 + u64::from(operation.value.bytes)
             }

@@ -19,7 +19,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Before {
     /// The state of the caches at the start.
     pub cache: CacheState,
-    /// Unmeasured operations before the measured ones.
+    /// Unmeasured operations that run before the measured operations.
     pub warm_up: Option<WarmUp>,
 }
 

@@ -135,7 +135,7 @@ pub fn check(
     checker.verdict
 }
 
-/// One executed operation, generated again.
+/// An executed operation, generated again.
 struct Step<'a> {
     stream: &'a Stream,
     /// The number of the operation in its stream.
@@ -243,10 +243,12 @@ impl Checker<'_> {
             Kind::Get | Kind::ReadModifyWrite => {
                 Some(digest::of_value(self.shadow.expected(operation.key)) == answer)
             }
-            Kind::Range if !self.contended => self.range(step).map(|expected| expected == answer),
+            Kind::Range | Kind::First | Kind::Last if !self.contended => {
+                self.range(step).map(|expected| expected == answer)
+            }
             Kind::MultiGet if !self.contended => Some(self.multi_get(&step.all()[1..]) == answer),
-            Kind::Range | Kind::MultiGet => None,
-            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch => {
+            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
+            Kind::Put | Kind::Insert | Kind::Delete | Kind::Batch | Kind::DeleteRange => {
                 unreachable!("a write has no answer to check")
             }
         }
@@ -256,7 +258,7 @@ impl Checker<'_> {
     /// nothing is right. A scan or a multi-get is unknown, because only the digest of its answer was kept.
     fn excuse(&mut self, step: &Step<'_>, answer: u64) -> Option<bool> {
         match step.operation().kind {
-            Kind::Range | Kind::MultiGet => None,
+            Kind::Range | Kind::MultiGet | Kind::First | Kind::Last => None,
             _ => {
                 let is_missing = answer == digest::of_value(None);
                 self.verdict.dropped += u64::from(is_missing);
@@ -267,9 +269,10 @@ impl Checker<'_> {
 
     fn range(&mut self, step: &Step<'_>) -> Option<u64> {
         let mut parts = Parts::default();
-        let Operation { key, count, backward, .. } = *step.operation();
+        let Operation { key, count, backward, kind, .. } = *step.operation();
         let (limit, visit) = (count as usize, |key: &[u8], value: &[u8]| parts.entry(key, value));
         let known = match step.batch.end(step.at) {
+            None if kind != Kind::Range => self.shadow.end(backward, visit),
             None => self.shadow.range(key.index(), limit, backward, visit),
             Some(high) => self.shadow.range_between(step.batch.key(step.at), high, limit, backward, visit),
         };
@@ -301,6 +304,7 @@ impl Checker<'_> {
         let operation = step.operation();
         let expected = match operation.kind {
             Kind::Range => format!("the {} next entries", operation.count),
+            Kind::First | Kind::Last => format!("the {} entry of the store", operation.kind),
             Kind::MultiGet => format!("the values of {} keys", operation.count),
             _ if self.contended && step.is_foreign_get() => {
                 "a value that this phase or an earlier one wrote".to_owned()

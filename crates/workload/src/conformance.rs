@@ -41,8 +41,8 @@ pub fn check_value_size(variant: &'static Variant<dyn LengthDistribution>) -> Re
     laws::check_component(SIZES.axis, variant, subject, lengths::INVARIANTS)
 }
 
-/// Checks every invariant of the axis for a distribution of scan lengths with its default parameters. They are the
-/// invariants of [`check_value_size`], and a scan reads at least one entry.
+/// Checks every invariant of the axis for a distribution of scan lengths with its default parameters. The invariants
+/// are those of [`check_value_size`], and a scan reads at least one entry.
 ///
 /// # Errors
 /// The errors of [`check_keys`].

@@ -24,7 +24,7 @@ pub(crate) use zipf::check_theta;
 pub static CATALOG: Catalog<dyn KeyDistribution> = Catalog::new(
     catalog::origin!(),
     "keys",
-    "which keys operations access",
+    "the distribution of the keys that operations access",
     &[
         uniform::VARIANT,
         zipfian::VARIANT,

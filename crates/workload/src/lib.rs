@@ -5,16 +5,16 @@
 //! The parts, from the top down:
 //!
 //! 1. **The request.** [`Workload`] has the key format ([`FORMATS`]) and the [`Phase`]s. A phase takes a [`StoreStep`],
-//!    or runs a [`Mix`] of [`Kind`]s. Such a phase has distributions of keys ([`KEYS`]), value sizes ([`SIZES`]) and
-//!    scan lengths ([`LENGTHS`]), and a [`Rate`].
+//!    or runs a [`Mix`] of [`Kind`]s. A phase with a mix has distributions of keys ([`KEYS`]), value sizes ([`SIZES`])
+//!    and scan lengths ([`LENGTHS`]), and a [`Rate`].
 //! 2. **The plan.** [`Plan::new`] reads traces and checks as much as possible before anything runs.
 //!    [`PhasePlan::streams`] gives one [`Stream`] per thread.
 //! 3. **The run.** [`Stream::fill`] fills a [`Batch`]. [`Performer::perform`] executes its operations on a [`Target`].
 //!    An [`AnswerDigests`] keeps the answers. [`NoOp`] is a store that does nothing, and [`Model`] is the reference
 //!    store.
-//! 4. **The check.** [`check`] generates a phase again, off the clock. It compares every recorded answer with the
-//!    expected state in the [`Shadow`], which also counts live bytes. [`Shadow::verify`] compares a whole store.
-//!    [`Profile`] compares the requested operations with the executed ones.
+//! 4. **The check.** [`check`] generates a phase again, off the clock. The check compares every recorded answer with
+//!    the expected state in the [`Shadow`], which also counts live bytes. [`Shadow::verify`] compares a whole store.
+//!    [`Profile`] compares the requested operations with the executed operations.
 //! 5. **The text.** [`Command`] is a line of the DSL, [`CommandReader`] a stream of them, and [`write_operations`]
 //!    prints a phase.
 //!
@@ -31,6 +31,7 @@ mod format;
 mod keys;
 mod length;
 mod mix;
+mod mixed;
 pub mod model_check;
 mod operation;
 mod order;
@@ -48,7 +49,9 @@ pub mod reference;
 mod replay;
 mod replay_spec;
 mod request;
+mod role;
 mod shadow;
+mod share;
 mod spelling;
 mod step;
 mod stream;
@@ -67,11 +70,12 @@ pub use format::{FORMATS, KeyBytes, KeyFormat, KeyFormatPolicy};
 pub use keys::{CATALOG as KEYS, KeyDistribution, KeySampler, Scope, Standing};
 pub use length::LengthDistribution;
 pub use mix::Mix;
+pub use mixed::{KeySource, Mixed};
 pub use operation::{KeyId, Kind, Operation, Span};
 pub use pairs::{Pairs, PairsError};
 pub use perform::{Outcome, Performer};
 pub use permutation::Permutation;
-pub use phase::{KeySource, Load, Mixed, Order, Phase, Work};
+pub use phase::{Load, Order, Phase, Work};
 pub use plan::{Extent, PhasePlan, Plan, PlanError};
 pub use profile::{Profile, Recorder};
 pub use random::{Concern, Random, sub_seed};
@@ -80,6 +84,7 @@ pub use rate::Rate;
 pub use replay::{Due, Replay, ReplayPlan};
 pub use replay_spec::{Miss, ReplaySpec};
 pub use request::Request;
+pub use role::Role;
 pub use shadow::{Shadow, StoreVerdict};
 pub use step::StoreStep;
 pub use stream::Stream;

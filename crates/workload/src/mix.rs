@@ -86,6 +86,11 @@ impl Mix {
         self.weights[kind as usize] > 0.0
     }
 
+    /// Returns whether any kind of the mix writes values.
+    pub fn writes_values(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Delete && self.has(kind))
+    }
+
     /// Returns whether any kind of the mix changes the store.
     pub fn writes(&self) -> bool {
         Kind::ALL.into_iter().any(|kind| kind.writes() && self.has(kind))
@@ -99,7 +104,7 @@ pub(crate) struct KindSampler {
     below: [u64; Kind::ALL.len()],
     /// The kind for all random bits with an equal upper byte, if the byte determines it.
     by_upper_byte: [Option<Kind>; 256],
-    /// The kind, if only one occurs.
+    /// The kind of operation, if only one kind occurs.
     only: Option<Kind>,
 }
 
@@ -123,7 +128,7 @@ impl KindSampler {
         Self { below, by_upper_byte, only }
     }
 
-    /// Fills `kinds`. Draws nothing if only one kind occurs.
+    /// Fills `kinds`. If only one kind occurs, no random number is drawn.
     pub(crate) fn fill(&self, random: &mut Random, kinds: &mut [Kind]) {
         if let Some(only) = self.only {
             kinds.fill(only);

@@ -26,11 +26,17 @@ pub enum Kind {
     Batch,
     /// Reads the values of many keys in one call.
     MultiGet,
+    /// Deletes all keys from a start key to an exclusive end key.
+    DeleteRange,
+    /// Reads the entry with the smallest key of the store.
+    First,
+    /// Reads the entry with the largest key of the store.
+    Last,
 }
 
 impl Kind {
     /// All kinds, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Get,
         Self::Put,
         Self::Insert,
@@ -39,6 +45,9 @@ impl Kind {
         Self::ReadModifyWrite,
         Self::Batch,
         Self::MultiGet,
+        Self::DeleteRange,
+        Self::First,
+        Self::Last,
     ];
 
     /// Returns the name in TOML and results.
@@ -52,17 +61,20 @@ impl Kind {
             Self::ReadModifyWrite => "rmw",
             Self::Batch => "batch",
             Self::MultiGet => "multi_get",
+            Self::DeleteRange => "delete_range",
+            Self::First => "first",
+            Self::Last => "last",
         }
     }
 
     /// Returns whether the kind reads an answer that can be checked.
     pub fn answers(self) -> bool {
-        matches!(self, Self::Get | Self::Range | Self::ReadModifyWrite | Self::MultiGet)
+        !self.writes() || self == Self::ReadModifyWrite
     }
 
     /// Returns whether the kind changes the store.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Get | Self::Range | Self::MultiGet)
+        !matches!(self, Self::Get | Self::Range | Self::MultiGet | Self::First | Self::Last)
     }
 }
 
@@ -134,15 +146,15 @@ pub struct Operation {
     pub key: KeyId,
     /// The value that a put, an insert or a read-modify-write writes.
     pub value: Span,
-    /// The version that the operation writes. It is higher than the versions of all earlier writes to the key.
+    /// The version that the operation writes. The version is higher than the versions of all earlier writes to the key.
     pub version: u32,
-    /// The maximum number of entries of a scan, or the number of members of a group.
+    /// The maximum number of entries of a scan, the number of keys of a range delete, or the number of members of a group.
     pub count: u32,
     /// The span of a scan in key numbers. 0 if only the number of entries limits the scan.
     pub span: u32,
     /// The kind of the operation.
     pub kind: Kind,
-    /// Whether a scan reads from larger keys to smaller ones.
+    /// Whether a scan reads from larger keys to smaller keys.
     pub backward: bool,
 }
 

@@ -69,6 +69,17 @@ impl<'a> Performer<'a> {
             Kind::Range => self.range(batch, at, check),
             Kind::Batch => self.write(batch, at),
             Kind::MultiGet => self.multi_get(batch, at, check),
+            Kind::First | Kind::Last => {
+                let direction = if operation.backward { Direction::Backward } else { Direction::Forward };
+                self.scan(&Scan { low: b"", high: None, direction, limit: 1 }, check)
+            }
+            Kind::DeleteRange => {
+                self.digest = Digest::Made(0);
+                let high = batch.end(at).ok_or("a range delete has no end key")?;
+                let deleted = self.target.delete_range(batch.key(at), high);
+                deleted.ok_or("the engine has no range delete")??;
+                Ok(Outcome::default())
+            }
         }
     }
 
@@ -97,7 +108,15 @@ impl<'a> Performer<'a> {
         Ok(Outcome::default())
     }
 
+    /// Deletes all keys of a range, each by itself if the store has no range delete. An end that is not above the start
+    /// deletes nothing.
     fn delete_range(&mut self, low: &[u8], high: &[u8]) -> Result<(), TargetError> {
+        if high <= low {
+            return Ok(());
+        }
+        if let Some(deleted) = self.target.delete_range(low, high) {
+            return deleted;
+        }
         let mut keys = Vec::new();
         let scan = Scan { low, high: Some(high), direction: Direction::Forward, limit: usize::MAX };
         self.target.range(&scan, &mut |key, _| keys.push(key.to_vec()))?;

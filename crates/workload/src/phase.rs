@@ -1,31 +1,24 @@
 //! A phase of a workload as written in an experiment file.
 
-use catalog::{Choice, ChoiceError, Count, Time};
+use catalog::{ChoiceError, Count, Time};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use toml::{Table, Value};
 
 use crate::before::Before;
-use crate::keys;
-use crate::mix::Mix;
+use crate::mixed::{KeySource, MOST_MEMBERS, Mixed};
 use crate::operation::Kind;
-use crate::range::RangeSpec;
 use crate::rate::Rate;
 use crate::replay_spec::ReplaySpec;
-use crate::spelling::{self, Spelling, inside};
+use crate::role::Role;
+use crate::spelling::{self, Spelling, bounded, check_name, inside};
 use crate::step::StoreStep;
 use crate::trace::{TEXT, TraceFile};
 use crate::value::ValueSpec;
 
-/// Maximum number of operations in one batch or multi-get.
-const MOST_MEMBERS: u64 = 65_536;
-
 /// Maximum number of threads of a phase.
 const MOST_THREADS: u64 = 1024;
 
-/// Default number of members of a batch or multi-get.
-const DEFAULT_MEMBERS: u32 = 100;
-
-/// One `[[phase]]` table: a load, a mix of operations, a replay, or a step on the store.
+/// One `[[phase]]`: a load, a mix of operations, a replay, or a step on the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
     /// The name, unique in its workload. The random streams depend on the name.
@@ -36,9 +29,9 @@ pub struct Phase {
     pub work: Work,
     /// The values that are written.
     pub value: ValueSpec,
-    /// The number of threads.
+    /// The number of threads, those of all roles together.
     pub threads: u32,
-    /// The rate of requests.
+    /// The rate of requests. Roles have rates of their own.
     pub rate: Rate,
     /// Whether the phase ends only when no flush and no compaction is running or due.
     pub settle: bool,
@@ -51,6 +44,8 @@ pub enum Work {
     Load(Load),
     /// Executes operations of a mix, on drawn or recorded keys.
     Mixed(Box<Mixed>),
+    /// Executes the mixes of several roles at the same time, each on threads of its own.
+    Roles(Vec<Role>),
     /// Executes the recorded operations of a trace.
     Replay(Box<ReplaySpec>),
     /// Takes a step on the store, and executes no operations.
@@ -81,39 +76,11 @@ pub enum Order {
     Reverse,
 }
 
-/// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Mixed {
-    /// The number of operations over all threads; `None` if only the time or the trace limits them.
-    pub operations: Option<u64>,
-    /// The time in nanoseconds after which the phase ends, even with operations left.
-    pub time_limit_ns: Option<u64>,
-    /// The share of each kind of operation.
-    pub mix: Mix,
-    /// The source of the keys.
-    pub keys: KeySource,
-    /// The fraction of gets for keys that never existed. It applies to single gets, to gets in a multi-get, and to
-    /// scans with a span that begin at such a key.
-    pub absent: f64,
-    /// The specification of the scans.
-    pub range: RangeSpec,
-    /// The number of members of a batch or multi-get.
-    pub batch: u32,
-}
-
-/// Source of the keys of a mixed phase.
-#[derive(Clone, Debug, PartialEq)]
-pub enum KeySource {
-    /// Keys drawn from one of [`keys::CATALOG`].
-    Drawn(Choice),
-    /// Keys of a trace, in recorded order.
-    Recorded(TraceFile),
-}
-
 /// The kind of work of a phase, without its settings.
 enum PhaseWork {
     Load(Option<u64>),
     Mixed,
+    Roles(Vec<Role>),
     /// A mix on the keys of a trace.
     Trace(TraceFile),
     Replay(Box<ReplaySpec>),
@@ -127,7 +94,7 @@ impl Phase {
     pub fn from_toml(table: &Table) -> Result<Self, ChoiceError> {
         let mut spelling = Spelling::new(table.clone());
         let name: String = spelling.read("name")?.unwrap_or_default();
-        check_name(&name)?;
+        check_name("a phase", &name)?;
         if let Some(step) = StoreStep::from_spelling(&mut spelling)? {
             let settle = match step {
                 StoreStep::Settle => spelling.forbid("settle", "the step itself settles").map(|()| true)?,
@@ -138,8 +105,11 @@ impl Phase {
         }
         let work = match read_source(&mut spelling)? {
             PhaseWork::Load(keys) => Work::Load(read_load(&mut spelling, keys)?),
-            PhaseWork::Mixed => Work::Mixed(Box::new(read_mixed(&mut spelling, None)?)),
-            PhaseWork::Trace(trace) => Work::Mixed(Box::new(read_mixed(&mut spelling, Some(trace))?)),
+            PhaseWork::Mixed => Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, None)?)),
+            PhaseWork::Roles(roles) => Work::Roles(roles),
+            PhaseWork::Trace(trace) => {
+                Work::Mixed(Box::new(Mixed::from_spelling(&mut spelling, Some(trace))?))
+            }
             PhaseWork::Replay(replay) => Work::Replay(read_operations(&mut spelling, replay)?),
         };
         let before = Before::from_spelling(&mut spelling, no_warm_up(&work))?;
@@ -147,7 +117,10 @@ impl Phase {
             Some(value) => ValueSpec::from_toml(&value).map_err(|error| inside("value", error))?,
             None => ValueSpec::default(),
         };
-        let threads = read_bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1);
+        let threads = match &work {
+            Work::Roles(roles) => roles.iter().map(|role| role.threads).sum(),
+            _ => bounded(&mut spelling, "threads", MOST_THREADS)?.unwrap_or(1),
+        };
         let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
         let settle = spelling.read("settle")?.unwrap_or(true);
         spelling.finish("a phase")?;
@@ -171,6 +144,10 @@ impl Phase {
         match &self.work {
             Work::Load(load) => load.write(&mut table),
             Work::Mixed(mixed) => mixed.write(&mut table),
+            Work::Roles(roles) => {
+                let roles = roles.iter().map(|role| Value::Table(role.to_toml())).collect();
+                table.insert("role".to_owned(), Value::Array(roles));
+            }
             Work::Replay(replay) => {
                 table.insert("replay".to_owned(), replay.to_toml());
                 if let Some(operations) = replay.operations {
@@ -187,7 +164,7 @@ impl Phase {
         if !is_text(&self.work) && self.step().is_none() {
             table.insert("value".to_owned(), self.value.to_toml());
         }
-        if self.step().is_none() {
+        if self.step().is_none() && self.roles().is_empty() {
             table.insert("threads".to_owned(), i64::from(self.threads).into());
             table.insert("rate".to_owned(), self.rate.to_toml());
         }
@@ -210,8 +187,53 @@ impl Phase {
         match &self.work {
             Work::Load(_) | Work::Replay(_) => true,
             Work::Mixed(mixed) => mixed.mix.writes(),
+            Work::Roles(roles) => roles.iter().any(Role::writes),
             Work::Step(_) => false,
         }
+    }
+
+    /// Returns the roles of the phase. Empty if all of its threads do the same work.
+    pub fn roles(&self) -> &[Role] {
+        match &self.work {
+            Work::Roles(roles) => roles,
+            _ => &[],
+        }
+    }
+
+    /// Returns the role of a thread, with the position of the thread in it. `None` if the phase has no roles.
+    pub fn role_of(&self, thread: u32) -> Option<(&Role, u32)> {
+        let (number, place) = Role::of_thread(self.roles(), thread)?;
+        Some((&self.roles()[number], place))
+    }
+
+    /// Returns whether the work of the phase reads a key that its table may have. A key of a role is written as
+    /// `role.writer.batch`.
+    pub fn reads(&self, key: &str) -> bool {
+        let of_role = key.strip_prefix("role.").and_then(|path| path.split_once('.'));
+        match (&self.work, of_role) {
+            (Work::Mixed(mixed), _) => mixed.reads(key),
+            (Work::Roles(roles), Some((name, key))) => {
+                roles.iter().filter(|role| role.name == name).any(|role| role.mixed.reads(key))
+            }
+            (Work::Roles(roles), None) if key == "value" => roles.iter().any(|role| role.mixed.reads(key)),
+            _ => true,
+        }
+    }
+
+    /// Returns the phase with the settings that nothing reads at their defaults, so that phases with equal work are
+    /// equal. The settings for which `is_kept` returns true stay.
+    #[must_use]
+    pub fn without_unread(mut self, is_kept: impl Fn(&str) -> bool) -> Self {
+        match &mut self.work {
+            Work::Mixed(mixed) => mixed.forget_unread(is_kept),
+            Work::Roles(roles) => {
+                for Role { name, mixed, .. } in roles {
+                    mixed.forget_unread(|key| is_kept(&format!("role.{name}.{key}")));
+                }
+            }
+            _ => {}
+        }
+        self
     }
 
     /// Returns the trace whose keys the phase replays, if any.
@@ -254,7 +276,9 @@ impl Phase {
 
     fn check_threads(&self) -> Result<(), ChoiceError> {
         let writes = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.writes());
+        let deletes_ranges = matches!(&self.work, Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange));
         let reason = match &self.work {
+            _ if deletes_ranges => "a range delete meets keys of all threads, so it runs on 1 thread",
             Work::Replay(_) => "a replay keeps its order, so it runs on 1 thread",
             _ if writes && self.trace().is_some() => {
                 "a trace that writes keeps its order, so it runs on 1 thread"
@@ -284,57 +308,7 @@ impl Load {
     }
 }
 
-impl Mixed {
-    /// Returns whether any operation may request absent keys: gets, and scans that may be empty.
-    fn asks_for_absent(&self) -> bool {
-        let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
-        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
-    }
-
-    fn groups(&self) -> bool {
-        self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
-    }
-
-    /// Returns the phase with default values for all settings that its mix does not use. Phases with equal work are
-    /// then equal.
-    fn without_idle_settings(mut self) -> Self {
-        if !self.asks_for_absent() {
-            self.absent = 0.0;
-        }
-        if !self.mix.has(Kind::Range) {
-            self.range = RangeSpec::default();
-        }
-        if !self.groups() {
-            self.batch = DEFAULT_MEMBERS;
-        }
-        self
-    }
-
-    fn write(&self, table: &mut Table) {
-        if let Some(operations) = self.operations {
-            table.insert("operations".to_owned(), operations.cast_signed().into());
-        }
-        if let Some(time) = self.time_limit_ns {
-            table.insert("seconds".to_owned(), Time(time).to_string().into());
-        }
-        table.insert("mix".to_owned(), self.mix.to_toml());
-        match &self.keys {
-            KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
-            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
-        };
-        if self.asks_for_absent() {
-            table.insert("absent".to_owned(), self.absent.into());
-        }
-        if self.mix.has(Kind::Range) {
-            table.insert("range".to_owned(), self.range.to_toml());
-        }
-        if self.groups() {
-            table.insert("batch".to_owned(), i64::from(self.batch).into());
-        }
-    }
-}
-
-/// Returns the reason why a phase cannot begin with a warm-up: its work can begin only once. `None` if it can.
+/// Returns the reason why a phase cannot begin with a warm-up, if so: its work can begin only once.
 fn no_warm_up(work: &Work) -> Option<&'static str> {
     match work {
         Work::Load(_) => Some("a load is measured from its first key on; warm up phases with a mix"),
@@ -343,21 +317,32 @@ fn no_warm_up(work: &Work) -> Option<&'static str> {
             KeySource::Recorded(_) => Some("a trace is measured from its first access on"),
             KeySource::Drawn(_) => None,
         },
+        Work::Roles(_) => Some("roles begin together; put a phase that warms the store up before it"),
         Work::Step(_) => Some("a step runs no operations"),
     }
 }
 
-/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
-fn check_name(name: &str) -> Result<(), ChoiceError> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !name.is_empty() && name.chars().all(plain) {
-        return Ok(());
-    }
-    let message = format!("name is \"{name}\"; a phase has a name of letters, digits, - and _");
-    Err(ChoiceError::at("name", message))
-}
-
 fn read_source(spelling: &mut Spelling) -> Result<PhaseWork, ChoiceError> {
+    if let Some(roles) = spelling.take("role") {
+        let reason = "each role has its own; write it under [[phase.role]]";
+        for key in [
+            "insert",
+            "operations",
+            "order",
+            "seconds",
+            "mix",
+            "keys",
+            "absent",
+            "range",
+            "batch",
+            "replay",
+            "threads",
+            "rate",
+        ] {
+            spelling.forbid(key, reason)?;
+        }
+        return Role::list_from_toml(roles, MOST_THREADS).map(PhaseWork::Roles);
+    }
     let (insert, replay) = (spelling.take("insert"), spelling.take("replay"));
     match (insert, replay) {
         (Some(_), Some(_)) => Err(ChoiceError::at("replay", "a phase inserts or replays, not both")),
@@ -433,83 +418,7 @@ fn read_load(spelling: &mut Spelling, keys: Option<u64>) -> Result<Load, ChoiceE
         spelling.forbid(key, reason)?;
     }
     let order = spelling.read("order")?.unwrap_or_default();
-    Ok(Load { keys, order, batch: read_bounded(spelling, "batch", MOST_MEMBERS)? })
-}
-
-fn read_mixed(spelling: &mut Spelling, trace: Option<TraceFile>) -> Result<Mixed, ChoiceError> {
-    spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
-    let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
-    if operations == Some(0) {
-        return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
-    }
-    let time_limit_ns = spelling::seconds(spelling)?;
-    if operations.is_none() && time_limit_ns.is_none() && trace.is_none() {
-        spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
-        let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or \
-                       step = …";
-        return Err(ChoiceError::at("operations", message));
-    }
-    let mix = match (spelling.take("mix"), &trace) {
-        (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
-        (None, Some(_)) => Mix::only(Kind::Get),
-        (None, None) => {
-            spelling.misspelt("a phase", &["mix"])?;
-            return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
-        }
-    };
-    let batch = read_bounded(spelling, "batch", MOST_MEMBERS)?;
-    let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;
-    let range = match spelling.take("range") {
-        Some(range) => RangeSpec::from_toml(&range).map_err(|error| inside("range", error))?,
-        None => RangeSpec::default(),
-    };
-    let keys = read_keys(spelling, trace, &mix)?;
-    let only_full_ranges = mix.has(Kind::Range) && range.span == 0;
-    if absent > 0.0 && only_full_ranges && !mix.has(Kind::Get) && !mix.has(Kind::MultiGet) {
-        let message = "absent is about gets, and about ranges that end: range = { span = 32 }; those of this phase \
-                       have entries wherever they begin";
-        return Err(ChoiceError::at("absent", message));
-    }
-    let mixed = Mixed {
-        operations,
-        time_limit_ns,
-        mix,
-        keys,
-        absent,
-        range,
-        batch: batch.unwrap_or(DEFAULT_MEMBERS),
-    };
-    Ok(mixed.without_idle_settings())
-}
-
-fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {
-    let Some(trace) = trace else {
-        let choice = match spelling.take("keys") {
-            Some(value) => keys::CATALOG.choose(&value).map_err(|error| inside("keys", error))?,
-            None => keys::CATALOG.baseline(),
-        };
-        return Ok(KeySource::Drawn(choice));
-    };
-    spelling.forbid("keys", "the replayed trace says which keys")?;
-    match [Kind::Insert, Kind::Batch, Kind::MultiGet].into_iter().find(|kind| mix.has(*kind)) {
-        None => Ok(KeySource::Recorded(trace)),
-        Some(kind) => {
-            let message = format!("{kind} does not go with a trace, which has one known key per operation");
-            Err(ChoiceError::at(format!("mix.{kind}"), message))
-        }
-    }
-}
-
-/// Reads a count from 1 to `most`.
-fn read_bounded(spelling: &mut Spelling, key: &'static str, most: u64) -> Result<Option<u32>, ChoiceError> {
-    let Some(Count(count)) = spelling.read(key)? else {
-        return Ok(None);
-    };
-    if (1..=most).contains(&count) {
-        Ok(Some(count as u32))
-    } else {
-        Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
-    }
+    Ok(Load { keys, order, batch: bounded(spelling, "batch", MOST_MEMBERS)? })
 }
 
 impl Serialize for Phase {

@@ -11,11 +11,15 @@ use crate::before::WarmUp;
 use crate::format::{FORMATS, KeyFormat};
 use crate::keys::{self, KeyDistribution};
 use crate::length::LengthDistribution;
+use crate::mixed::{KeySource, Mixed};
 use crate::operation::Kind;
-use crate::phase::{KeySource, Mixed, Order, Phase, Work};
+use crate::phase::{Order, Phase, Work};
 use crate::range::LENGTHS;
 use crate::replay::ReplayPlan;
 use crate::replay_spec::ReplaySpec;
+use crate::role::Role;
+use crate::share::ThreadShare;
+use crate::spelling::inside;
 use crate::step::StoreStep;
 use crate::trace::{Accesses, Recording, TraceError};
 use crate::values::Values;
@@ -59,8 +63,14 @@ pub struct PhasePlan {
 
 /// Work of a phase, with its parts built.
 pub(crate) enum PlannedWork {
-    Load { keys: u64, order: Order, batch: Option<u32> },
+    Load {
+        keys: u64,
+        order: Order,
+        batch: Option<u32>,
+    },
     Mixed(Box<PlannedMix>),
+    /// The mixes of the roles, in the order of their threads.
+    Roles(Vec<PlannedMix>),
     Replay(Box<ReplayPlan>),
     Step,
 }
@@ -99,6 +109,7 @@ impl Plan {
         };
         let mut phases: Vec<Arc<PhasePlan>> = Vec::new();
         let mut extent = Extent::default();
+        let workload = workload.clone().without_unread(|_, _| false);
         for phase in &workload.phases {
             let at = |error: ChoiceError| ChoiceError {
                 key: Some(path(&phase.name, error.key.as_deref().unwrap_or_default())),
@@ -143,6 +154,12 @@ impl Builder<'_> {
                 batch: load.batch,
             },
             Work::Mixed(mixed) => PlannedWork::Mixed(Box::new(self.build_mixed(mixed)?)),
+            Work::Roles(roles) => {
+                let build = |role: &Role| {
+                    self.build_mixed(&role.mixed).map_err(|error| inside("role", inside(&role.name, error)))
+                };
+                PlannedWork::Roles(roles.iter().map(build).collect::<Result<_, _>>()?)
+            }
             Work::Replay(replay) => {
                 self.check_file(replay)?;
                 let plan = ReplayPlan::new(replay, self.base, Arc::clone(&values));
@@ -183,6 +200,11 @@ impl Builder<'_> {
                 "span is above 0, but keys are not numbers; use the key format \"u64\" or \"decimal\"";
             return Err(ChoiceError::at("range.span", message));
         }
+        if mixed.mix.has(Kind::DeleteRange) && !(self.format.has_numbers() && self.format.ordered()) {
+            let message = "a range delete needs keys in the order of their numbers; use the key format \"u64\" or \
+                           \"decimal\" without scattered = true";
+            return Err(ChoiceError::at("mix.delete_range", message));
+        }
         Ok(PlannedMix { spec: mixed.clone(), keys, ranges: LENGTHS.build(&mixed.range.length)? })
     }
 
@@ -214,8 +236,20 @@ impl PhasePlan {
         self.operations().map(|operations| part(operations, u64::from(thread), threads))
     }
 
-    /// Returns the number of operations over all threads, without the operations of the warm-up; `None` if the phase
-    /// has no known end. A batch with its members counts as one operation.
+    /// Returns the mix of a thread with its share in it; `None` if the phase has no mix.
+    pub(crate) fn mix_of(&self, thread: u32) -> Option<(&PlannedMix, ThreadShare)> {
+        match &self.work {
+            PlannedWork::Mixed(mixed) => Some((mixed, ThreadShare::equal(thread, self.phase.threads))),
+            PlannedWork::Roles(mixes) => {
+                let (number, share) = ThreadShare::of_role(self.phase.roles(), thread)?;
+                Some((&mixes[number], share))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the number of operations over all threads without those of the warm-up, if the phase has a known end.
+    /// The members of a batch count as one operation.
     pub fn operations(&self) -> Option<u64> {
         match &self.work {
             PlannedWork::Load { keys, batch, .. } => {
@@ -224,6 +258,7 @@ impl PhasePlan {
                 Some((0..threads).map(|thread| part(*keys, thread, threads).div_ceil(batch)).sum())
             }
             PlannedWork::Mixed(mixed) => mixed.operations(),
+            PlannedWork::Roles(mixes) => mixes.iter().map(PlannedMix::operations).sum(),
             PlannedWork::Replay(_) => None,
             PlannedWork::Step => Some(0),
         }
@@ -244,7 +279,10 @@ impl PhasePlan {
 
     /// Returns whether operations that write are mixed with others.
     pub(crate) fn mixes_writes(&self) -> bool {
-        matches!(&self.work, PlannedWork::Mixed(mixed) if mixed.spec.mix.writes())
+        match &self.work {
+            PlannedWork::Mixed(_) | PlannedWork::Roles(_) => self.phase.may_write(),
+            _ => false,
+        }
     }
 
     /// Rejects a phase that is not possible on a store that earlier phases left at `from`. Returns the extent after the
@@ -255,26 +293,46 @@ impl PhasePlan {
             PlannedWork::Load { keys, .. } => {
                 after.keys = from.keys.saturating_add(*keys);
                 self.check_capacity("insert", after.keys)?;
-                after.versions = self.check_versions("insert", from, *keys)?;
+                after.versions = check_versions("insert", from, *keys, self.phase.threads)?;
             }
             PlannedWork::Mixed(mixed) => {
-                let spec = &mixed.spec;
-                self.check_keys(mixed, from)?;
-                let warm_up = match self.phase.before.warm_up {
-                    Some(WarmUp::Operations(operations)) => operations,
-                    _ => 0,
-                };
-                let operations = mixed.operations().unwrap_or(0).saturating_add(warm_up);
-                if spec.mix.has(Kind::Insert) {
-                    self.check_capacity("operations", from.keys.saturating_add(operations))?;
+                after.versions = self.check_mix(mixed, from, (self.phase.threads, self.phase.threads))?;
+            }
+            PlannedWork::Roles(mixes) => {
+                let updating = self.phase.roles().iter().filter(|role| role.updates());
+                let writers = updating.map(|role| role.threads).sum();
+                for (role, mixed) in self.phase.roles().iter().zip(mixes) {
+                    let versions = self.check_mix(mixed, from, (role.threads, writers));
+                    let versions = versions.map_err(|error| inside("role", inside(&role.name, error)))?;
+                    after.versions = after.versions.max(versions);
                 }
-                let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
-                let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
-                after.versions = self.check_versions("operations", from, writes)?;
             }
             PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         Ok(after)
+    }
+
+    /// Rejects an impossible mix of `threads` threads, in a phase whose existing keys have `writers` threads to write them. Returns the
+    /// maximum number of versions after it.
+    fn check_mix(
+        &self,
+        mixed: &PlannedMix,
+        from: Extent,
+        (threads, writers): (u32, u32),
+    ) -> Result<u32, ChoiceError> {
+        let spec = &mixed.spec;
+        check_keys(mixed, from, writers)?;
+        let warm_up = match self.phase.before.warm_up {
+            Some(WarmUp::Operations(operations)) => operations,
+            _ => 0,
+        };
+        let operations = mixed.operations().unwrap_or(0).saturating_add(warm_up);
+        if spec.mix.has(Kind::Insert) {
+            self.check_capacity("operations", from.keys.saturating_add(operations))?;
+        }
+        let members = if spec.mix.has(Kind::Batch) { u64::from(spec.batch) } else { 1 };
+        let writes = if spec.mix.writes() { operations.saturating_mul(members) } else { 0 };
+        check_versions("operations", from, writes, threads)
     }
 
     fn check_capacity(&self, key: &str, keys: u64) -> Result<(), ChoiceError> {
@@ -288,44 +346,43 @@ impl PhasePlan {
         );
         Err(ChoiceError::at(key, message))
     }
+}
 
-    fn check_versions(&self, key: &str, from: Extent, writes: u64) -> Result<u32, ChoiceError> {
-        let most = writes.div_ceil(u64::from(self.phase.threads));
-        match u32::try_from(u64::from(from.versions).saturating_add(most)) {
-            Ok(versions) => Ok(versions),
-            Err(_) => Err(ChoiceError::at(
-                key,
-                format!(
-                    "a thread may write at most {} times in a run; split the work over more threads",
-                    u32::MAX
-                ),
-            )),
-        }
-    }
-
-    /// Checks that a mixed phase has keys to draw from, and that each writing thread has at least one key of its own.
-    fn check_keys(&self, mixed: &PlannedMix, from: Extent) -> Result<(), ChoiceError> {
-        let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
-            || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
-        if only_inserts || matches!(mixed.keys, PlannedKeys::Recorded(_)) {
-            return Ok(());
-        }
-        if from.keys == 0 {
-            let message = "no keys exist to draw from; put a phase with insert = … before it";
-            return Err(ChoiceError::at("keys", message));
-        }
-        let threads = self.phase.threads;
-        if mixed.spec.mix.writes() && from.keys < u64::from(threads) {
-            let message =
-                format!("threads is {threads}, but only {} keys exist to divide among them", from.keys);
-            return Err(ChoiceError::at("threads", message));
-        }
-        Ok(())
+fn check_versions(key: &str, from: Extent, writes: u64, threads: u32) -> Result<u32, ChoiceError> {
+    let most = writes.div_ceil(u64::from(threads));
+    match u32::try_from(u64::from(from.versions).saturating_add(most)) {
+        Ok(versions) => Ok(versions),
+        Err(_) => Err(ChoiceError::at(
+            key,
+            format!(
+                "a thread may write at most {} times in a run; split the work over more threads",
+                u32::MAX
+            ),
+        )),
     }
 }
 
+/// Checks that a mix has keys to draw from, and each writing thread of the phase at least one of its own.
+fn check_keys(mixed: &PlannedMix, from: Extent, writers: u32) -> Result<(), ChoiceError> {
+    let only_inserts = mixed.spec.mix == crate::mix::Mix::only(Kind::Insert)
+        || Kind::ALL.into_iter().all(|kind| kind == Kind::Insert || !mixed.spec.mix.has(kind));
+    if only_inserts || matches!(mixed.keys, PlannedKeys::Recorded(_)) {
+        return Ok(());
+    }
+    if from.keys == 0 {
+        let message = "no keys exist to draw from; put a phase with insert = … before it";
+        return Err(ChoiceError::at("keys", message));
+    }
+    if mixed.spec.mix.writes() && from.keys < u64::from(writers) {
+        let message = format!("threads is {writers}, but only {} keys exist to divide among them", from.keys);
+        return Err(ChoiceError::at("threads", message));
+    }
+    Ok(())
+}
+
 impl PlannedMix {
-    fn operations(&self) -> Option<u64> {
+    /// Returns the number of operations, if the mix has a known end.
+    pub(crate) fn operations(&self) -> Option<u64> {
         match &self.keys {
             PlannedKeys::Drawn(_) => self.spec.operations,
             PlannedKeys::Recorded(accesses) => Some(self.spec.operations.unwrap_or(accesses.len() as u64)),

@@ -1,4 +1,4 @@
-//! Profile of a phase in a few figures, intended or realised.
+//! Profile of a phase in a few statistics, of its requested or its executed operations.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::batch::Batch;
 use crate::operation::{Kind, Operation};
 use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedWork};
 
-/// The figures of a phase. A figure that does not occur, or has no closed form, is `None`.
+/// The statistics of a phase. A figure that does not occur, or has no closed form, is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
     /// The number of operations. A group counts as one operation.
@@ -40,7 +40,7 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Returns the intended figures of a phase on a store that earlier phases left at `from`.
+    /// Returns the statistics of the requested operations of a phase, on a store that earlier phases left at `from`.
     pub fn intended(phase: &PhasePlan, from: Extent) -> Self {
         let mut profile = Self { operations: phase.operations(), ..Self::default() };
         let value_bytes = phase.values().mean_bytes();
@@ -66,7 +66,8 @@ impl Profile {
                     profile.hottest_10_percent = law.share(keys, keys.div_ceil(10));
                 }
             }
-            PlannedWork::Replay(_) | PlannedWork::Step => {}
+            // Roles have mixes of their own.
+            PlannedWork::Roles(_) | PlannedWork::Replay(_) | PlannedWork::Step => {}
         }
         profile
     }
@@ -146,11 +147,14 @@ impl Recorder {
         }
         for (at, operation) in batch.operations().iter().enumerate() {
             self.hash.update(&operation.to_bytes());
-            if !matches!(operation.kind, Kind::Batch | Kind::MultiGet) {
+            if !matches!(operation.kind, Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last) {
                 let key_bytes = batch.key(at).len() as u64;
                 self.key_bytes.add(key_bytes);
                 if operation.kind.writes() {
-                    self.written_bytes += key_bytes + u64::from(operation.value.bytes);
+                    let end_bytes = if operation.kind == Kind::DeleteRange { batch.end(at) } else { None };
+                    self.written_bytes += key_bytes
+                        + u64::from(operation.value.bytes)
+                        + end_bytes.map_or(0, <[u8]>::len) as u64;
                 }
                 self.count(operation);
             }
@@ -164,7 +168,7 @@ impl Recorder {
                 self.values.add(u64::from(operation.value.bytes));
             }
             Kind::Range => self.ranges.add(u64::from(operation.count)),
-            Kind::Delete | Kind::Batch | Kind::MultiGet => {}
+            Kind::Delete | Kind::DeleteRange | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
         }
         if !operation.key.is_absent() {
             self.access(operation.key.index() as usize, operation.kind == Kind::Insert);
@@ -183,7 +187,7 @@ impl Recorder {
         }
     }
 
-    /// Returns the figures of all counted operations, on a store that now has `keys` keys.
+    /// Returns the statistics of all counted operations, on a store that now has `keys` keys.
     pub fn finish(self, keys: u64) -> Profile {
         let operations: u64 = self.kinds.iter().sum();
         let occurring = Kind::ALL.into_iter().filter(|kind| self.kinds[*kind as usize] > 0);

@@ -8,7 +8,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use types::avalanche;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A random decision with a random stream of its own.
+/// A random decision that has a separate random stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Concern {
     /// The kind of the next operation.

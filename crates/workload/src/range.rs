@@ -15,7 +15,7 @@ use crate::length::LengthDistribution;
 pub static LENGTHS: Catalog<dyn LengthDistribution> = Catalog::new(
     catalog::origin!(),
     "range",
-    "how many entries a scan reads",
+    "the number of entries that a scan reads",
     &[fixed::VARIANT, uniform::VARIANT, zipfian::VARIANT, pareto::VARIANT],
 );
 

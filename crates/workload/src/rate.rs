@@ -50,7 +50,8 @@ impl Rate {
         }
     }
 
-    /// Creates an open-loop rate, if a clock can separate the operations and the wait for the next one is tolerable.
+    /// Creates an open-loop rate, if a clock can separate the operations and the wait for the next operation is
+    /// tolerable.
     fn open(per_second: f64) -> Result<Self, ChoiceError> {
         if (LEAST_PER_SECOND..=MOST_PER_SECOND).contains(&per_second) {
             return Ok(Self::Open { per_second });

@@ -105,6 +105,12 @@ const PHASE: &[KeyEntry] = &[
     )
     .or("\"closed\""),
     KeyEntry::new(
+        "role",
+        "list of tables `[[phase.role]]`",
+        "Roles of the phase, which run at the same time on threads of their own. The phase then has no operations of its \
+         own.",
+    ),
+    KeyEntry::new(
         "replay",
         "table with `kind` and `file`",
         "Replays a recorded trace, or the commands of a text file, instead of drawing keys.",
@@ -135,6 +141,47 @@ const PHASE: &[KeyEntry] = &[
         "time such as `\"10s\"`, a number of operations, or a table",
         "Operations of the phase that run first and are not measured. A table runs them until the store is steady.",
     ),
+];
+
+/// The keys of the table `phase.role`.
+const ROLE: &[KeyEntry] = &[
+    KeyEntry::new(
+        "name",
+        "text of letters, digits, `-` and `_`",
+        "Name of the role, unique in its phase. Its rows have operations such as `readers/get`. Paths such as \
+         `phase.mixed.role.readers.threads` use it.",
+    ),
+    KeyEntry::new("threads", "count from 1 to 1024", "Number of threads of the role.").or("1"),
+    KeyEntry::new(
+        "operations",
+        "count from 1",
+        "Number of operations of the role, over its threads. A role without `operations` and `seconds` runs in the \
+         background: it ends when all others have ended.",
+    ),
+    KeyEntry::new("seconds", "time such as `\"30s\"`, or a number of seconds", "Time after which the role ends."),
+    KeyEntry::new(
+        "rate",
+        "`\"closed\"`, or operations per second",
+        "Arrival of operations, over the threads of the role.",
+    )
+    .or("\"closed\""),
+    KeyEntry::new(
+        "mix",
+        "name of an operation kind, or a table of weights by kind",
+        "Share of each kind of operation. A role that inserts new keys does not overwrite, unless all roles that write do \
+         both.",
+    ),
+    KeyEntry::new(
+        "keys",
+        "name of a key distribution, or a table with `kind` and its parameters",
+        "Distribution from which the keys are drawn. A thread that does not insert draws from the keys that exist at the \
+         start of the phase.",
+    )
+    .or("\"uniform\""),
+    KeyEntry::new("absent", "share from 0 to 1", "As in a phase, as are `range` and `batch`.").or("0.0"),
+    KeyEntry::new("range", "name of a scan-length distribution, or a table", "Length and direction of scans.")
+        .or("{ kind = \"fixed\", entries = 100 }"),
+    KeyEntry::new("batch", "count from 1 to 65536", "Operations in one write batch or multi-get.").or("100"),
 ];
 
 /// Keys of the table `phase.value` in addition to the parameters of its kind.
@@ -249,6 +296,15 @@ pub const MIX: [KeyEntry; Kind::ALL.len()] = {
         .or("0.0"),
         KeyEntry::new("batch", WEIGHT, "Writes many keys in one atomic write batch.").or("0.0"),
         KeyEntry::new("multi_get", WEIGHT, "Reads the values of many keys in one call.").or("0.0"),
+        KeyEntry::new(
+            "delete_range",
+            WEIGHT,
+            "Deletes as many neighboring keys as `range` says, with one range tombstone. It needs an engine with range \
+             deletes, a key format in the order of its numbers, and `threads = 1`.",
+        )
+        .or("0.0"),
+        KeyEntry::new("first", WEIGHT, "Reads the entry with the smallest key of the store.").or("0.0"),
+        KeyEntry::new("last", WEIGHT, "Reads the entry with the largest key of the store.").or("0.0"),
     ]
 };
 
@@ -262,6 +318,11 @@ pub static TABLES: &[KeyTable] = &[
         name: "phase.mix",
         about: "The kinds of operation of a phase, with their weights.",
         keys: &MIX,
+    },
+    KeyTable {
+        name: "phase.role",
+        about: "Threads of a phase with a mix of their own, next to those of other roles.",
+        keys: ROLE,
     },
     KeyTable { name: "phase.keys", about: "The keys that operations access.", keys: KEYS },
     KeyTable { name: "phase.value", about: "The values that are written.", keys: VALUE },
@@ -309,6 +370,7 @@ mod tests {
                     "replay = { kind = \"raw\", file = \"x\" }\nunknown_key = 1".to_owned(),
                 ],
             ),
+            ("phase.role", vec!["[[phase.role]]\nname = \"r\"\nmix = \"get\"\nunknown_key = 1".to_owned()]),
             ("phase.mix", vec!["operations = 1\nmix = { unknown_key = 1 }".to_owned()]),
             ("phase.rate", vec![phases("rate = { p99 = \"1ms\", unknown_key = 1 }")]),
             ("phase.warm_up", vec![phases("warm_up = { until = \"steady\", unknown_key = 1 }")]),

@@ -166,7 +166,9 @@ impl Replay<'_> {
             ));
         }
         if range_deletes > 0 {
-            assumed.push(format!("{range_deletes} range deletes are a scan and a delete per key"));
+            assumed.push(format!(
+                "{range_deletes} range deletes are a scan and a delete per key on an engine without range deletes"
+            ));
         }
         if self.plan.spec.miss == Miss::Fill {
             assumed.push("a get that finds nothing is followed by a put of the key".to_owned());

@@ -15,7 +15,7 @@ pub enum Request {
     Put {
         /// The key.
         key: Vec<u8>,
-        /// Its new value.
+        /// The new value of the key.
         value: Vec<u8>,
     },
     /// Deletes a key.
@@ -23,7 +23,7 @@ pub enum Request {
         /// The key.
         key: Vec<u8>,
     },
-    /// Deletes all keys of a range, each by itself, after a scan that finds them.
+    /// Deletes all keys of a range, one by one, after a scan that finds them.
     DeleteRange {
         /// The first key.
         low: Vec<u8>,
@@ -45,7 +45,7 @@ pub enum Request {
     ReadModifyWrite {
         /// The key.
         key: Vec<u8>,
-        /// Its new value.
+        /// The new value of the key.
         value: Vec<u8>,
     },
 }
@@ -56,7 +56,8 @@ impl Request {
         match self {
             Self::Get { .. } => Kind::Get,
             Self::Put { .. } => Kind::Put,
-            Self::Delete { .. } | Self::DeleteRange { .. } => Kind::Delete,
+            Self::Delete { .. } => Kind::Delete,
+            Self::DeleteRange { .. } => Kind::DeleteRange,
             Self::Scan { .. } => Kind::Range,
             Self::ReadModifyWrite { .. } => Kind::ReadModifyWrite,
         }
@@ -68,6 +69,7 @@ impl Request {
             Command::Get { key } => Self::Get { key },
             Command::Put { key, value } => Self::Put { key, value },
             Command::Delete { key } => Self::Delete { key },
+            Command::DeleteRange { low, high } => Self::DeleteRange { low, high },
             Command::Range { low, high } => {
                 Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX }
             }
@@ -86,7 +88,10 @@ impl Request {
             Self::Scan { low, high: Some(high), backward: false, limit: usize::MAX } => {
                 return Some(vec![Command::Range { low: low.clone(), high: high.clone() }]);
             }
-            Self::Scan { .. } | Self::DeleteRange { .. } => return None,
+            Self::DeleteRange { low, high } => {
+                return Some(vec![Command::DeleteRange { low: low.clone(), high: high.clone() }]);
+            }
+            Self::Scan { .. } => return None,
         };
         let (Self::Put { value, .. } | Self::ReadModifyWrite { value, .. }) = self else { return None };
         let put = Command::Put { key: key.clone(), value: value.clone() };

@@ -94,7 +94,18 @@ impl Shadow {
                 self.set(operation.key.index(), operation.version, operation.value.bytes);
             }
             Kind::Delete => self.set(operation.key.index(), ABSENT, 0),
-            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet => {}
+            Kind::DeleteRange => self.delete_range(operation.key.index(), operation.count),
+            Kind::Get | Kind::Range | Kind::Batch | Kind::MultiGet | Kind::First | Kind::Last => {}
+        }
+    }
+
+    /// Deletes `count` keys from key `first` on. Only phases whose keys have the order of their indexes have range deletes.
+    fn delete_range(&mut self, first: u64, count: u32) {
+        let end = (first + u64::from(count)).min(self.versions.len() as u64);
+        for index in first..end {
+            if self.version(index) != ABSENT {
+                self.set(index, ABSENT, 0);
+            }
         }
     }
 
@@ -142,6 +153,18 @@ impl Shadow {
         let place = order.place(start);
         let places = if backward { 0..place + 1 } else { place..order.places(keys) };
         self.visit(places, limit, backward, &mut visit);
+        true
+    }
+
+    /// Passes the expected entry with the smallest key, or with the largest one if `backward`, to `visit`. Returns false
+    /// if the order of so many keys is unknown.
+    pub(crate) fn end(&mut self, backward: bool, mut visit: impl FnMut(&[u8], &[u8])) -> bool {
+        let keys = self.versions.len() as u64;
+        if !self.sort_keys(keys) {
+            return false;
+        }
+        let places = self.order.as_ref().expect("the keys were sorted").places(keys);
+        self.visit(0..places, 1, backward, &mut visit);
         true
     }
 

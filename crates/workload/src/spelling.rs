@@ -1,6 +1,6 @@
 //! Reader of a TOML table, one key at a time, so that an error names the wrong key.
 
-use catalog::{ChoiceError, Time, read_value};
+use catalog::{ChoiceError, Count, Time, read_value};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -85,6 +85,22 @@ pub(crate) fn number(key: &str, value: &Value) -> Result<f64, ChoiceError> {
     }
 }
 
+/// Reads a count from 1 to `most`.
+pub(crate) fn bounded(
+    spelling: &mut Spelling,
+    key: &'static str,
+    most: u64,
+) -> Result<Option<u32>, ChoiceError> {
+    let Some(Count(count)) = spelling.read(key)? else {
+        return Ok(None);
+    };
+    if (1..=most).contains(&count) {
+        Ok(Some(count as u32))
+    } else {
+        Err(ChoiceError::at(key, format!("{key} is {count}; it must be between 1 and {most}")))
+    }
+}
+
 /// Reads the length of a phase in nanoseconds from `seconds`: `30`, `0.5` or `"30s"`.
 pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceError> {
     let nanoseconds = match spelling.take("seconds") {
@@ -96,6 +112,16 @@ pub(crate) fn seconds(spelling: &mut Spelling) -> Result<Option<u64>, ChoiceErro
         return Err(ChoiceError::at("seconds", "seconds is 0 or less; it must be above 0"));
     }
     Ok(Some(nanoseconds))
+}
+
+/// Checks a name, which occurs in results, in paths such as `phase.load.threads`, and in file names.
+pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ChoiceError> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.chars().all(plain) {
+        return Ok(());
+    }
+    let message = format!("name is \"{name}\"; {of} has a name of letters, digits, - and _");
+    Err(ChoiceError::at("name", message))
 }
 
 /// Parses a number between 0 and 1.

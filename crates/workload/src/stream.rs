@@ -1,10 +1,10 @@
 //! The operations of one thread of a phase, generated one batch at a time.
 //!
 //! Each key has only one writing thread, so that every answer can be checked. With T threads, a load assigns its
-//! positions to the threads in turn. In a mixed phase, thread t writes only keys whose index is t modulo T. If a write
-//! draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the order
-//! of its writer's operations. The last version is known after the phase, for every interleaving of the threads. With
-//! one thread, every answer is known exactly.
+//! positions to the threads round-robin. In a mixed phase, thread t writes only keys whose index is t modulo T. If a
+//! write draws another thread's key, it draws again. Reads access any key. The versions of a key therefore rise in the
+//! order of its writer's operations. The last version is known after the phase, for every interleaving of the threads.
+//! With one thread, every answer is known exactly.
 
 mod load;
 mod mixed;
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use crate::batch::Batch;
 use crate::operation::KeyId;
 use crate::plan::{Extent, PhasePlan, PlannedWork};
+use crate::share::{Ownership, ThreadShare};
 
 use load::LoadStream;
 use mixed::MixedStream;
@@ -62,6 +63,9 @@ impl PhasePlan {
 pub struct Stream {
     phase: Arc<PhasePlan>,
     thread: u32,
+    /// The keys that the thread writes, of a phase that begins with `existing` keys.
+    owned: Option<Ownership>,
+    existing: u64,
     work: StreamWork,
 }
 
@@ -72,16 +76,18 @@ enum StreamWork {
 
 impl Stream {
     pub(crate) fn new(phase: &Arc<PhasePlan>, thread: u32, from: Extent) -> Self {
-        let work = match &phase.work {
-            PlannedWork::Load { keys, order, batch } => {
-                StreamWork::Load(LoadStream::new(phase, *keys, *order, *batch, thread, from))
+        let (work, owned) = match (&phase.work, phase.mix_of(thread)) {
+            (PlannedWork::Load { keys, order, batch }, _) => {
+                let load = LoadStream::new(phase, *keys, *order, *batch, thread, from);
+                (StreamWork::Load(load), ThreadShare::equal(thread, phase.phase.threads).owned)
             }
-            PlannedWork::Mixed(mixed) => {
-                StreamWork::Mixed(Box::new(MixedStream::new(phase, mixed, thread, from)))
+            (_, Some((mixed, share))) => {
+                let stream = MixedStream::new(phase, mixed, (thread, share), from);
+                (StreamWork::Mixed(Box::new(stream)), share.owned)
             }
-            PlannedWork::Replay(_) | PlannedWork::Step => unreachable!("the phase has no streams"),
+            (_, None) => unreachable!("the phase has no streams"),
         };
-        Self { phase: Arc::clone(phase), thread, work }
+        Self { phase: Arc::clone(phase), thread, owned, existing: from.keys, work }
     }
 
     fn forget_the_end(&mut self) {
@@ -109,7 +115,7 @@ impl Stream {
         batch.clear();
         let filled = match &mut self.work {
             StreamWork::Load(load) => load.fill(&self.phase.values, &mut batch.operations, limit),
-            StreamWork::Mixed(mixed) => mixed.fill(&self.phase, &mut batch.operations, limit),
+            StreamWork::Mixed(mixed) => mixed.fill(&self.phase, self.thread, &mut batch.operations, limit),
         };
         batch.finish(&*self.phase.format, &self.phase.values);
         filled
@@ -125,6 +131,6 @@ impl Stream {
 
     /// Returns whether this thread writes `key` in a mixed phase.
     pub(crate) fn owns(&self, key: KeyId) -> bool {
-        key.index() % u64::from(self.phase.phase.threads) == u64::from(self.thread)
+        self.owned.is_some_and(|owned| owned.has(key.index(), self.existing))
     }
 }

@@ -35,7 +35,7 @@ pub struct Objective {
     pub level0_runs: Option<u64>,
 }
 
-/// Result of a probe, with the figures of an objective.
+/// Result of a probe, with the values that an objective limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probed {
     /// The 99th percentile of the response time, in nanoseconds.
@@ -123,9 +123,9 @@ impl Sustained {
         2 + halvings.max(0.0) as u32
     }
 
-    /// Searches for the highest sustained rate. `sustains` probes a rate. It returns the result and the missed part of
-    /// the objective. The search bisects the logarithms of rates, because rates differ by factors. A failing rate is
-    /// tried once more, because a single disturbance of the machine is not a limit of the store.
+    /// Searches for the highest sustained rate. `sustains` probes a rate. The probe returns its result and the missed
+    /// part of the objective. The search bisects the logarithms of rates, because rates differ by factors. A failing
+    /// rate is tried once more, because a single disturbance of the machine is not a limit of the store.
     ///
     /// # Errors
     /// Any error of `sustains`.

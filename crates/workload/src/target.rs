@@ -24,6 +24,12 @@ pub trait Target: Send + Sync {
     /// Deletes `key`, whether or not it exists.
     fn delete(&self, key: &[u8]) -> Result<(), TargetError>;
 
+    /// Deletes all keys from `low`, inclusive, to `high`, exclusive, in one atomic step. `low` is below `high`. `None`
+    /// means that the store has no such call, and nothing was done.
+    fn delete_range(&self, _low: &[u8], _high: &[u8]) -> Option<Result<(), TargetError>> {
+        None
+    }
+
     /// Passes the entries that `scan` requests to `visit`, from one consistent snapshot, and returns their number.
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError>;
 

@@ -42,7 +42,7 @@ pub(crate) use text::KIND as TEXT;
 pub static TRACES: Catalog<dyn TraceReader> = Catalog::new(
     catalog::origin!(),
     "trace",
-    "how recorded operations are read from a file",
+    "the format of a file with recorded operations",
     &[
         raw::VARIANT,
         rocksdb::VARIANT,

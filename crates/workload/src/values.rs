@@ -146,7 +146,7 @@ mod tests {
         assert!(differ > 1490);
     }
 
-    /// Tests that sizes have random numbers of their own, independent of the bytes, and follow the distribution.
+    /// Tests that sizes have separate random numbers, independent of the bytes, and follow the distribution.
     #[test]
     fn sizes_are_apart_from_bytes() {
         let plain = values("{ kind = \"pareto\", compressible = 0.5 }", 7);

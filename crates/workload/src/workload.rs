@@ -58,6 +58,17 @@ impl Workload {
         table
     }
 
+    /// Returns the workload with the settings of phases that nothing reads at their defaults, except those for which
+    /// `is_kept` returns true for the name of the phase and the key.
+    #[must_use]
+    pub fn without_unread(self, is_kept: impl Fn(&str, &str) -> bool) -> Self {
+        let phases = self.phases.into_iter().map(|phase| {
+            let name = phase.name.clone();
+            phase.without_unread(|key| is_kept(&name, key))
+        });
+        Self { phases: phases.collect(), ..self }
+    }
+
     /// Checks the rules that involve several phases.
     fn check_phases(&self) -> Result<(), ChoiceError> {
         let recorded = self.phases.iter().any(|phase| phase.trace().is_some());

@@ -16,7 +16,7 @@ pub use policy::{Allocation, LevelLoad};
 pub static ALLOCATIONS: Catalog<dyn Allocation> = Catalog::new(
     catalog::origin!(),
     "allocation",
-    "how filter memory is distributed over the levels",
+    "the distribution of filter memory over the levels of the tree",
     &[uniform::VARIANT, monkey::VARIANT, per_level::VARIANT, total::VARIANT, per_table::VARIANT],
 );
 

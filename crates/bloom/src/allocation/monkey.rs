@@ -1,9 +1,9 @@
 //! The optimal allocation: the false-positive rate of a run's filter is proportional to the size of the run.
 //!
-//! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. One more
-//! bit for every key of a small run costs little. The lowest sum is the rate of one filter over all entries times the
-//! perplexity of the run sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable key-value store"
-//! (SIGMOD 2017), sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
+//! A lookup of an absent key searches every run, so its cost depends on the sum of the false-positive rates. It costs
+//! little memory to give every key of a small run one more bit. The lowest sum is the rate of one filter over all
+//! entries times the perplexity of the run sizes. Source: Dayan, Athanassoulis & Idreos, "Monkey: optimal navigable
+//! key-value store" (SIGMOD 2017), sections 4.1 and 4.2, here for runs of any size instead of a geometric series.
 
 use catalog::Variant;
 
@@ -12,7 +12,7 @@ use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::plain(
     "monkey",
-    "more bits per key for smaller runs: the lowest sum of false-positive rates",
+    "more bits per key for smaller runs, which gives the lowest sum of false-positive rates",
     || Box::new(Monkey),
 );
 

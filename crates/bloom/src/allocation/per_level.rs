@@ -10,8 +10,9 @@ use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerLevel>(
     "per-level",
-    "bits per key from a list, one number for each level",
-    "# Bits per key of level 0, 1, 2 …, 0 to 64 each; the last number applies to all levels below.\n\
+    "bits per key from a list with one number per level",
+    "# Bits per key in level 0, level 1 and so on, 0 to 64 each. The last number applies to all deeper\n\
+     # levels.\n\
      bits_per_key = [16, 14, 12, 10, 8]\n",
 );
 

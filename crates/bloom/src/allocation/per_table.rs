@@ -11,8 +11,8 @@ use super::policy::{Allocation, LevelLoad, bits_param};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<PerTable>(
     "per-table",
-    "a fixed number of bits for the filter of every SSTable",
-    "# Bits of each filter; at most 64 bits per key are spent.\n\
+    "a fixed number of bits for the filter of each SSTable",
+    "# Memory of each filter in bits. A filter uses at most 64 bits per key.\n\
      bits = 1048576\n",
 );
 

@@ -14,7 +14,7 @@ pub trait Allocation: Send + Sync {
     /// `level` is out of range.
     fn bits_per_key(&self, base: f64, levels: &[LevelLoad], level: usize) -> f64;
 
-    /// The bits of every SSTable's filter, if they do not depend on the number of keys. They replace
+    /// The bits of every SSTable's filter, if they do not depend on the number of keys. These filter bits replace
     /// [`bits_per_key`](Self::bits_per_key).
     fn table_bits(&self) -> Option<f64> {
         None

@@ -11,8 +11,8 @@ use super::policy::{Allocation, LevelLoad, bits_param};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> = Variant::new::<Total>(
     "total",
-    "a fixed number of bits for all filters together, shared by the number of keys",
-    "# Bits of all filters together; more keys mean fewer bits for each.\n\
+    "a fixed number of bits for all filters together, shared in proportion to their keys",
+    "# Memory of all filters together in bits. With more keys in the tree, each key gets fewer bits.\n\
      bits = 10000000\n",
 );
 

@@ -5,7 +5,7 @@ use catalog::Variant;
 use super::policy::{Allocation, LevelLoad};
 
 pub(crate) const VARIANT: Variant<dyn Allocation> =
-    Variant::plain("uniform", "the same bits per key in every level", || Box::new(Uniform));
+    Variant::plain("uniform", "the same number of bits per key in every level", || Box::new(Uniform));
 
 /// The allocation, without state.
 struct Uniform;

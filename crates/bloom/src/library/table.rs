@@ -46,7 +46,7 @@ pub(super) struct FilterApi {
 // `Option`s.
 unsafe impl FunctionTable for FilterApi {}
 
-/// The functions of a library. None is missing.
+/// The functions of a library. No function is missing.
 pub(super) struct Functions {
     /// The name of its stored format.
     pub(super) name: String,

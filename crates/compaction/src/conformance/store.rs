@@ -1,5 +1,5 @@
-//! A store that is small enough to be checked key by key. Its tables contain their entries, and compactions really
-//! merge them.
+//! A store that is small enough to be checked key by key. The tables of the store contain their entries, and
+//! compactions really merge them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -138,8 +138,8 @@ impl PolicyProcess {
     }
 }
 
-/// Runs as the process of a policy that has no jobs. It answers the greeting, and every shape with `null`, until
-/// `shapes` ends. This process does no other work, so a call to it measures the cost of the communication.
+/// Runs as the process of a policy that has no jobs. The process answers the greeting, and every shape with `null`,
+/// until `shapes` ends. This process does no other work, so a call to it measures the cost of the communication.
 ///
 /// # Errors
 /// If a line cannot be read or written.
@@ -216,7 +216,7 @@ impl Running {
     }
 
     /// Closes the input of the process. If the process does not end, kills it and all its children. Returns the exit
-    /// status of a process that ended by itself.
+    /// status of a process that ended before it was killed.
     fn end(&mut self) -> Option<std::process::ExitStatus> {
         self.questions = None;
         if std::mem::replace(&mut self.has_ended, true) {

@@ -1,71 +1,317 @@
 //! Entries that are spread over the key space: the number of entries after a merge, and the cutting of a run into
 //! tables.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::contents::{Contents, MergeTerms};
 use crate::shape::{TableId, TableShape};
 
 /// Exclusive upper bound of the keys, which are integers. Positions are exact in a double.
 const KEY_SPACE: u64 = 1 << 53;
 
+/// Keys that are written equally often.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyClass {
+    /// Number of keys; infinite if no key is written twice.
+    pub keys: f64,
+    /// The share of the overwrites that these keys get together.
+    pub share: f64,
+}
+
+/// The writes of one flush.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FlushedWrites {
+    /// Writes of keys that no other of these writes has: each key of a load is added once.
+    pub adds: f64,
+    /// Writes of keys that are drawn.
+    pub draws: f64,
+    /// The share of deletes among the draws.
+    pub deletes: f64,
+    /// The part of the key space that the adds are in, as two positions from 0 to 1. Draws are anywhere.
+    pub within: (f64, f64),
+}
+
+/// The expected entries of each table.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    classes: Vec<KeyClass>,
+    entry_bytes: u64,
+    tombstone_bytes: u64,
+    entries_per_table: u64,
+    tables: HashMap<TableId, Vec<Part>>,
+}
+
+/// The entries of one class in a key range.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Part {
+    /// The expected number of entries, tombstones included.
+    entries: f64,
+    /// The entries that are there because of an add.
+    added: f64,
+    /// The tombstones.
+    tombstones: f64,
+}
+
 /// Entries spread evenly between two keys.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stretch {
+struct Stretch {
     /// The first key.
     start: u64,
     /// The first key after the stretch.
     end: u64,
-    /// The expected number of entries, which may be a fraction.
-    entries: f64,
+    /// The entries of each class, which may be fractions.
+    parts: Vec<Part>,
+}
+
+impl Part {
+    fn scaled(self, share: f64) -> Self {
+        Self { entries: self.entries * share, added: self.added * share, tombstones: self.tombstones * share }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            entries: self.entries + other.entries,
+            added: self.added + other.added,
+            tombstones: self.tombstones + other.tombstones,
+        }
+    }
 }
 
 impl Stretch {
-    /// Returns the number of distinct keys after `writes` writes, if each of `distinct_keys` keys is equally likely:
-    /// u·(1 − (1 − 1/u)^writes) of u keys were written at least once.
-    pub(super) fn flushed(writes: u64, distinct_keys: Option<u64>) -> Self {
-        let entries = match distinct_keys {
-            None => writes as f64,
-            Some(keys) => {
-                let keys = keys as f64;
-                -keys * (writes as f64 * (-1.0 / keys).ln_1p()).exp_m1()
-            }
-        };
-        Self { start: 0, end: KEY_SPACE, entries: entries.max(1.0) }
-    }
-
-    /// Converts the stretch to a table.
-    pub(super) fn into_table(self, id: TableId, entry_bytes: u64) -> TableShape {
-        let entries = self.entries as u64;
-        TableShape {
-            id,
-            bytes: entries * entry_bytes,
-            entries,
-            tombstones: 0,
-            smallest: self.start.to_be_bytes().into(),
-            largest: (self.end - 1).to_be_bytes().into(),
-        }
-    }
-
-    /// Returns the parts below and from `key` on, which is inside the stretch.
-    fn parted(&self, key: u64) -> (Self, Option<Self>) {
-        let below = self.entries_in((key - self.start) as f64);
-        let (start, end, entries) = (self.start, self.end, self.entries);
-        (Self { start, end: key, entries: below }, Some(Self { start: key, end, entries: entries - below }))
-    }
-
-    /// Returns the key interval of a table that [`into_table`](Self::into_table) created.
-    fn of(table: &TableShape) -> Self {
-        Self { start: key(&table.smallest), end: key(&table.largest) + 1, entries: table.entries as f64 }
+    fn entries(&self) -> f64 {
+        self.parts.iter().map(|part| part.entries).sum()
     }
 
     fn width(&self) -> f64 {
         (self.end - self.start) as f64
     }
 
-    /// Returns the number of entries in a part of the interval with this width.
-    fn entries_in(&self, width: f64) -> f64 {
-        self.entries * (width / self.width())
+    /// Returns the parts of a share of the stretch.
+    fn share(&self, share: f64) -> impl Iterator<Item = Part> {
+        self.parts.iter().map(move |part| part.scaled(share))
     }
+
+    /// Returns the stretch with `entries` entries.
+    fn resized(mut self, entries: f64) -> Self {
+        let sum = self.entries();
+        let share = if sum > 0.0 { entries / sum } else { 0.0 };
+        self.parts.iter_mut().for_each(|part| *part = part.scaled(share));
+        if sum <= 0.0
+            && let Some(first) = self.parts.first_mut()
+        {
+            first.entries = entries;
+        }
+        self
+    }
+
+    /// Returns the parts below and from `key` on, which is inside the stretch.
+    fn parted(self, key: u64) -> (Self, Option<Self>) {
+        let below = (key - self.start) as f64 / self.width();
+        let first = Self { end: key, parts: self.share(below).collect(), start: self.start };
+        let second = Self { start: key, parts: self.share(1.0 - below).collect(), end: self.end };
+        (first, Some(second))
+    }
+}
+
+impl Spread {
+    /// Creates an empty tree. Values take `entry_bytes` with their keys, tombstones `tombstone_bytes`; a table has at
+    /// most `entries_per_table` entries, `u64::MAX` makes a run one table.
+    pub fn new(
+        classes: Vec<KeyClass>,
+        entry_bytes: u64,
+        tombstone_bytes: u64,
+        entries_per_table: u64,
+    ) -> Self {
+        Self { classes, entry_bytes, tombstone_bytes, entries_per_table, tables: HashMap::new() }
+    }
+
+    /// Adds the tables of one flush. The first has the number `first_table`.
+    ///
+    /// Of n keys, w writes at random write n·(1 − (1 − 1/n)^w) at least once.
+    pub fn flush(&mut self, writes: FlushedWrites, first_table: TableId) -> Vec<TableShape> {
+        let all: f64 = self.classes.iter().map(|class| class.keys).sum();
+        let FlushedWrites { adds, draws, deletes, within } = writes;
+        let part = |class: &KeyClass, adds: f64, draws: f64| {
+            let added = if all.is_finite() {
+                (adds * class.keys / all).min(class.keys)
+            } else {
+                adds / self.classes.len() as f64
+            };
+            let draws = draws * class.share;
+            let drawn = if class.keys.is_finite() {
+                -class.keys * (draws * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1()
+            } else {
+                draws
+            };
+            let entries =
+                added + drawn - if class.keys.is_finite() { added * drawn / class.keys } else { 0.0 };
+            Part { entries, added, tombstones: drawn * deletes }
+        };
+        let at = |position: f64| (position.clamp(0.0, 1.0) * KEY_SPACE as f64) as u64;
+        let (low, high) = (at(within.0), at(within.1));
+        let stretch = |start: u64, end: u64, adds: f64, draws: f64| Stretch {
+            start,
+            end,
+            parts: self.classes.iter().map(|class| part(class, adds, draws)).collect(),
+        };
+        let high = high.max(low + 1).min(KEY_SPACE);
+        let run = if draws > 0.0 && high - low < KEY_SPACE {
+            // The draws of all keys, and the adds in their range.
+            let around = |start: u64, end: u64| {
+                let share = (end - start) as f64 / KEY_SPACE as f64;
+                stretch(start, end, 0.0, draws * share)
+            };
+            let inner = stretch(low, high, adds, draws * (high - low) as f64 / KEY_SPACE as f64);
+            let mut run = vec![inner];
+            if low > 0 {
+                run.insert(0, around(0, low));
+            }
+            if high < KEY_SPACE {
+                run.push(around(high, KEY_SPACE));
+            }
+            run
+        } else {
+            vec![stretch(low.min(high - 1), high, adds, draws)]
+        };
+        self.tables_of(&run, first_table, &[])
+    }
+
+    /// Returns the expected entries of some tables together, by class.
+    pub fn entries_by_class<'t>(&self, tables: impl IntoIterator<Item = &'t TableId>) -> Vec<f64> {
+        let mut sums = vec![0.0; self.classes.len()];
+        for parts in tables.into_iter().filter_map(|table| self.tables.get(table)) {
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part.entries);
+        }
+        sums
+    }
+
+    /// Returns the expected entries of all tables together, and their tombstones.
+    pub fn entries(&self) -> (f64, f64) {
+        let parts = self.tables.values().flatten();
+        parts.fold((0.0, 0.0), |(entries, tombstones), part| {
+            (entries + part.entries, tombstones + part.tombstones)
+        })
+    }
+
+    fn tables_of(&mut self, run: &[Stretch], first_table: TableId, cuts: &[Arc<[u8]>]) -> Vec<TableShape> {
+        let parts = split(run, cuts);
+        let cut = parts.iter().flat_map(|part| cut(part, self.entries_per_table));
+        let tables: Vec<(TableId, Stretch)> = (first_table..).zip(cut).collect();
+        tables.into_iter().map(|(id, stretch)| self.table(id, stretch)).collect()
+    }
+
+    /// Converts a stretch to a table.
+    fn table(&mut self, id: TableId, stretch: Stretch) -> TableShape {
+        let entries = stretch.entries().round() as u64;
+        let tombstones = stretch.parts.iter().map(|part| part.tombstones).sum::<f64>().round() as u64;
+        let tombstones = tombstones.min(entries);
+        let shape = TableShape {
+            id,
+            bytes: (entries - tombstones) * self.entry_bytes + tombstones * self.tombstone_bytes,
+            entries,
+            tombstones,
+            smallest: stretch.start.to_be_bytes().into(),
+            largest: (stretch.end - 1).to_be_bytes().into(),
+        };
+        self.tables.insert(id, stretch.parts);
+        shape
+    }
+
+    /// Returns the key interval of a table and its entries.
+    fn stretch(&self, table: &TableShape) -> Stretch {
+        let parts = self.tables.get(&table.id).cloned().unwrap_or_default();
+        Stretch { start: key(&table.smallest), end: key(&table.largest) + 1, parts }
+    }
+
+    /// Returns the merged entries of runs, newest first, in key order. Between any two table boundaries the entries are
+    /// spread evenly.
+    fn merged(&self, inputs: &[Vec<TableShape>], drops_tombstones: bool) -> Vec<Stretch> {
+        let mut stretches: Vec<(usize, Stretch)> = Vec::new();
+        for (rank, run) in inputs.iter().enumerate() {
+            stretches.extend(run.iter().map(|table| (rank, self.stretch(table))));
+        }
+        stretches.sort_by_key(|(_, stretch)| stretch.start);
+        let mut ends: Vec<u64> =
+            stretches.iter().flat_map(|(_, stretch)| [stretch.start, stretch.end]).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        let mut open: Vec<&(usize, Stretch)> = Vec::new();
+        let mut to_come = stretches.iter().peekable();
+        let mut merged = Vec::new();
+        for pair in ends.windows(2) {
+            let (start, end) = (pair[0], pair[1]);
+            open.retain(|(_, stretch)| stretch.end > start);
+            open.extend(std::iter::from_fn(|| to_come.next_if(|(_, stretch)| stretch.start <= start)));
+            open.sort_by_key(|(rank, _)| *rank);
+            if open.is_empty() {
+                continue;
+            }
+            let width = (end - start) as f64;
+            let of_class = |(at, class): (usize, &KeyClass)| {
+                let inputs =
+                    open.iter().map(|(_, stretch)| stretch.parts[at].scaled(width / stretch.width()));
+                union(class.keys * (width / KEY_SPACE as f64), inputs, drops_tombstones)
+            };
+            merged.push(Stretch {
+                start,
+                end,
+                parts: self.classes.iter().enumerate().map(of_class).collect(),
+            });
+        }
+        merged
+    }
+}
+
+impl Contents for Spread {
+    fn merge(&mut self, inputs: &[Vec<TableShape>], terms: &MergeTerms<'_>) -> Vec<TableShape> {
+        let merged = self.merged(inputs, terms.drops_tombstones);
+        self.tables_of(&merged, terms.first_table, terms.cuts)
+    }
+
+    fn forget(&mut self, tables: &[TableId]) {
+        for table in tables {
+            self.tables.remove(table);
+        }
+    }
+}
+
+/// Returns the union of sets of keys out of `keys`, the newest set first.
+///
+/// Of two sets of keys drawn from n with a and b members, n·(1 − (1 − a/n)·(1 − b/n)) are in either. Sets of added keys
+/// have no key in common, so their members add up. A tombstone survives if no newer set has its key.
+fn union(keys: f64, inputs: impl Iterator<Item = Part>, drops_tombstones: bool) -> Part {
+    let is_open = keys.is_infinite();
+    let mut sum = Part::default();
+    // Computed by logarithms, because next to 1 a small share of very many keys would be lost to rounding.
+    let (mut log_absent, mut log_drawn_absent) = (0.0, 0.0);
+    for input in inputs {
+        let newer_absent: f64 = if is_open { 1.0 } else { f64::exp(log_absent) };
+        sum.tombstones += input.tombstones * newer_absent;
+        sum.added += input.added;
+        sum.entries += input.entries;
+        if !is_open {
+            let absent = (-input.entries / keys).max(-1.0).ln_1p();
+            log_absent += absent;
+            if input.added < keys {
+                log_drawn_absent += absent - (-input.added / keys).ln_1p();
+            }
+        }
+    }
+    if !is_open {
+        sum.added = sum.added.min(keys);
+        sum.entries = match sum.added < keys {
+            true if sum.added > 0.0 => -keys * ((-sum.added / keys).ln_1p() + log_drawn_absent).exp_m1(),
+            true => -keys * log_drawn_absent.exp_m1(),
+            false => keys,
+        };
+    }
+    sum.tombstones = sum.tombstones.min(sum.entries);
+    if drops_tombstones && sum.tombstones > 0.0 {
+        let kept = 1.0 - sum.tombstones / sum.entries;
+        return Part { tombstones: 0.0, ..sum.scaled(kept) };
+    }
+    sum
 }
 
 /// Returns the position of a simulated key.
@@ -73,167 +319,71 @@ fn key(bytes: &[u8]) -> u64 {
     u64::from_be_bytes(bytes.try_into().expect("simulated keys have 8 bytes"))
 }
 
-/// Returns the merged entries of `tables`, in key order: between any two table boundaries the entries are spread
-/// evenly.
-///
-/// For two sets of a and b keys drawn from u keys, u·(1 − (1 − a/u)·(1 − b/u)) keys are in at least one set. If no key
-/// is written twice, this is a + b.
-pub(super) fn merge(tables: &[TableShape], distinct_keys: Option<u64>) -> Vec<Stretch> {
-    let mut inputs: Vec<Stretch> = tables.iter().map(Stretch::of).collect();
-    inputs.sort_by_key(|stretch| stretch.start);
-    let mut ends: Vec<u64> = inputs.iter().flat_map(|stretch| [stretch.start, stretch.end]).collect();
-    ends.sort_unstable();
-    ends.dedup();
-    let mut open: Vec<&Stretch> = Vec::new();
-    let mut to_come = inputs.iter().peekable();
-    let mut merged = Vec::new();
-    for pair in ends.windows(2) {
-        let (start, end) = (pair[0], pair[1]);
-        open.retain(|stretch| stretch.end > start);
-        open.extend(std::iter::from_fn(|| to_come.next_if(|stretch| stretch.start <= start)));
-        let width = (end - start) as f64;
-        let parts = open.iter().map(|stretch| stretch.entries_in(width));
-        let entries = match distinct_keys {
-            None => parts.sum(),
-            Some(keys) => {
-                let keys = keys as f64 * (width / KEY_SPACE as f64);
-                // Computed by logarithms, because next to 1 a small share of very many keys would be lost to rounding.
-                -keys * parts.map(|part| (-part / keys).max(-1.0).ln_1p()).sum::<f64>().exp_m1()
-            }
-        };
-        if !open.is_empty() {
-            merged.push(Stretch { start, end, entries });
-        }
-    }
-    merged
-}
-
 /// Splits a run at `cuts`, which ascend. Each part has an integer number of entries, and a part without entries is left
 /// out.
-pub(super) fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
+fn split(run: &[Stretch], cuts: &[Arc<[u8]>]) -> Vec<Vec<Stretch>> {
     if cuts.is_empty() {
         return vec![run.to_vec()];
     }
     let mut rest: Vec<Stretch> = run.iter().rev().cloned().collect();
-    let (mut parts, mut part) = (Vec::new(), Vec::new());
+    let (mut parts, mut part): (Vec<Vec<Stretch>>, Vec<Stretch>) = (Vec::new(), Vec::new());
     let (mut passed, mut given) = (0.0, 0.0);
     for cut in cuts.iter().map(|cut| key(cut)).chain([u64::MAX]) {
         while let Some(next) = rest.pop_if(|next| next.start < cut) {
             let (below, above) = if next.end <= cut { (next, None) } else { next.parted(cut) };
             rest.extend(above);
-            passed += below.entries;
+            passed += below.entries();
             part.push(below);
         }
         let whole = passed.round() - given;
         if whole >= 1.0 {
-            let sum: f64 = part.iter().map(|stretch: &Stretch| stretch.entries).sum();
-            part.iter_mut().for_each(|stretch| stretch.entries *= whole / sum);
+            let sum: f64 = part.iter().map(Stretch::entries).sum();
+            let resized = std::mem::take(&mut part).into_iter().map(|stretch: Stretch| {
+                let entries = stretch.entries() * (whole / sum);
+                stretch.resized(entries)
+            });
+            parts.push(resized.collect());
             given += whole;
-            parts.push(std::mem::take(&mut part));
         }
     }
     // Less than half an entry is left, and it was given to the parts before.
     match parts.last_mut() {
-        Some(last) => last.extend(part.into_iter().map(|stretch| Stretch { entries: 0.0, ..stretch })),
+        Some(last) => last.extend(part.into_iter().map(|stretch| stretch.resized(0.0))),
         None => parts.push(part),
     }
     parts
 }
 
-/// Cuts a run into stretches of `entries_per_table` entries. The last stretch gets the remainder. Each stretch has a
-/// whole number of entries.
-pub(super) fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
-    let total = run.iter().map(|stretch| stretch.entries).sum::<f64>().round().max(1.0);
+/// Cuts a run into stretches of `entries_per_table` entries; the last one gets the remainder. Each has an integer
+/// number of entries.
+fn cut(run: &[Stretch], entries_per_table: u64) -> Vec<Stretch> {
+    let total = run.iter().map(Stretch::entries).sum::<f64>().round().max(1.0);
     let per_table = (entries_per_table as f64).min(total);
     let mut tables = Vec::new();
     let (mut start, mut passed, mut cut_off) = (run.first().map_or(0, |stretch| stretch.start), 0.0, 0.0);
+    let mut held = vec![Part::default(); run.first().map_or(0, |stretch| stretch.parts.len())];
+    let take = |held: &mut Vec<Part>, stretch: &Stretch, share: f64| {
+        held.iter_mut().zip(stretch.share(share)).for_each(|(held, more)| *held = held.plus(more));
+    };
     for stretch in run {
-        while passed + stretch.entries > cut_off + per_table && cut_off + per_table < total {
+        let (entries, mut taken) = (stretch.entries(), 0.0);
+        while passed + entries > cut_off + per_table && cut_off + per_table < total {
             cut_off += per_table;
-            let share = (cut_off - passed) / stretch.entries;
+            let share = (cut_off - passed) / entries;
             let end = (stretch.start + (stretch.width() * share) as u64).max(start + 1);
-            tables.push(Stretch { start, end, entries: per_table });
+            take(&mut held, stretch, share - taken);
+            taken = share;
+            let parts = std::mem::replace(&mut held, vec![Part::default(); stretch.parts.len()]);
+            tables.push(Stretch { start, end, parts }.resized(per_table));
             start = end;
         }
-        passed += stretch.entries;
+        take(&mut held, stretch, 1.0 - taken);
+        passed += entries;
     }
     let end = run.last().map_or(KEY_SPACE, |stretch| stretch.end);
-    tables.push(Stretch { start, end: end.max(start + 1), entries: total - cut_off });
+    tables.push(Stretch { start, end: end.max(start + 1), parts: held }.resized(total - cut_off));
     tables
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tables(stretches: &[(u64, u64, u64)]) -> Vec<TableShape> {
-        let stretch = |(start, end, entries)| Stretch { start, end, entries: entries as f64 };
-        (1..).zip(stretches).map(|(id, parts)| stretch(*parts).into_table(id, 10)).collect()
-    }
-
-    #[test]
-    fn tables_keep_their_stretch() {
-        let table = &tables(&[(5, 105, 20)])[0];
-        assert_eq!((table.bytes, table.entries), (200, 20));
-        assert_eq!(Stretch::of(table), Stretch { start: 5, end: 105, entries: 20.0 });
-    }
-
-    #[test]
-    fn a_merge_of_new_keys_adds_up_where_tables_overlap() {
-        let merged = merge(&tables(&[(0, 100, 100), (50, 150, 50), (200, 300, 7)]), None);
-        let expected = [(0, 50, 50.0), (50, 100, 75.0), (100, 150, 25.0), (200, 300, 7.0)];
-        let expected = expected.map(|(start, end, entries)| Stretch { start, end, entries });
-        assert_eq!(merged, expected);
-    }
-
-    #[test]
-    fn a_merge_of_old_keys_has_each_once() {
-        let all = [(0, KEY_SPACE, 500), (0, KEY_SPACE, 500), (0, KEY_SPACE, 1000)];
-        let entries = |tables: &[TableShape]| merge(tables, Some(1000))[0].entries;
-        assert!((entries(&tables(&all[..2])) - 750.0).abs() < 1e-9);
-        assert!((entries(&tables(&all)) - 1000.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_flush_of_old_keys_overwrites_itself() {
-        let entries = |writes, keys| Stretch::flushed(writes, keys).entries;
-        assert!((entries(1000, None) - 1000.0).abs() < 1e-9);
-        assert!((entries(1000, Some(1)) - 1.0).abs() < 1e-9);
-        // 1 − 1/e of the keys, when each was written once on average.
-        assert!((entries(1_000_000, Some(1_000_000)) / 1e6 - 0.632_120_7).abs() < 1e-6);
-        assert!((entries(1000, Some(u64::MAX)) - 1000.0).abs() < 1e-6);
-    }
-
-    #[test]
-    fn a_run_is_split_at_keys_and_keeps_its_entries() {
-        let run = merge(&tables(&[(0, 1000, 1000), (500, 1500, 55), (1700, 1800, 1)]), None);
-        let cuts =
-            |keys: &[u64]| -> Vec<Arc<[u8]>> { keys.iter().map(|key| key.to_be_bytes().into()).collect() };
-        for keys in [&[][..], &[100], &[0, 1, 333, 334, 1600, 1750], &[5000]] {
-            let parts = split(&run, &cuts(keys));
-            let entries = |part: &Vec<Stretch>| part.iter().map(|stretch| stretch.entries).sum::<f64>();
-            assert!((parts.iter().map(entries).sum::<f64>() - 1056.0).abs() < 1e-9);
-            assert!(parts.iter().all(|part| (entries(part) - entries(part).round()).abs() < 1e-9));
-            for part in &parts {
-                let (start, end) = (part[0].start, part[part.len() - 1].end);
-                // A part of less than half an entry is not split off.
-                assert!(keys.iter().all(|key| !(start < *key && *key < end) || [1, 1750].contains(key)));
-            }
-        }
-    }
-
-    #[test]
-    fn a_run_is_cut_into_tables_in_order_and_loses_nothing() {
-        let run = || merge(&tables(&[(0, 1000, 1000), (500, 1500, 55), (1700, 1800, 1)]), None);
-        for per_table in [1, 7, 100, 528, 1055, 1056, u64::MAX] {
-            let cut = cut(&run(), per_table);
-            assert_eq!(cut.len() as u64, 1056u64.div_ceil(per_table));
-            assert!((cut.iter().map(|table| table.entries).sum::<f64>() - 1056.0).abs() < 1e-9);
-            assert_eq!((cut[0].start, cut.last().unwrap().end), (0, 1800));
-            assert!(cut.iter().all(|table| table.start < table.end && table.entries.fract() == 0.0));
-            assert!(cut.windows(2).all(|pair| pair[0].end == pair[1].start));
-        }
-        // A tenth of the entries lies in a tenth of the first stretch, where there is one per key.
-        assert_eq!(cut(&run(), 100)[0], Stretch { start: 0, end: 100, entries: 100.0 });
-    }
-}
+mod tests;

@@ -1,4 +1,4 @@
-//! Test blocks: empty, tiny, constant, random, text, integers, and a mix of them.
+//! Test blocks: empty, tiny, constant, random, text, integers, and a mixture of these.
 
 use types::SplitMix64;
 
@@ -27,7 +27,7 @@ pub(crate) fn all() -> Vec<Corpus> {
     corpora
 }
 
-/// Blocks small enough to try every corruption of them.
+/// Blocks that are small enough to try every corruption of them.
 pub(crate) fn small() -> Vec<Corpus> {
     let random = &mut SplitMix64::new(6);
     vec![
@@ -73,8 +73,8 @@ fn integers(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     bytes
 }
 
-/// Entries of 150 bytes: a third random, a third that repeats it, and a third of one byte, so that matches are near
-/// and far.
+/// Entries of 150 bytes: a third is random, a third repeats the first third, and a third is one byte, so that matches
+/// are near and far.
 fn mixed(len: usize, random: &mut SplitMix64) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(len + 150);
     while bytes.len() < len {

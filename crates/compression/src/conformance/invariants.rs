@@ -20,8 +20,8 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("threads share one codec", threads_share_one_codec),
 ];
 
-/// Checks that exactly one codec of the catalog has the tag, so that every block with the tag is decoded by its own
-/// codec.
+/// Checks that exactly one codec of the catalog has the tag, so that every block with the tag is decoded by the codec
+/// that wrote it.
 fn a_tag_is_one_codec(subject: &Subject) -> Result<(), String> {
     let Some(tag) = subject.0.tag() else { return Ok(()) };
     let others = CATALOG.all().filter_map(|choice| CATALOG.build(&choice).ok());
@@ -145,7 +145,7 @@ pub(crate) fn check_corruption(
 }
 
 /// Checks invariant 4: the codec learns from samples, and then keeps invariants 1 to 3 on every block, with only its
-/// dictionaries. Returns the number of levels at which it had something to learn.
+/// dictionaries. Returns the number of levels at which the codec had something to learn.
 pub(crate) fn check_learning(
     codec: &dyn Compression,
     open: Open<'_>,

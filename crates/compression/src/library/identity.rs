@@ -1,4 +1,4 @@
-//! The codec `lz4` through the C ABI: a library whose only extra cost is that of the ABI.
+//! The codec `lz4` through the C ABI. This library has no other additional cost than the ABI.
 #![allow(unsafe_code)]
 
 use std::slice::{from_raw_parts, from_raw_parts_mut};

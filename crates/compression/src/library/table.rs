@@ -10,7 +10,7 @@ use crate::compression::CorruptBlock;
 /// The version of the ABI of codec libraries.
 pub(super) const ABI: u32 = 1;
 
-/// The maximum excess of the output over twice the bytes of its input; more is an error of the library.
+/// The maximum excess of the output over twice the bytes of its input. A larger output is an error of the library.
 const MAX_MORE_BYTES: usize = 1 << 20;
 
 pub(super) type MaxOutput = unsafe extern "C" fn(usize) -> usize;
@@ -71,8 +71,8 @@ impl Functions {
         (most <= length.saturating_mul(2).saturating_add(MAX_MORE_BYTES)).then_some(most)
     }
 
-    /// Compresses a block, and returns the number of bytes written to `out`; `None` if the library cannot compress
-    /// it.
+    /// Compresses a block and returns the number of bytes written to `out`. Returns `None` if the library cannot
+    /// compress the block.
     #[inline]
     pub(super) fn compress(&self, block: &[u8], out: &mut [u8]) -> Option<usize> {
         let mut written = 0;

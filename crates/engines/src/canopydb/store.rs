@@ -74,6 +74,10 @@ impl Target for CanopydbStore {
         self.commit(|tree| tree.delete(key).map(drop))
     }
 
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(self.commit(|tree| tree.delete_range(low..high)))
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
         let transaction = self.database.begin_read()?;

@@ -14,7 +14,7 @@ pub(crate) type Check = fn(&Opener<'_>) -> Result<(), String>;
 /// Number of operations in one history.
 const STEPS: usize = 6_000;
 
-/// The bytes of keys: those at which C strings and comparisons of signed bytes go wrong.
+/// The bytes of keys. C strings and comparisons of signed bytes fail with these bytes.
 const ALPHABET: [u8; 5] = [0x00, 0x01, b'a', 0x80, 0xff];
 
 /// Checks random operations of every kind against the model, with the store closed and reopened in between.
@@ -46,7 +46,23 @@ fn one_step(random: &mut SplitMix64, store: &dyn Target, model: &Model) -> Resul
             store.put(&key, &value).map_err(text)?;
             model.put(&key, &value).map_err(text)
         }
-        40..50 => {
+        40..41 => {
+            let (one, other) = (key(random), key(random));
+            let (low, high) = if one < other { (one, other) } else { (other, one) };
+            // Any two keys are far apart, so that half of these ranges are of a few keys.
+            let high = if random.chance(0.5) { [&*low, &[0x80]].concat() } else { high };
+            if low >= high {
+                return Ok(());
+            }
+            match store.delete_range(&low, &high) {
+                Some(deleted) => {
+                    deleted.map_err(text)?;
+                    model.delete_range(&low, &high).transpose().map(drop).map_err(text)
+                }
+                None => Ok(()),
+            }
+        }
+        41..50 => {
             let key = key(random);
             store.delete(&key).map_err(text)?;
             model.delete(&key).map_err(text)
@@ -214,7 +230,7 @@ pub(crate) fn survives(open: &Opener<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks atomicity: batches give the same value to many keys, and readers must never see two values at once.
+/// Checks atomicity. Batches give one value to many keys, and readers must never see two values at once.
 pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     let store = open()?;
     let keys: Vec<[u8; 2]> = (0..20u8).map(|number| [b'b', number]).collect();
@@ -251,7 +267,7 @@ pub(crate) fn whole_batches(open: &Opener<'_>) -> Result<(), String> {
     store.close().map_err(|error| error.to_string())
 }
 
-/// Checks threads that write keys of their own, and read them.
+/// Checks threads that write and read their own keys.
 pub(crate) fn threads(open: &Opener<'_>) -> Result<(), String> {
     const THREADS: u8 = 4;
     const KEYS: u32 = 1_000;

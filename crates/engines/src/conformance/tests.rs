@@ -18,13 +18,15 @@ enum Fault {
     ForgetsDirection,
     /// Deletes have no effect.
     ForgetsDeletes,
+    /// A range delete spares its first key.
+    SparesFirstOfRange,
     /// The first and the last answer of a multi-get are swapped.
     SwapsMultiGet,
     /// Keys with an empty value are not found.
     SkipsEmptyValues,
     /// Keys end at their first zero byte.
     EndsKeysAtZero,
-    /// Of several writes of a batch to one key the first one wins.
+    /// If a batch has several writes to one key, the first write wins.
     FirstOfBatchWins,
     /// A reopened store is empty.
     ForgetsOnOpening,
@@ -82,6 +84,11 @@ impl Target for Canary {
 
     fn delete(&self, key: &[u8]) -> Result<(), TargetError> {
         if self.has(Fault::ForgetsDeletes) { Ok(()) } else { self.model.delete(self.key(key)) }
+    }
+
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        let low = if self.has(Fault::SparesFirstOfRange) { [low, &[0]].concat() } else { low.to_vec() };
+        if *low < *high { self.model.delete_range(&low, high) } else { Some(Ok(())) }
     }
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
@@ -159,6 +166,7 @@ fn every_fault_is_caught_by_its_invariant() {
         (Fault::ReadsHighBound, stores::model),
         (Fault::ForgetsDirection, stores::model),
         (Fault::ForgetsDeletes, stores::model),
+        (Fault::SparesFirstOfRange, stores::model),
         (Fault::SwapsMultiGet, stores::model),
         (Fault::SkipsEmptyValues, stores::model),
         (Fault::EndsKeysAtZero, stores::model),

@@ -80,8 +80,8 @@ impl Target for Fjall2Store {
 
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         let Some(bounds) = walk::bounds(scan) else { return Ok(0) };
-        // A scan of the partition itself sees concurrent writes, and half of a batch. Its own `snapshot` does too,
-        // because it takes the last sequence number given out and not the last visible one.
+        // A scan of the partition sees concurrent writes, and half of a batch. A scan of its `snapshot` does too,
+        // because the snapshot takes the last assigned sequence number and not the last visible one.
         let snapshot = self.partition.snapshot_at(self.keyspace.instant());
         let range = snapshot.range::<&[u8], _>(bounds);
         walk::walk(scan, range, |entry| {

@@ -15,10 +15,11 @@ use crate::store::Store;
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<LevelDb>(
     "leveldb",
-    "LevelDB, a shared library loaded by path",
-    "# Path of the shared library. Without it, the one that LSMBENCH_LEVELDB names, or the system's libleveldb.so.\n\
+    "LevelDB, a shared library that is loaded from a path",
+    "# Path of the shared library. An empty path selects the library that the environment variable\n\
+     # LSMBENCH_LEVELDB names, or else the system's libleveldb.so.\n\
      library = \"\"\n\
-     # Name of the engine in results, if leveldb is not enough.\n\
+     # Name of the engine in results. Set a name if \"leveldb\" does not distinguish two libraries.\n\
      label = \"\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
@@ -31,7 +32,7 @@ const WANTED: Wanted = Wanted {
              engine.library or LSMBENCH_LEVELDB (Debian's package libleveldb1d runs too, with assertions on)",
     required: store::REQUIRED,
     namespace: "leveldb::",
-    // Its authors' build computes them fast only where the separate library libcrc32c is installed.
+    // The build of its authors computes checksums fast only if the separate library libcrc32c is installed.
     has_fast_checksums: false,
 };
 

@@ -81,7 +81,7 @@ const BEHIND_ALL: [u8; 64] = [0xff; 64];
 /// The files of level 0 at which a compaction becomes due.
 const LEVEL0_FILES: u64 = 4;
 
-/// Megabytes of level 1 at which a compaction becomes due; ten times as many for each level below.
+/// The size of level 1, in megabytes, at which a compaction becomes due. Each level below is ten times as large.
 const LEVEL1_MEGABYTES: u64 = 10;
 
 /// A store of `LevelDB`.

@@ -71,6 +71,17 @@ impl Target for LmdbStore {
         Ok(transaction.commit()?)
     }
 
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        // LMDB has no empty keys and rejects a search for one.
+        let low = if low.is_empty() { Bound::Unbounded } else { Bound::Included(low) };
+        let delete = || -> Result<(), TargetError> {
+            let mut transaction = self.env.write_txn()?;
+            self.data.delete_range(&mut transaction, &(low, Bound::Excluded(high)))?;
+            Ok(transaction.commit()?)
+        };
+        Some(delete())
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         if scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);

@@ -36,6 +36,7 @@ functions! {
         writebatch_destroy: fn(Object);
         writebatch_put: fn(Object, *const c_char, usize, *const c_char, usize);
         writebatch_delete: fn(Object, *const c_char, usize);
+        writebatch_delete_range: fn(Object, *const c_char, usize, *const c_char, usize);
         create_iterator: fn(Object, Object) -> Object;
         iter_destroy: fn(Object);
         iter_valid: fn(Object) -> c_uchar;

@@ -3,7 +3,7 @@
 use super::api;
 use crate::library::Wanted;
 
-/// `RocksDB` or a fork of it that kept its C interface.
+/// `RocksDB`, or a fork that kept the C interface of `RocksDB`.
 pub(super) trait RocksDbFork: Send + Sync + 'static {
     /// The name among the variants of the axis.
     const KIND: &'static str;

@@ -1,7 +1,7 @@
-//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB`, `ToplingDB`.
+//! `RocksDB` and the forks that kept its C interface: `SpeedB`, `TerarkDB` and `ToplingDB`.
 //!
-//! The library is loaded by its path when a store is opened, so that any builds of any versions from 5.18 on can run
-//! next to each other. The one that the program was built with is used where no other is named. Source:
+//! The library is loaded by its path when a store is opened. Several builds of any versions from 5.18 on can therefore
+//! run next to each other. If no library is named, the library with which the program was built is used. Source:
 //! `include/rocksdb/c.h` of `RocksDB` 5.18, 7.8 and 11.8.
 
 mod api;
@@ -32,20 +32,22 @@ use source::LibrarySource;
 macro_rules! reference {
     ($kind:literal, $variable:literal, $else:literal) => {
         concat!(
-            "# Path of the shared library. Without it, the one that ",
+            "# Path of the shared library. An empty path selects the library that the environment variable\n# ",
             $variable,
-            " names, or ",
+            " names, or else ",
             $else,
-            ".\nlibrary = \"\"\n# Name of the engine in results, if ",
+            ".\nlibrary = \"\"\n# Name of the engine in results. Set a name if \"",
             $kind,
-            " is not enough.\nlabel = \"\"\n\
-             # Compaction style: leveled or universal.\n\
+            "\" does not distinguish two libraries.\nlabel = \"\"\n\
+             # Compaction style. Valid: leveled, universal.\n\
              compaction = \"leveled\"\n\
-             # Kind of block cache: lru, or hyper-clock if the library has it.\n\
+             # Kind of block cache. Valid: lru, and hyper-clock if the library has this kind.\n\
              cache = \"lru\"\n\
-             # Whether the engine counts events, such as bytes per flush and compaction, at a cost of some percent.\n\
+             # Whether the engine counts events, such as bytes per flush and compaction. Counting costs some percent\n\
+             # of the speed.\n\
              statistics = false\n\
-             # Further options in the syntax of options files, with precedence: max_bytes_for_level_base=64M;num_levels=5.\n\
+             # Further options in the syntax of RocksDB options files, such as\n\
+             # max_bytes_for_level_base=64M;num_levels=5. These options take precedence.\n\
              options = \"\"\n"
         )
     };
@@ -53,29 +55,29 @@ macro_rules! reference {
 
 pub(crate) const VARIANT: Variant<dyn Engine> = Variant::new::<Member<RocksDb>>(
     "rocksdb",
-    "RocksDB, or any library with its C interface, loaded by path or built in",
+    "RocksDB, or another library with its C interface, loaded from a path or built in",
     reference!(
         "rocksdb",
         "LSMBENCH_ROCKSDB",
-        "the one built in with --features rocksdb, or the system's librocksdb.so"
+        "the library built in with --features rocksdb, or else the system's librocksdb.so"
     ),
 )
 .limited(&[Limit::NotDeterministic]);
 
 pub(crate) const SPEEDB: Variant<dyn Engine> = Variant::new::<Member<SpeedB>>(
     "speedb",
-    "SpeedB, a fork of RocksDB 8.1, loaded by path or built in",
+    "SpeedB, a fork of RocksDB 8.1, loaded from a path or built in",
     reference!(
         "speedb",
         "LSMBENCH_SPEEDB",
-        "the one built in with --features speedb, or the system's libspeedb.so"
+        "the library built in with --features speedb, or else the system's libspeedb.so"
     ),
 )
 .limited(&[Limit::NotDeterministic]);
 
 pub(crate) const TERARKDB: Variant<dyn Engine> = Variant::new::<Member<TerarkDb>>(
     "terarkdb",
-    "TerarkDB, a fork of RocksDB 5.18, loaded by path",
+    "TerarkDB, a fork of RocksDB 5.18, loaded from a path",
     reference!("terarkdb", "LSMBENCH_TERARKDB", "the system's libterarkdb.so"),
 )
 .limited(&[Limit::NotDeterministic]);
@@ -97,7 +99,7 @@ impl<K: RocksDbFork> Build<dyn Engine> for Member<K> {
 }
 
 impl<K: RocksDbFork> Member<K> {
-    /// Whether it uses the library in this program: the library is of this fork, and no other is named.
+    /// Whether the store uses the library in this program: that library is of this fork, and no other library is named.
     fn is_linked(&self) -> bool {
         linked::KIND == Some(K::KIND) && !K::WANTED.is_named(&self.params.library)
     }
@@ -131,6 +133,10 @@ impl<K: RocksDbFork> Engine for Member<K> {
     }
 
     fn makes_checkpoints(&self) -> bool {
+        true
+    }
+
+    fn deletes_ranges(&self) -> bool {
         true
     }
 

@@ -1,7 +1,7 @@
 //! The names of a design's terms in `RocksDB`'s options files.
 //!
-//! Options are given as text, and not by one function each: text means the same in all versions, while
-//! `rocksdb_filterpolicy_create_bloom_full` takes another type in older ones.
+//! Options are given as text, and not by one function each. Text has the same meaning in all versions, while functions
+//! change: `rocksdb_filterpolicy_create_bloom_full` takes another type in older versions.
 
 use super::overrides::{Overrides, name_of};
 use super::params::{CacheKind, Params, Style};
@@ -53,7 +53,7 @@ pub(super) fn mapping(params: &Params, overrides: &Overrides, settings: &EngineO
     lines
 }
 
-/// The mapping line of a term; a term whose option the user replaces is no longer equal.
+/// The mapping line of a setting. A setting whose option the user replaces counts as a mismatch.
 fn line(term: &str, options: Vec<String>, overrides: &Overrides) -> String {
     let is_replaced = options.iter().any(|option| overrides.of(name_of(option)).is_some());
     let given = |option: String| overrides.of(name_of(&option)).unwrap_or(option);
@@ -132,9 +132,9 @@ fn table_factory(settings: &EngineOptions) -> String {
     format!("block_based_table_factory={{{}}}", options.join(";"))
 }
 
-/// The Bloom filter bits for which `RocksDB` makes a ribbon filter of about the bits in the settings: a ribbon filter
-/// takes three tenths fewer. The −1 that follows them in its options is the last level with Bloom filters: none.
-/// Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
+/// The number of Bloom filter bits for which `RocksDB` makes a ribbon filter of about the bits in the settings. A
+/// ribbon filter takes three tenths fewer bits. The −1 that follows in its options means that no level has Bloom
+/// filters. Source: its header `filter_policy.h`, at `NewRibbonFilterPolicy`.
 pub(super) fn bloom_equivalent_bits(settings: &EngineOptions) -> f64 {
     settings.filter_bits_per_key / 0.7
 }

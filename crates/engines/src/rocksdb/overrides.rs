@@ -25,7 +25,7 @@ impl Overrides {
         Ok(Self(options))
     }
 
-    /// The option of that name as the user gave it; `None` if the user did not.
+    /// The option with this name as the user gave it; `None` if the user gave none.
     pub(super) fn of(&self, name: &str) -> Option<String> {
         self.0.iter().find(|(known, _)| known == name).map(|(name, value)| format!("{name}={value}"))
     }

@@ -8,13 +8,13 @@ use crate::library::version_in;
 pub(super) enum LibrarySource {
     /// A shared library.
     File(PathBuf),
-    /// This program.
+    /// The library is linked into this program.
     #[cfg(any(feature = "rocksdb", feature = "speedb"))]
     Program,
 }
 
 impl LibrarySource {
-    /// The version of the library, as far as its source reveals it.
+    /// The version of the library, if its source reveals the version.
     pub(super) fn version(&self) -> Option<String> {
         match self {
             Self::File(path) => version_in(path),

@@ -20,17 +20,18 @@ use crate::symbols::{Loaded, bytes_at};
 /// Statistics with counters only, without times: `StatsLevel::kExceptHistogramOrTimers`.
 const COUNTERS_ALONE: c_int = 1;
 
-/// The first capacity of a buffer for values: one call is enough for most.
+/// The first capacity of a buffer for values. For most values, one call is then enough.
 const VALUE_BYTES: usize = 1024;
 
 /// The interval between two checks for running work.
 const SETTLE_PERIOD: Duration = Duration::from_millis(1);
 
-/// Number of consecutive checks that must find no running work: for a moment none runs between the end of a flush and
-/// the compaction that it makes due.
+/// Number of consecutive checks that must find no running work. One check is not enough, because between the end of a
+/// flush and the compaction that it makes due no work is running.
 const IDLE_LOOKS: u32 = 2;
 
-/// The same number while a compaction is pending: universal compaction may report one that it then does not find.
+/// Number of consecutive checks while a compaction is pending. Universal compaction may report a pending compaction
+/// that it then does not find.
 const IDLE_LOOKS_WHILE_PENDING: u32 = 50;
 
 /// Properties that are 0 when nothing is running.
@@ -144,7 +145,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The value of a numeric property; `None` if this version has none of that name.
+    /// The value of a numeric property; `None` if this version has no property with this name.
     fn number(&self, name: &CStr) -> Option<u64> {
         let mut number = 0;
         // SAFETY: The name is NUL-terminated, and the number is written to before the call returns.
@@ -161,7 +162,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The counters of the library by the names of their tickers; empty if the library does not count.
+    /// The counters of the library by ticker name. Empty if the library does not count.
     fn tickers(&self) -> Vec<(String, u64)> {
         if !self.statistics {
             return Vec::new();
@@ -203,7 +204,7 @@ impl RocksDbStore {
         }
     }
 
-    /// The options of a scan that ends at `bounds`, and an iterator with them.
+    /// The options of a scan that ends at `bounds`, and an iterator with these options.
     fn iterator(&self, scan: &Scan<'_>) -> Iterator<'_> {
         let forward = scan.direction == Direction::Forward;
         let bound = if forward { scan.high } else { Some(scan.low).filter(|low| !low.is_empty()) };
@@ -225,7 +226,7 @@ impl RocksDbStore {
         Iterator { api: &self.api, at, options: own }
     }
 
-    /// Gets many keys in one call.
+    /// Gets many keys in one call of the library.
     fn batched_multi_get(
         &self,
         (get, family): (BatchedMultiGet, Object),
@@ -398,6 +399,18 @@ impl Target for RocksDbStore {
         Ok(entries)
     }
 
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        // SAFETY: The batch copies both keys, and is destroyed whether the write succeeds or fails.
+        Some(unsafe {
+            let batch = (self.api.writebatch_create)();
+            let (start, end) = (low.as_ptr().cast(), high.as_ptr().cast());
+            (self.api.writebatch_delete_range)(batch, start, low.len(), end, high.len());
+            let written = self.api.fallible(|message| (self.api.write)(self.db, self.write, batch, message));
+            (self.api.writebatch_destroy)(batch);
+            written
+        })
+    }
+
     fn write(&self, writes: &[Write<'_>]) -> Result<(), TargetError> {
         // SAFETY: The batch copies keys and values, and is destroyed whether the write succeeds or fails.
         unsafe {
@@ -484,8 +497,8 @@ impl Store for RocksDbStore {
             text.lines().find_map(|line| line.trim().strip_prefix(key)?.strip_prefix('=').map(str::to_owned))
         };
         let base = value("rocksdb_version")?;
-        // Forks of RocksDB count versions of their own next to RocksDB's: in their log, or in the name of their
-        // library.
+        // Forks of RocksDB have their own version numbers in addition to RocksDB's: in their log, or in the name of
+        // their library.
         let in_log = || own_version(&std::fs::read_to_string(self.directory.join("LOG")).ok()?);
         let own = value("speedb_version").or_else(in_log).or_else(|| self.library_version.clone());
         let own = own.filter(|own| *own != base);
@@ -495,7 +508,7 @@ impl Store for RocksDbStore {
     fn compact(&self) -> Option<Result<(), TargetError>> {
         // SAFETY: The database is alive; a null bound means no bound.
         unsafe { (self.api.compact_range)(self.db, null(), 0, null(), 0) };
-        // The call has no error of its own: the engine keeps the first error, and every later write and flush has it.
+        // The call reports no error. The engine keeps the first error, and every later write and flush reports it.
         Some(self.flush())
     }
 
@@ -551,7 +564,7 @@ impl Store for RocksDbStore {
 }
 
 /// The version that `SpeedB` writes to its log, such as `Speedb version: 2.7.0-? (8.1.1)`. The name of the build
-/// follows the hyphen, and the version of the underlying `RocksDB` follows that name.
+/// follows the hyphen. The version of the underlying `RocksDB` follows the name of the build.
 fn own_version(log: &str) -> Option<String> {
     let version = log.split_once("Speedb version: ")?.1;
     let end = version.find(|letter: char| letter != '.' && !letter.is_ascii_digit())?;

@@ -28,7 +28,7 @@ const DATA: &str = "data";
 const DAY_US: u64 = 24 * 3600 * 1_000_000;
 
 self_cell!(
-    /// An open database with its column family, which borrows from it.
+    /// An open database with its column family. The column family borrows from the database.
     struct Opened {
         owner: TidesDB,
         #[covariant]
@@ -98,7 +98,7 @@ impl TidesDbStore {
     }
 }
 
-/// Retries a call while another thread holds the resource: the error has this meaning only.
+/// Retries a call while another thread holds the resource. The error code has no other meaning.
 fn until_free<T>(mut attempt: impl FnMut() -> Outcome<T>) -> Outcome<T> {
     loop {
         match attempt() {
@@ -247,7 +247,7 @@ impl Store for TidesDbStore {
             return stats;
         };
         let cache = self.database().get_cache_stats().ok().filter(|cache| cache.enabled);
-        // Runs of the first level overlap; each level below is one run.
+        // Runs of the first level overlap. Each level below is one run.
         let files: Vec<u64> =
             family.level_num_sstables.iter().map(|files| u64::try_from(*files).unwrap_or(0)).collect();
         let filled = |levels: &[u64]| levels.iter().filter(|files| **files > 0).count() as u64;
@@ -256,7 +256,7 @@ impl Store for TidesDbStore {
         stats
             .whole
             .counter(&c::WAL_BYTES, all.wal_bytes_written)
-            // A flush writes large values too, and garbage collection of their log rewrites them.
+            // A flush also writes large values to a log, and garbage collection of the log rewrites them.
             .counter(&c::FLUSH_BYTES, all.flush_bytes_written + all.vlog_bytes_written)
             .counter(&c::COMPACTION_BYTES_READ, all.compaction_bytes_read)
             .counter(&c::COMPACTION_BYTES_WRITTEN, all.compaction_bytes_written)

@@ -2,7 +2,7 @@
 
 use crate::options::EngineOptions;
 
-/// The false-positive rate of a Bloom filter with `bits_per_key` bits per key: 0.6185 to their power.
+/// The false-positive rate of a Bloom filter with `bits_per_key` bits per key: 0.6185 to the power of `bits_per_key`.
 pub(super) fn false_positives(bits_per_key: f64) -> f64 {
     (-bits_per_key * std::f64::consts::LN_2 * std::f64::consts::LN_2).exp()
 }

@@ -125,7 +125,7 @@ impl WiredTigerStore {
         Ok(session.0)
     }
 
-    /// Retries a write until no other transaction conflicts with it.
+    /// Retries a write until no other transaction conflicts with the write.
     fn without_conflict(&self, mut work: impl FnMut(Thread) -> c_int) -> Result<(), TargetError> {
         let thread = self.thread()?;
         loop {
@@ -137,7 +137,7 @@ impl WiredTigerStore {
         }
     }
 
-    /// Moves the cursor to the start of a scan; returns whether it is on an entry.
+    /// Moves the cursor to the start of a scan. Returns whether the cursor is on an entry.
     fn seek(thread: Thread, scan: &Scan<'_>) -> Result<bool, TargetError> {
         let key = match scan.direction {
             Direction::Forward => Some(scan.low).filter(|low| !low.is_empty()),
@@ -303,7 +303,8 @@ impl Store for WiredTigerStore {
         Some(format!("{major}.{minor}.{patch}"))
     }
 
-    /// The size of its files does not measure its contents, because changes wait in the cache for a checkpoint.
+    /// The size of the files does not measure the contents of the store, because changes wait in the cache for a
+    /// checkpoint.
     fn stats(&self) -> EngineStats {
         EngineStats::default()
     }

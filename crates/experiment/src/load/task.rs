@@ -65,7 +65,9 @@ impl Loader<'_> {
     }
 
     fn check_workload_file(&self, file: &SourceFile) -> Outcome<()> {
-        if let Some(key) = file.table.keys().find(|key| !WORKLOAD_KEYS.contains(&key.as_str())) {
+        // With a question, the file is an experiment as well.
+        let is_known = |key: &&String| *key == "question" || WORKLOAD_KEYS.contains(&key.as_str());
+        if let Some(key) = file.table.keys().find(|key| !is_known(key)) {
             return Err(file.problem(&[key], wording::unknown("key of a workload file", key, WORKLOAD_KEYS)));
         }
         match WORKLOAD_KEYS.into_iter().find(|key| self.file.table.contains_key(*key)) {
@@ -87,9 +89,9 @@ impl Loader<'_> {
 fn divide(workload: &mut Table) {
     let phases = workload.get_mut("phase").and_then(Value::as_array_mut).into_iter().flatten();
     for phase in phases.filter_map(Value::as_table_mut) {
-        for key in ["insert", "operations", "seconds"] {
-            phase.get_mut(key).into_iter().for_each(divide_quantity);
-        }
+        divide_length(phase);
+        let roles = phase.get_mut("role").and_then(Value::as_array_mut).into_iter().flatten();
+        roles.filter_map(Value::as_table_mut).for_each(divide_length);
         match phase.get_mut("warm_up") {
             Some(Value::Table(until)) => ["round", "at_most"]
                 .iter()
@@ -97,6 +99,13 @@ fn divide(workload: &mut Table) {
                 .collect(),
             warm_up => warm_up.into_iter().for_each(divide_quantity),
         }
+    }
+}
+
+/// Divides the length of a phase or a role.
+fn divide_length(table: &mut Table) {
+    for key in ["insert", "operations", "seconds"] {
+        table.get_mut(key).into_iter().for_each(divide_quantity);
     }
 }
 

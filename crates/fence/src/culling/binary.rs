@@ -11,10 +11,11 @@ use catalog::Variant;
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
-pub(super) const VARIANT: Variant<dyn Culling> =
-    Variant::plain("binary", "binary search over the files of a run, which do not overlap", || {
-        Box::new(Binary)
-    });
+pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
+    "binary",
+    "binary search over the files of a sorted run, whose key ranges do not overlap",
+    || Box::new(Binary),
+);
 
 /// The culling that bisects the files.
 pub(super) struct Binary;

@@ -13,7 +13,7 @@ use super::ranges::FileRanges;
 
 pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
     "by-overlap",
-    "binary in a level that is one run, linear in level 0 and where runs overlap (Fjall 2.1)",
+    "binary search in levels of one run, and linear search in all other levels, as in Fjall 2.1",
     || Box::new(ByOverlap { disjoint: Box::new(Binary), overlapping: Box::new(Linear) }),
 );
 

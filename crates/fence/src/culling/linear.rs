@@ -11,10 +11,11 @@ use catalog::Variant;
 use super::policy::{Culling, LevelForm, RunIndex};
 use super::ranges::FileRanges;
 
-pub(super) const VARIANT: Variant<dyn Culling> =
-    Variant::plain("linear", "file after file: the simplest search, slower in wider levels", || {
-        Box::new(Linear)
-    });
+pub(super) const VARIANT: Variant<dyn Culling> = Variant::plain(
+    "linear",
+    "a check of one file after the other; the simplest search, but slow for runs of many files",
+    || Box::new(Linear),
+);
 
 /// The culling that examines all files.
 pub(super) struct Linear;

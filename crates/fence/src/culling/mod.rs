@@ -16,6 +16,6 @@ pub use ranges::FileRanges;
 pub static CATALOG: Catalog<dyn Culling> = Catalog::new(
     catalog::origin!(),
     "culling",
-    "the search across the files of a sorted run for those that can hold a key or a range",
+    "the search for the files of a sorted run that can contain a key or a key range",
     &[linear::VARIANT, binary::VARIANT, by_overlap::VARIANT],
 );

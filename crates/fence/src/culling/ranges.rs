@@ -12,7 +12,7 @@ pub struct FileRanges {
 }
 
 impl FileRanges {
-    /// Appends a file. Its keys must be above the keys of the previous file.
+    /// Appends a file. The keys of the file must be above the keys of the previous file.
     ///
     /// # Panics
     /// If the keys of all files together exceed 4 GiB.
@@ -45,7 +45,7 @@ impl FileRanges {
     /// The largest key of a file.
     ///
     /// # Panics
-    /// The largest key of a file; see [`smallest`](Self::smallest).
+    /// If there is no such file.
     #[inline]
     pub fn largest(&self, file: usize) -> &[u8] {
         self.largest.get(file)

@@ -8,9 +8,9 @@ use super::input::SPARE_BYTES;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// The scan of a block and the search in it. Invariants: a scan ends, and returns no more entries than the block has
-/// bytes. Where keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value
-/// than the scan. Ascending entries that are encoded again in any format are scanned and found unchanged.
+/// Scans and searches of a block. Invariants: a scan ends, and returns no more entries than the block has bytes. If
+/// keys ascend and the backward scan is the reverse of the forward scan, a search finds no other value than the scan.
+/// Ascending entries that are encoded again in any format are scanned and found unchanged.
 pub(super) const TARGET: Target = Target {
     name: "block",
     about: "a data block, walked in both directions and searched",
@@ -22,8 +22,8 @@ pub(super) const TARGET: Target = Target {
 /// An entry as a scan returns it.
 type Owned = (Vec<u8>, Option<Vec<u8>>);
 
-/// Half of the bytes of a tail: the lower half of its first byte is the kind of the index. A block without a tail has
-/// no index; other bytes in that place may leave it unchecked.
+/// Half of the bytes of a tail. The lower half of the first byte is the kind of the index. A block without a tail has
+/// no index. Other bytes in that place may leave the index unchecked.
 const KINDS_BYTES: usize = 4;
 
 fn hashed(key: &[u8]) -> HashedKey<'_> {

@@ -10,7 +10,7 @@ use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
 /// A compressed block. An input is a tag, two bytes of length, and the stored bytes. Invariants: decoding is
-/// deterministic; any bytes, compressed by any codec, are restored.
+/// deterministic, and any bytes that any codec compressed are restored.
 pub(super) const TARGET: Target = Target {
     name: "codec",
     about: "a compressed block of any codec",

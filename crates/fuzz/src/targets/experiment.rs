@@ -23,8 +23,8 @@ pub(super) const EXPERIMENT: Target = Target {
 pub(super) const DESIGN: Target =
     Target { name: "design", about: "a design file", form: Form::Text, seeds: design_seeds, run: run_design };
 
-/// A message line between the process of a run and that of a trial. Invariant: an accepted message, written again,
-/// reads back as the same.
+/// A message line between the process of a run and the process of a trial. Invariant: an accepted message reads back
+/// unchanged after it is written again.
 pub(super) const MESSAGE: Target = Target {
     name: "message",
     about: "a task or a report between a run and the process of a trial",
@@ -46,8 +46,8 @@ fn shipped(folder: &str) -> impl Iterator<Item = PathBuf> {
     files.into_iter()
 }
 
-/// The shipped experiments in resolved form, with the contents of the files that they extend. The comments at their top
-/// are left out, because most mutations would change only these.
+/// The shipped experiments in resolved form, with the contents of the files that they extend. The comments at the top
+/// are left out, because most mutations would change only the comments.
 fn experiment_seeds() -> Vec<Vec<u8>> {
     let files = shipped("configs").chain(shipped("configs/components"));
     let resolved = files.map(|file| hostile::experiment(&file).expect("shipped files are accepted"));
@@ -72,7 +72,7 @@ fn body(description: &str) -> &str {
     description.find("\nquestion").map_or(description, |at| &description[at..])
 }
 
-/// The shipped designs, both unchanged where they are self-contained and in resolved form.
+/// The shipped designs, unchanged if they are self-contained, and in resolved form.
 fn design_seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for file in shipped("configs/designs").chain(shipped("configs/designs/strategies")) {

@@ -10,9 +10,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Opening a stored fence and searching it. The first byte of an input is the number of the variant, the next two the
-/// number of blocks. Invariants: a result is a block of the table; batches give the results of single searches; a
-/// search reads a bounded number of pages.
+/// Opening a stored fence and searching it. The first byte of an input is the number of the variant, and the next two
+/// bytes are the number of blocks. Invariants: a result is a block of the table; batches give the results of single
+/// searches; a search reads a limited number of pages.
 pub(super) const TARGET: Target = Target {
     name: "fence",
     about: "the stored bytes of a fence of any variant, opened and asked",
@@ -21,10 +21,10 @@ pub(super) const TARGET: Target = Target {
     run,
 };
 
-/// The most reads of one search: a binary search over blocks, or a tree of pages.
+/// The maximum reads of one search: a binary search over blocks, or a tree of pages.
 const MOST_READS: u32 = 200;
 
-/// A table that consists of its fence, and of blocks whose first keys are numbers.
+/// A table that consists of a fence, and of blocks whose first keys are numbers.
 struct View<'a> {
     stored: &'a [u8],
     blocks: u32,

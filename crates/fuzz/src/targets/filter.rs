@@ -10,8 +10,8 @@ use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
 /// Opening a stored filter and probing it. The first byte of an input is the number of the variant. Invariants: an
-/// opened filter answers every probe, the same each time and in batches; its false-positive rate is between 0 and 1;
-/// its memory is at most its stored bytes and a constant.
+/// opened filter answers every probe, equally each time and in batches; its false-positive rate is between 0 and 1; its
+/// memory is at most its stored bytes plus a constant.
 pub(super) const TARGET: Target = Target {
     name: "filter",
     about: "the stored bytes of a filter of any variant, opened and asked",

@@ -15,9 +15,9 @@ use std::sync::LazyLock;
 
 use crate::target::Target;
 
-/// All targets: the parts of a store's files from the inside out, then all other files.
+/// All targets: first the parts of a store's files from the inside out, and then all other files.
 pub static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(|| {
-    // A catalog takes additions until its first lookup, and every target looks up a variant.
+    // A catalog accepts additions until its first lookup, and every target looks up a variant.
     study::register().expect("the catalogs are open");
     vec![
         block::TARGET,

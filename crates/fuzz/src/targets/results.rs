@@ -10,7 +10,7 @@ use super::workload::in_file;
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// `runs.csv`. Invariant: the rows of an accepted table, written again, read back as the same.
+/// `runs.csv`. Invariant: the rows of an accepted table read back unchanged after they are written again.
 pub(super) const ROWS: Target = Target {
     name: "rows",
     about: "the rows of a runs.csv",
@@ -19,7 +19,7 @@ pub(super) const ROWS: Target = Target {
     run: run_rows,
 };
 
-/// `manifest.json`. Invariant: an accepted manifest, written again, reads back as the same.
+/// `manifest.json`. Invariant: an accepted manifest reads back unchanged after it is written again.
 pub(super) const MANIFEST: Target = Target {
     name: "results-manifest",
     about: "a manifest.json",
@@ -28,7 +28,7 @@ pub(super) const MANIFEST: Target = Target {
     run: run_manifest,
 };
 
-/// A latency log. Invariant: an accepted log, written again, reads back as the same.
+/// A latency log. Invariant: an accepted log reads back unchanged after it is written again.
 pub(super) const LATENCIES: Target = Target {
     name: "latencies",
     about: "a log of HDR histograms",
@@ -43,7 +43,7 @@ const SEAL: &str = "#[XXH3-64 of the bytes above: ";
 /// The file name of every log, which its checksum covers.
 const LOG: &str = "latencies.hlog";
 
-/// The most memory of one histogram: one over all 64 bits, with five digits.
+/// The maximum memory of one histogram, which covers all 64 bits with five digits.
 const HISTOGRAM_BYTES: usize = 64 << 20;
 
 fn schema() -> Schema {

@@ -6,8 +6,9 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Requests of the Redis protocol; the first byte of an input selects how it arrives. Invariants: the requests and the
-/// error are the same however the bytes arrive; a request keeps the limits; what is announced takes no memory.
+/// Requests of the Redis protocol. The first byte of an input selects how the bytes arrive. Invariants: the requests
+/// and the error do not depend on how the bytes arrive; a request keeps the limits; a length that is only announced
+/// takes no memory.
 pub(super) const RESP: Target =
     Target { name: "resp", about: "requests of the Redis protocol", form: Form::Text, seeds, run };
 
@@ -35,7 +36,7 @@ fn run(input: &[u8]) -> bool {
     })
 }
 
-/// Reads bytes that arrive in pieces: all requests, and the error that ends them.
+/// Reads bytes that arrive in pieces. Returns all requests, and the error that ends them.
 fn read(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<Vec<u8>>>, Option<ProtocolError>) {
     let (mut pipeline, mut input, mut requests) = (Pipeline::default(), Vec::new(), Vec::new());
     for piece in bytes.chunks(piece_bytes) {

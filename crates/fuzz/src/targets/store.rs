@@ -10,8 +10,8 @@ use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
 /// A table of any design. Invariants of all three targets: a store opens or reports the corruption. Each later call
-/// returns a result or an error. Where `verify` finds no corruption, scans ascend, are the same in both directions, and
-/// agree with gets. Quarantine and further use also terminate.
+/// returns a result or an error. If `verify` finds no corruption, scans ascend, are equal in both directions, and agree
+/// with gets. Quarantine and further use also terminate.
 pub(super) const TABLE: Target = Target {
     name: "table",
     about: "a table file in a store that is verified, opened, read and written to",
@@ -86,7 +86,7 @@ struct Host {
     files: Vec<(String, Vec<u8>)>,
     /// The index of the replaced file.
     replaced: usize,
-    /// The seal of that file, with which its checksums begin; 0 in the manifest.
+    /// The seal of the replaced file, with which its checksums begin. 0 in the manifest.
     seal: u64,
 }
 
@@ -106,7 +106,7 @@ fn open(design: &Design, storage: &Arc<dyn Storage>, quarantine: bool) -> Result
     options.quarantine(quarantine).open(DIRECTORY)
 }
 
-/// A new store with the entries of the numbers, every seventh of them deleted.
+/// A new store with entries for the numbers. Every seventh entry is deleted.
 fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, Tree) {
     let storage: Arc<dyn Storage> = Arc::new(Memory::default());
     let tree = open(design, &storage, false).expect("a new store opens");
@@ -116,12 +116,15 @@ fn filled(design: &Design, numbers: std::ops::Range<u32>) -> (Arc<dyn Storage>, 
             _ => tree.put(&key(number), format!("value {number} of the store").as_bytes()),
         };
         done.expect("storage in memory takes writes");
+        if number == 30 {
+            tree.delete_range(b"user01", b"user02").expect("storage in memory takes writes");
+        }
     }
     (storage, tree)
 }
 
 impl Host {
-    /// A store with one table and an empty log; the table is replaced.
+    /// A store with one table and an empty WAL. The table is replaced.
     fn with_table(toml: &str) -> Self {
         let design = small(toml);
         let (storage, tree) = filled(&design, 0..60);
@@ -141,7 +144,7 @@ impl Host {
         Self::of(design, &*storage, ".wal")
     }
 
-    /// A store with several tables; its manifest is replaced.
+    /// A store with several tables. The manifest of the store is replaced.
     fn with_manifest() -> Self {
         let design = small("compaction = { kind = \"tiered\", size_ratio = 6 }");
         let (storage, tree) = filled(&design, 0..10);
@@ -155,7 +158,7 @@ impl Host {
         Self::of(design, &*storage, "manifest")
     }
 
-    /// The files of a store; the first whose name ends with `replaced` is replaced.
+    /// The files of a store. The first file whose name ends with `replaced` is replaced.
     fn of(design: Design, storage: &dyn Storage, replaced: &str) -> Self {
         let directory = Path::new(DIRECTORY);
         let names = storage.list(directory).expect("a store can be listed");
@@ -211,8 +214,8 @@ fn table_seeds() -> Vec<Vec<u8>> {
     designs.map(table).collect()
 }
 
-/// Reads an input unchanged and with corrected checksums, with the seal of each host; returns whether any
-/// store accepts it.
+/// Reads an input unchanged and with corrected checksums, with the seal of each host. Returns whether any store accepts
+/// the input.
 fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Host)) -> bool {
     let mut is_taken = false;
     for host in hosts {
@@ -226,7 +229,7 @@ fn feed(hosts: &[&LazyLock<Host>], input: &[u8], reseal: impl Fn(&mut [u8], &Hos
     is_taken
 }
 
-/// Reads a store that contains the input; returns whether it has no fault.
+/// Reads a store that contains the input. Returns whether the store has no fault.
 fn check(host: &Host, input: &[u8]) -> bool {
     bounded(input.len(), STORE_BYTES, || {
         let storage = host.storage(input);

@@ -13,8 +13,8 @@ use super::input::{SPARE_BYTES, choose};
 use crate::bounds::bounded;
 use crate::target::{Form, Target};
 
-/// Lines of the DSL. Invariants: a printed command reads back as itself; an error names a column of its line and the
-/// number of that line; reading continues after the error, once for each line.
+/// Lines of the DSL. Invariants: a printed command reads back as an equal command; an error names the column and the
+/// number of its line; reading continues after an error, once for each line.
 pub(super) const DSL: Target = Target {
     name: "dsl",
     about: "operations as lines of text",
@@ -23,8 +23,8 @@ pub(super) const DSL: Target = Target {
     run: run_dsl,
 };
 
-/// A raw trace; the first byte of an input selects the format. Invariants: the numbers, written again, are the file;
-/// every access names its key.
+/// A raw trace. The first byte of an input selects the format. Invariants: the numbers equal the file after they are
+/// written again, and every access names its key.
 pub(super) const TRACE: Target = Target {
     name: "trace",
     about: "a trace of numbers of fixed width",
@@ -44,9 +44,9 @@ pub(super) const COMPRESSED_TRACE: Target = Target {
     run: |input| run_trace(input, true),
 };
 
-/// A trace in any format but that of plain numbers; the first byte of an input selects the reader, or the recognition of
-/// the format. Invariants: reading ends, with an error that names its place, or with the same records each time; a
-/// recognised format reads what it recognised.
+/// A trace in any format except raw numbers. The first byte of an input selects the reader, or the recognition of the
+/// format. Invariants: reading ends with an error that names its place, or with equal records each time; a recognised
+/// format accepts the file.
 pub(super) const TRACE_FORMATS: Target = Target {
     name: "trace-formats",
     about: "a trace of recorded operations in any format",
@@ -106,7 +106,7 @@ thread_local! {
     static FOLDER: RefCell<TempDir> = RefCell::new(tempfile::tempdir().expect("there is room for a folder"));
 }
 
-/// Writes an input to a file of this thread and passes its path to `work`.
+/// Writes an input to a file of this thread, and passes its path to `work`.
 pub(super) fn in_file<R>(name: &str, input: &[u8], work: impl FnOnce(&Path) -> R) -> R {
     FOLDER.with_borrow(|folder| {
         let path = folder.path().join(name);
@@ -140,7 +140,7 @@ fn run_trace(input: &[u8], is_packed: bool) -> bool {
     })
 }
 
-/// Traces that the readers accept, in the order of the catalog; the first byte is the place of the reader.
+/// Traces that the readers accept, in the order of the catalog. The first byte is the position of the reader.
 fn format_seeds() -> Vec<Vec<u8>> {
     let header =
         b"feedcafedeadbeef\tTrace Version: 0.2\tRocksDB Version: 7.8\tFormat: Timestamp OpType Payload\n";

@@ -1,4 +1,4 @@
-//! `lsmbench calibrate`: the false-positive rate and the power of verdicts on this machine.
+//! `lsmbench calibrate`: measures the false-positive rate and the power of verdicts on this machine.
 
 use run::{Programs, scratch};
 use types::{Outcome, Problem};
@@ -24,6 +24,8 @@ pub(crate) fn calibrate(arguments: &CalibrateArguments) -> Outcome<()> {
     let work = scratch(arguments.work.as_deref())?;
     let mut options: Vec<String> =
         arguments.trials.map(|trials| format!("--trials={trials}")).into_iter().collect();
+    options.extend(arguments.plan.as_ref().map(|plan| format!("--set=trials.plan={plan}")));
+    options.push(format!("--set=verdict.metric={}", arguments.metric));
     options.extend(arguments.quick.then(|| "--quick".to_owned()));
     options.extend(arguments.allow_debug.then(|| "--allow-debug".to_owned()));
     let slowdowns: Vec<f64> = arguments.slowdowns.iter().map(|percent| percent / 100.0).collect();

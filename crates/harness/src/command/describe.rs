@@ -78,7 +78,7 @@ pub(crate) fn described(experiment: &Experiment) -> Outcome<String> {
     Ok(text)
 }
 
-/// The figures of documents that the experiment answers, and the number of their claims.
+/// The figures of documents that the experiment reproduces, and the number of their claims.
 fn answers(sheet: &Sheet) -> String {
     let mut text = String::new();
     for source in &sheet.sources {

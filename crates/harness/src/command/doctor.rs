@@ -1,4 +1,4 @@
-//! `lsmbench doctor`: sources of timing noise on this machine, and fixes.
+//! `lsmbench doctor`: finds sources of timing noise on this machine, and suggests fixes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,13 +7,15 @@ use crate::output::print;
 use run::{examine, machine_info};
 use types::{Outcome, Problem};
 
-/// Prints the findings for runs with their data in `folder`, with advice for each issue.
-pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
+/// Prints the findings for runs with their data in `folder`, with advice for each issue. Returns whether there is no issue.
+pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<bool> {
     let mut machine = machine_info(folder);
     machine.findings = examine(&machine, folder);
+    let concerns = machine.findings.iter().filter(|finding| finding.advice.is_some()).count();
     if as_json {
         let text = serde_json::to_string_pretty(&machine);
-        return print(&(text.map_err(|error| Problem::new(error.to_string()))? + "\n"));
+        print(&(text.map_err(|error| Problem::new(error.to_string()))? + "\n"))?;
+        return Ok(concerns == 0);
     }
     let width = machine.findings.iter().map(|finding| finding.check.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -29,7 +31,6 @@ pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
             let _ = writeln!(text, "  {:<width$}  {advice}", "");
         }
     }
-    let concerns = machine.findings.iter().filter(|finding| finding.advice.is_some()).count();
     let _ = writeln!(
         text,
         "{}",
@@ -39,5 +40,6 @@ pub(crate) fn doctor(folder: &Path, as_json: bool) -> Outcome<()> {
             count => format!("{count} issues may affect timings (counted mode is not affected)."),
         }
     );
-    print(&text)
+    print(&text)?;
+    Ok(concerns == 0)
 }

@@ -58,7 +58,7 @@ fn read(folders: &[PathBuf], baseline: &str) -> Outcome<Vec<EngineTables>> {
     folders.iter().map(|path| EngineTables::read(path, baseline)).collect()
 }
 
-/// Rejects results of one experiment in two folders, because the page has one place for them.
+/// Rejects two result folders of one experiment, because the page has only one place for the experiment.
 fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     for (at, (folder, tables)) in folders.iter().zip(all).enumerate() {
         if let Some(first) = all[..at].iter().position(|first| first.name() == tables.name()) {
@@ -70,7 +70,7 @@ fn check_names(folders: &[PathBuf], all: &[EngineTables]) -> Outcome<()> {
     Ok(())
 }
 
-/// The folders of experiments: the named ones, and all experiments in a named folder of several.
+/// The folders of experiments: the named folders, and all experiments inside a named folder.
 fn folders(results: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut folders = Vec::new();
     for path in results {
@@ -105,7 +105,7 @@ fn write(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool>
     Ok(true)
 }
 
-/// Whether every place of the page is up to date. Prints the names of the others.
+/// Whether every place of the page is up to date. Prints the names of outdated places.
 fn check(page: &Page, path: &Path, tables: &[(String, String)]) -> Outcome<bool> {
     let mut wrong = 0;
     for name in page.names() {

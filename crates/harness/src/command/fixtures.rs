@@ -1,4 +1,4 @@
-//! `lsmbench fixtures`: the preloaded stores of trials, and their removal.
+//! `lsmbench fixtures`: lists and removes the preloaded stores of trials.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::cli::FixturesArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// Removes the fixtures that `--remove` names, and prints the remaining ones.
+/// Removes the fixtures that `--remove` names, and prints the remaining fixtures.
 pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     let FixturesArguments { results, remove } = arguments;
     // A removal locks out runs, because a run could be about to use a fixture.
@@ -39,7 +39,7 @@ pub(crate) fn fixtures(arguments: &FixturesArguments) -> Outcome<()> {
     print(&text)
 }
 
-/// All fixtures.
+/// The argument that stands for all fixtures.
 const ALL: &str = "all";
 
 /// The fixtures that no run of this program uses.
@@ -54,7 +54,7 @@ fn is_meant(which: &str, one: &Kept) -> bool {
     }
 }
 
-/// Age of a fixture, the experiment that built it, and the experiments that use it.
+/// Age of a fixture, the experiment that built the fixture, and the experiments that use it.
 fn about(one: &Kept) -> String {
     let Some(built) = &one.built else {
         let why = if one.is_in_work { "a run builds it" } else { "stale: incomplete" };

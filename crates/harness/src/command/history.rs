@@ -1,4 +1,4 @@
-//! `lsmbench history`: metrics across runs, and their change points.
+//! `lsmbench history`: records metrics across runs, and finds their change points.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::output::{line, print};
 /// The column of the charts with the number of a run.
 const RUN: &str = "run";
 
-/// The factor between numbers of one chart from which on its scale is logarithmic.
+/// The ratio between values of one chart from which on its scale is logarithmic.
 const FAR_APART: f64 = 20.0;
 
 /// Adds the named results, prints the changes, newest last, and draws the series that are shown.

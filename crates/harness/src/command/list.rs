@@ -1,4 +1,4 @@
-//! `lsmbench list`: all catalogs, the variants of one, the columns of results, and the reference pages.
+//! `lsmbench list`: prints all catalogs, the variants of one catalog, the columns of results, and the reference pages.
 
 mod catalogs;
 mod command_line;
@@ -18,7 +18,7 @@ use crate::cli::ListArguments;
 use crate::output::print;
 use catalogs::{Group, Listed, ListedVariant, catalogs};
 
-/// Prints all catalogs, the variants of one of them, or a page of the reference.
+/// Prints all catalogs, the variants of one catalog, or a page of the reference.
 pub(crate) fn list(arguments: &ListArguments) -> Outcome<()> {
     if let Some(folder) = &arguments.reference {
         return write_pages(folder);
@@ -60,7 +60,7 @@ fn find<'a>(all: &'a [Listed], name: &str) -> Outcome<&'a Listed> {
     })
 }
 
-/// One line for each catalog.
+/// An overview with one line for each catalog.
 fn overview(all: &[&Listed]) -> String {
     let mut text = String::new();
     for group in Group::ALL {

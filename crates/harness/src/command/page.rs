@@ -1,14 +1,19 @@
-//! `lsmbench page`: one HTML page from results.
+//! `lsmbench page`: writes one HTML page from results.
 
 use types::Outcome;
 
 use super::plot::found;
 use crate::cli::PageArguments;
+use crate::live::Live;
 use crate::output::print;
 
-/// Writes the page of results folders, and prints its path.
+/// Writes the page of results folders and prints its path, or serves it.
 pub(crate) fn page(arguments: &PageArguments) -> Outcome<()> {
-    let PageArguments { results, out } = arguments;
+    let PageArguments { results, out, live } = arguments;
+    if let Some(port) = live {
+        Live::bind(found(results)?, *port)?.serve();
+        return Ok(());
+    }
     page::Page::of(&found(results)?)?.write(out)?;
     print(&format!("{}\n", out.display()))
 }

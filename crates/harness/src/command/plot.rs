@@ -21,8 +21,8 @@ const DEPTH: usize = 3;
 /// The folder in which runs keep the results that they replace.
 const EARLIER: &str = "earlier";
 
-/// Redraws the charts of results folders. A folder of results folders stands for all of them. A folder without results
-/// is skipped with a message, unless it is the only one named.
+/// Redraws the charts of results folders. A folder that contains results folders stands for all of them. A folder
+/// without results is skipped with a message, unless it is the only named folder.
 pub(crate) fn plot(arguments: &PlotArguments) -> Outcome<()> {
     let sets: Vec<(Vec<String>, Value)> =
         arguments.set.iter().map(|text| read_set(text)).collect::<Outcome<_>>()?;
@@ -71,7 +71,7 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     let mut all = Vec::new();
     for folder in named {
         let before = all.len();
-        // Results that a later run replaced are drawn if they are named; their experiments are those of the current
+        // Results that a later run replaced are drawn if they are named. Their experiments are those of the current
         // results.
         let is_earlier = folder.file_name().is_some_and(|name| name == EARLIER);
         if is_earlier && named.len() > 1 {
@@ -91,7 +91,7 @@ pub(super) fn found(named: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// Adds a results folder, or those in a folder, in the order of their names.
+/// Adds a results folder, or the results folders inside a folder, sorted by name.
 fn search(folder: &Path, depth: usize, all: &mut Vec<PathBuf>) {
     if Folder::new(folder).manifest().exists() {
         all.push(folder.to_owned());
@@ -152,7 +152,7 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
         toml::from_str::<Table>(&format!("value = {value}")).ok().and_then(|mut table| table.remove("value"));
     let value = parsed.unwrap_or_else(|| Value::String(value.to_owned()));
     let mut path: Vec<String> = path.trim().split('.').map(str::to_owned).collect();
-    // Columns in a filter have dots: the rest of such a path is one key.
+    // Columns in a filter contain dots, so the rest of such a path is one key.
     if path.len() > 4 && path[0] == "chart" && path[2] == "filter" {
         let column = path.split_off(3).join(".");
         path.push(column.trim_matches('"').to_owned());
@@ -163,7 +163,7 @@ fn read_set(text: &str) -> Outcome<(Vec<String>, Value)> {
     Ok((path, value))
 }
 
-/// Sets a value; charts are found by the names of their files.
+/// Sets a value. Charts are found by the names of their files.
 fn set(resolved: &mut Table, path: &[String], value: Value) -> Outcome<()> {
     let unknown = |names: Vec<String>| {
         Problem::new(format!("--set {}: unknown chart. Valid: {}", path.join("."), names.join(", ")))

@@ -1,4 +1,4 @@
-//! `lsmbench report`: the claims of documents next to the results of their experiments.
+//! `lsmbench report`: compares the claims of documents with the results of their experiments.
 
 mod documents;
 mod found;
@@ -101,13 +101,13 @@ fn load(file: &AnswerFile, quick: bool, trials: Option<u64>) -> Outcome<(Experim
     Ok((Experiment::load(&file.path, &overrides)?, overrides))
 }
 
-/// The folder of results: the given one, else with `--check` the folder in git.
+/// The folder of results: the given folder, or with `--check` the folder in git.
 fn results_folder(arguments: &ReportArguments) -> PathBuf {
     let default = if arguments.check { published::FOLDER } else { "results" };
     arguments.results.clone().unwrap_or_else(|| PathBuf::from(default))
 }
 
-/// The folder of the pages: the given one, or `report` next to their results.
+/// The folder of the pages: the given folder, or `report` next to the results.
 fn report_folder(arguments: &ReportArguments, results: &Path) -> PathBuf {
     let shown = arguments.keep.as_deref().unwrap_or(results);
     arguments.out.clone().unwrap_or_else(|| shown.join("report"))
@@ -126,7 +126,7 @@ fn assembled(files: &[AnswerFile], found: &[(&AnswerFile, Found<'_>)], paths: &[
     Ok(Report { systems, highlights, contradictions, features })
 }
 
-/// The files that answer figures, in the given order; of a folder all files below it.
+/// The files that reproduce figures, in the given order. A folder stands for all files below it.
 fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     let mut files = Vec::new();
     for path in paths {
@@ -149,7 +149,7 @@ fn answer_files(paths: &[PathBuf]) -> Outcome<Vec<AnswerFile>> {
     }
 }
 
-/// The TOML files of a folder and the folders in it, by name.
+/// The TOML files and the folders inside a folder, sorted by name.
 pub(super) fn files_below(folder: &Path) -> Outcome<Vec<PathBuf>> {
     let cannot = |error| Problem::doing(format!("read {}", folder.display()), error);
     let entries = folder.read_dir().map_err(cannot)?.collect::<Result<Vec<_>, _>>().map_err(cannot)?;
@@ -193,6 +193,7 @@ pub(super) fn missing_run(
         out: results.to_owned(),
         plots: results.join("charts"),
         has_page: false,
+        part: None,
         resume: earlier.is_none_or(|manifest| is_same(&manifest)),
         allow_debug,
         verbose: false,
@@ -210,7 +211,7 @@ pub(super) fn missing_run(
     }
 }
 
-/// The results of an experiment; `absent` is the reason if it could not run.
+/// The results of an experiment. `absent` is the reason if the experiment could not run.
 fn find<'a>(
     file: &AnswerFile,
     experiment: &'a Experiment,
@@ -285,7 +286,7 @@ fn answered(file: &AnswerFile, found: Option<&Found<'_>>) -> Outcome<Vec<Answer>
     Ok(answers)
 }
 
-/// The verdicts of the run; empty if its results are of another experiment.
+/// The verdicts of the run. Empty if the results belong to another experiment.
 fn found_by_run(found: &Found<'_>) -> Outcome<Option<String>> {
     match found.rows {
         Ok(_) => Ok(outcome(&verdicts::read(&found.folder.verdicts())?)),
@@ -339,8 +340,8 @@ impl Facts for Settings {
     }
 }
 
-/// The pages with a list of the HTML pages. Git keeps the list instead of them, because they are large and follow from the
-/// same data.
+/// The pages with a list of the HTML pages. Git keeps the list instead of the HTML pages, because these are large and
+/// follow from the same data.
 fn with_digest(mut pages: Vec<Page>) -> Vec<Page> {
     let mut content = "page,bytes,xxh3\n".to_owned();
     for page in pages.iter().filter(|page| is_html(page)) {
@@ -379,8 +380,8 @@ fn stray_figures(folder: &Path, pages: &[Page]) -> Vec<PathBuf> {
     strays
 }
 
-/// Whether the files in a folder are the pages, byte for byte. Prints the names of the others. HTML may be missing, because
-/// a file has its hashes.
+/// Whether the files in a folder are the pages, byte for byte. Prints the names of files that differ. HTML may be
+/// missing, because a file has its hashes.
 fn check(folder: &Path, pages: &[Page]) -> Outcome<bool> {
     let differs = |page: &&Page| match std::fs::read(folder.join(&page.name)) {
         Ok(bytes) => bytes != page.content.as_bytes(),

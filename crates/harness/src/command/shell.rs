@@ -30,7 +30,7 @@ pub(crate) fn shell(arguments: &StoreArguments) -> Outcome<()> {
     outcome
 }
 
-/// A store and the stream for its answers.
+/// A store, and the stream for the answers of the shell.
 struct Shell<'a, W: Write> {
     tree: &'a Tree,
     out: W,
@@ -100,7 +100,7 @@ impl<W: Write> Shell<'_, W> {
 
 /// Why a command failed.
 enum Failure {
-    /// The reader of the answers is gone.
+    /// The reader of the answers has closed the stream.
     ReaderIsGone,
     /// The store returned an error, or the command is invalid.
     Command(String),

@@ -65,8 +65,8 @@ fn of_damage(tally: damage::CorruptionSummary) -> Report {
     Report { counts, findings: findings.spelt() }
 }
 
-/// Runs `explore` for every design and WAL mode, or `replay` for one place of one. `columns` are the names of the counts of
-/// `report`; the rate of number `rated` is printed.
+/// Runs `explore` for every design and WAL mode, or `replay` for one place of one design. `columns` are the names of
+/// the counts of `report`. The rate of count number `rated` is printed.
 fn run<P: FromStr<Err = String> + Copy + Sync, T>(
     command: &str,
     (subjects, again): (&SubjectArguments, &ReplayArguments),

@@ -89,7 +89,7 @@ fn fit(arguments: &TraceFitArguments) -> Outcome<()> {
     }
 }
 
-/// Writes the records that `takes` selects into a new file, and prints what the format could not express.
+/// Writes the records that `takes` selects into a new file. Prints the properties that the format could not express.
 fn copy(
     input: &TraceInputArguments,
     to: Format,

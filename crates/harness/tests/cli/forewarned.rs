@@ -22,6 +22,7 @@ fn a_metric_that_the_phase_cannot_have_is_refused_with_the_setting_that_gives_it
             "phase \"load\" looks up no key; use verdict.phase = \"look\"",
         ),
         (verdict("range_fpr", ""), "phase \"look\" has no scan; add a phase that does"),
+        (verdict("read_amp", ""), "phase \"look\" does not only read; add a phase that does"),
     ];
     for (text, hint) in cases {
         bench.write("x.toml", text);

@@ -29,10 +29,14 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let trial = [&stores[..], &["subject"], &components].concat();
     let run =
         [&stores[..], &["storage", "subject", "plot", "verdict", "experiment", "trial", "page"]].concat();
+    let simulation =
+        ["compaction", "storage", "theory", "engines", "experiment", "workload", "results", "tree"];
+    let simulation = [&simulation[..], ground].concat();
+    let tune = [&simulation[..], &["cache", "plot", "run", "simulation"]].concat();
     let all = [
         &below_subject[..],
         &experiment,
-        &["torture", "server", "trace", "experiment", "trial", "run", "study", "page"],
+        &["torture", "server", "trace", "experiment", "trial", "run", "study", "page", "simulation", "tune"],
     ]
     .concat();
     let everything = [&all[..], &["harness"]].concat();
@@ -60,6 +64,8 @@ fn arrows() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
         ("experiment", &experiment),
         ("trial", &trial),
         ("run", &run),
+        ("simulation", &simulation),
+        ("tune", &tune),
         ("harness", &all),
         ("fuzz", &everything),
     ]);

@@ -7,7 +7,7 @@ use catalog::laws::Invariant;
 use types::{Direction, SequenceNumber};
 
 use super::model::{
-    Known, Model, Scan, Write, drain, entries, get, insert, insert_all, owned, pages, scan, scans,
+    Known, Model, Scan, Write, drain, entries, get, hashed, insert, insert_all, owned, pages, scan, scans,
 };
 use super::stress;
 use crate::{Memtable, MemtablePolicy};
@@ -169,6 +169,9 @@ fn check_answers(table: &dyn Memtable, model: &Model) -> Result<(), String> {
         for key in &probes {
             let (seen, expected) = (get(table, key, *snapshot), model.get(key, *snapshot));
             same(|| format!("invariant 1: {key:?} at {snapshot}"), &seen, &expected)?;
+            let (seen, expected) =
+                (table.sequence_of(hashed(key), *snapshot), model.sequence_of(key, *snapshot));
+            same(|| format!("invariant 1: the number of {key:?} at {snapshot}"), &seen, &expected)?;
         }
     }
     for snapshot in [0, newest / 3, newest / 2, newest, SequenceNumber::MAX] {

@@ -56,6 +56,11 @@ impl Model {
         }
     }
 
+    pub(crate) fn sequence_of(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let (found, _) = self.0.range((key.to_vec(), Reverse(snapshot))..).next()?;
+        (found.0 == key).then_some(found.1.0)
+    }
+
     pub(crate) fn scan(&self, scan: Scan<'_>) -> Vec<OwnedEntry> {
         let is_ahead = |key: &[u8]| match (scan.from, scan.direction) {
             (Bound::Unbounded, _) => true,

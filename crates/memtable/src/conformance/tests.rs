@@ -67,6 +67,7 @@ fn every_canary_is_caught() {
         (Fault::DrainsOldVersions, "invariant 4"),
         (Fault::ForgetsAShard, "the versions in shards"),
         (Fault::ForgetsTheEndOfABatch, "invariant 5"),
+        (Fault::NumbersTheNewest, "invariant 1"),
     ];
     for (fault, invariant) in cases {
         let broken = caught_alone(fault).unwrap_or_else(|| panic!("{fault:?} was not caught"));

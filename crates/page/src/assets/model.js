@@ -52,15 +52,25 @@ const resolutionOf = (run, of) => Math.max(0, ...run.verdicts
   .filter((it) => it.phase === of.phase && it.metric === of.metric)
   .map((it) => (it.delta > (it.noise_floor || 0) && it.delta > 0.02 ? it.delta : 0)));
 
+// The numbers of a configuration by round, without the rounds of other machines than the chosen one.
+const roundsAt = (run, machine, numbers) => {
+  const rounds = roundsOf(numbers, run.rounds);
+  if (machine === null || machine === undefined) return rounds;
+  const own = new Set(run.machines[machine].rounds);
+  return rounds.map((it, at) => (own.has(at) ? it : null));
+};
+
 // The steps that compute the rows of a selection, a generator so that a large table does not block the page. Each step
 // is a configuration; the value at the end is the list of rows.
 function* computeRows(page, run, of, chosen, keeps) {
   const matrix = findMatrix(run.numbers, of);
   const metric = run.metrics[of.metric];
+  const numbersOf = (numbers) => roundsAt(run, of.machine, numbers);
+  const isWhole = of.machine === null || of.machine === undefined;
   const again = findMatrix(run.noise, of);
   const [resolution, costs] = [resolutionOf(run, of), costsOf(run)];
   const verdicts = new Map(run.verdicts
-    .filter((it) => it.phase === of.phase && it.operation === of.operation && it.metric === of.metric)
+    .filter((it) => isWhole && it.phase === of.phase && it.operation === of.operation && it.metric === of.metric)
     .map((it) => [`${it.group} ${it.candidate} ${it.baseline}`, it]));
   const marks = new Map();
   for (const mark of run.marks.filter((it) => it.phase === of.phase))
@@ -69,16 +79,16 @@ function* computeRows(page, run, of, chosen, keeps) {
   let order = 0;
   for (const [number, group] of run.groups.entries()) {
     const baseline = matrix ? baselineIn(run, group, chosen) : null;
-    const base = baseline === null ? null : roundsOf(matrix.cells[baseline], run.rounds);
+    const base = baseline === null ? null : numbersOf(matrix.cells[baseline]);
     const twice = again && group.cells.map((cell) => [cell, again.cells[cell]]).find(([, it]) => it !== null);
     const floor = twice && !run.is_counted
-      ? noiseFloor(roundsOf(matrix.cells[twice[0]], run.rounds), roundsOf(twice[1], run.rounds), page) : 0;
+      ? noiseFloor(numbersOf(matrix.cells[twice[0]]), numbersOf(twice[1]), page) : 0;
     const delta = Math.max(page.criteria.delta, floor, resolution);
     const baseMedian = base && medianOf(base.filter((it) => it !== null));
     for (const cell of group.cells) {
       order++;
       if (!matrix || !keeps(cell)) continue;
-      const rounds = roundsOf(matrix.cells[cell], run.rounds);
+      const rounds = numbersOf(matrix.cells[cell]);
       const present = rounds.filter((it) => it !== null);
       const row = {
         group: number, cell, order, rounds, n: present.length, median: medianOf(present), spread: spreadOf(present),

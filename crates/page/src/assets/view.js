@@ -3,6 +3,7 @@
 const WINDOW_FROM = 300;
 const ROW_HEIGHT = 34;
 const MOST_BARS = 40;
+const MULTIPLES_FROM = 200;
 const MOST_CHIPS = 9;
 const WORDS = { improved: '▲ better', regressed: '▼ worse', equivalent: '= no difference', inconclusive: '? inconclusive' };
 const VERDICT_COLORS = { improved: 0, regressed: 1, equivalent: 2, inconclusive: 3, baseline: 4, '': 5 };
@@ -19,9 +20,10 @@ const runNow = () => page.runs[state.r];
 
 // The state that a run shows first.
 const firstState = (r) => {
-  const { first } = page.runs[r];
-  return { r, p: first.phase, o: first.operation, m: first.metric, b: null, isAbsolute: false, isLog: false, sort: ['order', false],
-    chart: 'list', off: new Set(), filters: new Map(), query: '', zoom: null, open: null };
+  const { first, cells } = page.runs[r];
+  const chart = cells.length > MULTIPLES_FROM && factorsOf(page.runs[r]).length > 1 ? 'factors' : 'list';
+  return { r, p: first.phase, o: first.operation, m: first.metric, b: null, n: null, isAbsolute: false, isLog: false, sort: ['order', false],
+    chart, off: new Set(), filters: new Map(), query: '', zoom: null, open: null };
 };
 
 // The state as the hash of the address; what is as at first is not in it.
@@ -35,10 +37,11 @@ const writeHash = () => {
   put('operation', run.operations[state.o], state.o === first.o);
   put('metric', run.metrics[state.m] && run.metrics[state.m].name, state.m === first.m);
   put('baseline', state.b === null ? '' : run.cells[state.b].number, state.b === null);
+  put('machine', state.n === null ? '' : run.machines[state.n].name, state.n === null);
   put('scale', 'absolute', !state.isAbsolute);
   put('axis', 'log', !state.isLog);
   put('sort', state.sort.join(','), state.sort[0] === 'order' && !state.sort[1]);
-  put('chart', state.chart, state.chart === 'list');
+  put('chart', state.chart, state.chart === first.chart);
   put('hide', [...state.off].join('|'), !state.off.size);
   put('find', state.query, !state.query);
   put('zoom', (state.zoom || []).map((of) => Number(of.toPrecision(6))).join(','), !state.zoom);
@@ -63,6 +66,7 @@ const readHash = () => {
   };
   read.b = cell('baseline');
   read.open = cell('open');
+  read.n = place(run.machines.map((machine) => machine.name), of.get('machine'), null);
   read.isAbsolute = of.get('scale') === 'absolute';
   read.isLog = of.get('axis') === 'log';
   const [key, isDown] = (of.get('sort') || 'order').split(',');
@@ -76,12 +80,12 @@ const readHash = () => {
   return read;
 };
 
-// The phase, kind of operation and metric that are shown.
-const selected = () => ({ phase: state.p, operation: state.o, metric: state.m });
+// The phase, kind of operation, metric and machine that are shown.
+const selected = () => ({ phase: state.p, operation: state.o, metric: state.m, machine: state.n });
 
 // Sets some of the state and shows it.
 const set = (changes, isView = false) => {
-  const isSelection = ['r', 'p', 'o', 'm', 'b'].some((key) => key in changes);
+  const isSelection = ['r', 'p', 'o', 'm', 'b', 'n'].some((key) => key in changes);
   if (isSelection && !('zoom' in changes)) changes.zoom = null;
   Object.assign(state, changes);
   settle();
@@ -123,6 +127,7 @@ const show = () => {
     while (!step.done && performance.now() < end) step = steps.next();
     if (!step.done) {
       parts.status.textContent = `${step.value} configurations compared …`;
+      parts.figure.hidden = !parts.chart.firstChild;
       requestAnimationFrame(slice);
       return;
     }
@@ -134,6 +139,7 @@ const show = () => {
 
 const showRows = () => {
   rows = sortRows(rows, state.sort);
+  parts.figure.hidden = false;
   showStatus();
   showTable();
   showChart();
@@ -171,6 +177,7 @@ const choice = (label, options, chosen, onChoose, isList = options.length > MOST
 
 const chartKinds = (run) => {
   const kinds = [['list', 'configurations']];
+  if (factorsOf(run).length > 1) kinds.push(['factors', 'by each factor']);
   run.swept.forEach(({ path, title }, at) => distinctOf(run, at).length > 1 && kinds.push([`by:${path}`, `by ${title}`]));
   run.metrics.forEach((metric) => kinds.push([`against:${metric.name}`, `against ${metric.title}`]));
   return kinds;
@@ -213,6 +220,7 @@ const showControls = () => {
     choice('operation', operations, state.o, (o) => set({ o })),
     choice('metric', metrics, state.m, (m) => set({ m })),
     baseline,
+    choice('machine', run.machines.length ? [[null, 'all'], ...run.machines.map(({ name }, at) => [at, name])] : [], state.n, (n) => set({ n })),
     ...filters,
     search,
     chart,
@@ -249,7 +257,8 @@ const showStatus = () => {
   const noise = floor > 0 ? ` Noise: the baseline against itself reaches ${(floor * 100).toFixed(1)}%.` : '';
   const of = `${rows.length} of ${run.groups.reduce((sum, group) => sum + group.cells.length, 0)} configurations`;
   parts.title.textContent = titleNow();
-  parts.status.textContent = `${of}, against ${baselineNow()}; ${betterNow()}.${noise}`;
+  const where = state.n === null ? '' : ` on ${run.machines[state.n].name}`;
+  parts.status.textContent = `${of}${where}, against ${baselineNow()}; ${betterNow()}.${noise}`;
   const omitted = run.omitted.length ? ` Not in this page, to keep it small: ${run.omitted.join(', ')}; see runs.csv.` : '';
   parts.note.textContent = (run.is_counted ? 'Counted numbers are exact and have no interval.'
     : 'A ratio is the median over paired rounds; its 95 % confidence interval is a bootstrap over rounds. p-values are corrected for the rows shown (Holm), or by the run for its own comparisons.') + omitted;
@@ -381,6 +390,13 @@ const showChart = () => {
   const [kind, name] = [state.chart.split(':')[0], state.chart.slice(state.chart.indexOf(':') + 1)];
   let caption = state.isAbsolute ? 'Points are medians; whiskers reach from the least to the largest trial.'
     : 'Points are median ratios of paired rounds; whiskers are 95 % confidence intervals.';
+  if (kind === 'factors') {
+    const onPick = (at, of) => set({ filters: new Map([...state.filters, [at, new Set([of])]]) });
+    drawMultiples(parts.chart, run, placed, { values, mark: state.isAbsolute ? null : 1, label: titleNow(), onPick });
+    parts.caption.textContent = 'Points are medians over the configurations with a value; whiskers are their quartiles. A click shows only these.';
+    parts.reset.hidden = true;
+    return;
+  }
   if (kind === 'by') {
     const at = run.swept.findIndex((of) => of.path === name);
     const texts = distinctOf(run, at).filter((of) => of !== '');
@@ -406,7 +422,7 @@ const showChart = () => {
     const matrix = findMatrix(run.numbers, { phase: state.p, operation: state.o, metric: other })
       || findMatrix(run.numbers, { phase: state.p, operation: all, metric: other });
     const across = run.metrics[other];
-    const points = placed.map((of) => ({ ...of, x: matrix && medianOf(roundsOf(matrix.cells[of.row.cell], run.rounds).filter((it) => it !== null)) }))
+    const points = placed.map((of) => ({ ...of, x: matrix && medianOf(roundsAt(run, state.n, matrix.cells[of.row.cell]).filter((it) => it !== null)) }))
       .filter((of) => of.x !== null);
     spec.x = { title: `${across.title} (${{ neither: 'neither direction is better' }[across.better] || `${across.better} is better`})`,
       isLog: state.isLog && points.every((of) => of.x > 0), format: (of) => short(of, across.unit) };
@@ -425,7 +441,11 @@ const showChart = () => {
     spec.y = { ticks: placed.map((of, at) => [at, text(of.row)]), ends: [placed.length - 0.5, -0.5] };
     spec.series = byVerdict(placed.map((of, at) => ({ ...of, x: of.y, y: at })));
   } else {
-    spec.series = byVerdict(placed.map((of) => ({ ...of, x: of.rank + 1 })));
+    // In the order of the experiment, a large sweep shows nothing; in the order of its numbers, it shows how many are better.
+    const isSorted = state.sort[0] !== 'order';
+    if (!isSorted) spec.x.title = 'rank by number';
+    const ranked = isSorted ? placed : [...placed].sort((a, b) => a.y - b.y);
+    spec.series = byVerdict(ranked.map((of, rank) => ({ ...of, x: rank + 1 })));
   }
   const floor = Math.max(0, ...rows.map((row) => row.floor));
   const bases = [...new Set(rows.map((row) => row.baseMedian).filter((of) => of))];
@@ -512,6 +532,7 @@ const build = () => {
   parts.chart = el('div', { class: 'chart' });
   parts.caption = el('figcaption', {});
   parts.reset = chip('reset zoom', () => set({ zoom: null }, true));
+  parts.figure = el('figure', {}, parts.chart, el('div', { class: 'below' }, parts.caption, parts.reset));
   parts.heads = HEADS.map(([key, text]) => el('th', { scope: 'col', 'data-key': key, class: ['p', 'n'].includes(key) ? 'wide' : null },
     button({ onclick: () => set({ sort: [key, state.sort[0] === key ? !state.sort[1] : false] }, true), text })));
   parts.tbody = el('tbody', {});
@@ -526,7 +547,7 @@ const build = () => {
     chip('download trials', () => download(`${runNow().name}-trials.csv`, trialsCsv()), 'The number of every trial as CSV'),
     chip('copy link', () => copy(location.href, 'The link to what is shown')));
   return el('section', { class: 'explore', 'aria-label': 'Configurations' }, parts.controls, parts.title, parts.status,
-    el('figure', {}, parts.chart, el('div', { class: 'below' }, parts.caption, parts.reset)), tools, parts.scroll, parts.note);
+    parts.figure, tools, parts.scroll, parts.note);
 };
 
 const moveInTable = (event) => {

@@ -93,7 +93,7 @@ pub(super) fn least(with: &Arguments<'_>) -> Result<f64, String> {
     with.numbers("of").map(|numbers| numbers.into_iter().fold(f64::INFINITY, f64::min))
 }
 
-/// The number in a list that is nearest to a given one.
+/// The number in a list that is nearest to a given number.
 pub(super) fn nearest(with: &Arguments<'_>) -> Result<f64, String> {
     let to = with.number("to")?;
     let nearer = |best: f64, one: f64| if (one - to).abs() < (best - to).abs() { one } else { best };
@@ -140,8 +140,8 @@ pub(super) fn codes_left(with: &Arguments<'_>) -> Result<f64, String> {
     Ok(with.number("bits")?.exp2() - with.number("reserved")?)
 }
 
-/// The relative error of the mean of n times, in percent: 100 / sqrt(n). It applies if the standard deviation of the
-/// times equals their mean.
+/// The relative error of the mean of n times, in percent: 100 / sqrt(n). The formula applies if the standard deviation
+/// of the times equals their mean.
 pub(super) fn relative_error_pct(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("samples").map(|samples| 100.0 / samples.sqrt())
 }

@@ -3,7 +3,7 @@
 use super::Arguments;
 
 /// The speed-up from running the parts of some work in parallel instead of one after the other: Σ a / max a. The
-/// speed-up is at most the number of parts. The cost of each part is assumed to stay the same.
+/// speed-up is at most the number of parts. The cost of each part is assumed not to change.
 pub(super) fn side_by_side(with: &Arguments<'_>) -> Result<f64, String> {
     with.number("parts")
 }

@@ -52,7 +52,7 @@ fn finds(array: &[usize], key: usize) -> bool {
 
 /// The number of keys, out of n, that a search in level order finds in the array of a builder. The builder
 /// `level-order` stores the next key at the position that the in-order walk has reached. The builder `printed` appends
-/// the key with that number, as printed in a document. Its result is the inverse permutation.
+/// the key with that number, as printed in a document. The result of the builder `printed` is the inverse permutation.
 pub(super) fn eytzinger_found(with: &Arguments<'_>) -> Result<f64, String> {
     let keys = with.count("keys")?.min(1 << 20) as usize;
     let array = match with.word("builder")? {
@@ -73,8 +73,8 @@ pub(super) fn level_order_places(with: &Arguments<'_>) -> Result<f64, String> {
 
 /// The number of cases in which a factory chooses the compressed fence although memory is short and keys share
 /// prefixes. The cases are all numbers of entries within `around` of the threshold, combined with levels near the
-/// minimum level. The factory first checks for fewer entries (standard). It then checks for more entries, or for the
-/// minimum level or a deeper level (Eytzinger). It checks memory last.
+/// minimum level. The factory first checks for fewer entries (standard). The factory then checks for more entries, or
+/// for the minimum level or a deeper level (Eytzinger). The factory checks memory last.
 pub(super) fn fence_factory_cases(with: &Arguments<'_>) -> Result<f64, String> {
     let around = i64::try_from(with.count("around")?.min(1000)).map_err(|error| error.to_string())?;
     let cases = (-around..=around).flat_map(|size| (-around..=around).map(move |level| (size, level)));

@@ -1,4 +1,4 @@
-//! The page of contradictions. It shows each side next to the result of its computation.
+//! The page of contradictions. The page shows each side next to the result of its computation.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. They depend on nothing but the
+//! The files of a report: self-contained HTML, Markdown, CSV, and the charts as files. The files depend only on the
 //! findings.
 
 mod contradictions;

@@ -15,9 +15,9 @@ use crate::shared::Shared;
 
 /// The state of one client.
 pub(crate) struct Client {
-    /// Its number.
+    /// The number of the client.
     pub(crate) number: u64,
-    /// Its name, which it may set.
+    /// The name of the client, which the client may set.
     pub(crate) name: Vec<u8>,
     /// Whether it may execute all commands.
     pub(crate) is_let_in: bool,
@@ -220,7 +220,7 @@ pub(crate) fn config(
     Ok(Next::Read)
 }
 
-/// The options of the server under the names that Redis has for them.
+/// The options of the server, under the names that Redis uses for them.
 fn parameters(shared: &Shared) -> Vec<(&'static str, String)> {
     let (options, design) = (&shared.options, shared.keyspace.tree().design());
     let wal = design.choice("wal");
@@ -280,7 +280,7 @@ pub(crate) fn flushdb(
     Ok(Next::Read)
 }
 
-/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: work of the tree that experiments ask for between phases.
+/// `TREE FLUSH | COMPACT | SETTLE | SYNC`: work of the tree that experiments request between phases.
 pub(crate) fn tree(
     context: &mut Context<'_>,
     request: Request<'_>,
@@ -305,7 +305,7 @@ pub(crate) fn quit(_: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_
     Ok(Next::Close)
 }
 
-/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server; nothing is lost. It has no reply.
+/// `SHUTDOWN [SAVE | NOSAVE]`: ends the server without losing data. There is no reply.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 pub(crate) fn shutdown(
     context: &mut Context<'_>,

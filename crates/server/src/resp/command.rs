@@ -24,7 +24,7 @@ pub(crate) struct Command {
 pub(crate) enum Run {
     /// Concerns the connection or the server.
     Client(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
-    /// As `Client`, and may wait for storage.
+    /// Like `Client`, but the function may wait for storage.
     Server(fn(&mut Context<'_>, Request<'_>, &mut Replies<'_>) -> Result<Next, Failure>),
     /// Reads names.
     Read(Reading),
@@ -44,7 +44,8 @@ impl Command {
         }
     }
 
-    /// Whether it may wait for storage or for locks, so that it must not run where sockets are served.
+    /// Whether the command may wait for storage or for locks. Such a command must not run on a thread that serves
+    /// sockets.
     pub(crate) fn may_wait(&self) -> bool {
         !matches!(self.run, Run::Client(_))
     }

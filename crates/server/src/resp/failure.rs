@@ -1,8 +1,8 @@
-//! The error of a request, as its reply spells it.
+//! The error of a request, in the form of its reply.
 
 use std::borrow::Cow;
 
-/// The reason why a request was not executed. It has changed nothing.
+/// The reason why a request was not executed. A failed request has changed nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure(Cow<'static, str>);
 
@@ -14,7 +14,7 @@ impl Failure {
     /// The value is no number.
     pub(crate) const NO_INTEGER: Self = Self(Cow::Borrowed("ERR value is not an integer or out of range"));
 
-    /// The arguments are none of those that the command takes.
+    /// The arguments do not match the syntax of the command.
     pub(crate) const SYNTAX: Self = Self(Cow::Borrowed("ERR syntax error"));
 
     /// The client has not sent the password.
@@ -24,12 +24,12 @@ impl Failure {
     pub(crate) const WRONG_PASSWORD: Self =
         Self(Cow::Borrowed("WRONGPASS invalid username-password pair or user is disabled."));
 
-    /// An error without a code of its own.
+    /// An error without a specific code.
     pub(crate) fn error(text: impl std::fmt::Display) -> Self {
         Self(Cow::Owned(format!("ERR {text}")))
     }
 
-    /// An error whose text begins with its code.
+    /// An error whose text begins with an error code.
     pub(crate) fn coded(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
     }

@@ -10,10 +10,10 @@ use crate::keyspace::Keyspace;
 use crate::names::Kind;
 use crate::view::{View, kind_of};
 
-/// Names that one call of `SCAN` looks at, unless `COUNT` says otherwise.
+/// Number of names that one call of `SCAN` examines, unless `COUNT` sets another number.
 const DEFAULT_COUNT: usize = 10;
 
-/// Bytes of names at which a call of `SCAN` ends, whatever its `COUNT`.
+/// Bytes of names after which a call of `SCAN` ends, regardless of its `COUNT`.
 const SCAN_BYTES: usize = 1 << 20;
 
 /// `EXISTS name…`: how many of the names exist.
@@ -58,7 +58,8 @@ pub(crate) fn del(
 
 /// `SCAN cursor [MATCH pattern] [COUNT count] [TYPE kind]`
 ///
-/// Names come in the order of their keys, each exactly once, except that those written during the scan may be missing.
+/// Names are returned in the order of their keys, each exactly once. Names that are written during the scan may be
+/// missing.
 pub(crate) fn scan(
     keyspace: &Keyspace,
     request: Request<'_>,

@@ -1,9 +1,9 @@
-//! Patterns of names as Redis has them: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that is meant literally.
+//! Patterns of names as in Redis: `*`, `?`, `[a-z]`, `[^a]`, and `\` before a byte that stands for itself.
 
 /// Whether a pattern matches a whole name. The time is at most the product of the two lengths.
 pub(crate) fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_at, mut name_at) = (0, 0);
-    // The position behind the last `*`, and the end of the bytes that it matches so far.
+    // The position after the last `*`, and the current end of the bytes that this `*` matches.
     let mut star: Option<(usize, usize)> = None;
     loop {
         if pattern.get(pattern_at) == Some(&b'*') {
@@ -42,8 +42,8 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// The length of a class behind its `[`, with the `]`, if the class has the byte. A class without a `]` ends with the
-/// pattern.
+/// The length of a class after its `[`, including the `]`, if the class contains the byte. A class without a `]` ends
+/// with the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let is_negated = class.first() == Some(&b'^');
     let mut at = usize::from(is_negated);

@@ -241,7 +241,7 @@ pub(crate) fn hdel(
     Ok(())
 }
 
-/// Sets fields, and returns how many of them are new.
+/// Sets fields and returns the number of new fields.
 fn put_fields(
     transaction: &mut Transaction<'_>,
     request: Request<'_>,

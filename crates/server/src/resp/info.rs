@@ -6,7 +6,8 @@ use crate::shared::Shared;
 /// The title of a section, and its lines.
 pub(crate) type Section = (&'static str, Vec<(String, String)>);
 
-/// The sections that are asked for: all but the keyspace, whose names are counted, where none is.
+/// The requested sections. If no section is requested: all sections except the keyspace, because its names would have
+/// to be counted.
 pub(crate) fn sections(shared: &Shared, wanted: &[String]) -> Result<Vec<Section>, Failure> {
     let has = |names: &[&str]| wanted.iter().any(|section| names.contains(&section.as_str()));
     let is_wanted = |name: &str| wanted.is_empty() || has(&[name, "all", "default", "everything"]);

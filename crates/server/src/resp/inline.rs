@@ -1,4 +1,4 @@
-//! Requests in the inline form: one line of words, for people with a terminal.
+//! Requests in the inline form: one line of words, for users of a terminal.
 
 /// The arguments of a line. `None` where a quote is not closed, or no blank follows one.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn split(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// Reads up to the closing double quote, and returns the bytes behind it.
+/// Reads up to the closing double quote, and returns the bytes after it.
 fn quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         rest = match rest {
@@ -56,7 +56,7 @@ fn quoted<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     }
 }
 
-/// Reads up to the closing single quote, and returns the bytes behind it.
+/// Reads up to the closing single quote, and returns the bytes after it.
 fn literal<'a>(mut rest: &'a [u8], word: &mut Vec<u8>) -> Option<&'a [u8]> {
     loop {
         rest = match rest {

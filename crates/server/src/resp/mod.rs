@@ -1,11 +1,11 @@
 //! The Redis protocol, RESP2 and RESP3: requests, replies and commands.
 //!
-//! Requests are read in place, each byte once, under limits ([`Pipeline`]). Codecs of clients are not used for that:
-//! they read replies, which nest without a limit, and start again with every packet.
+//! Requests are parsed in place, each byte once, under limits ([`Pipeline`]). Codecs of client libraries are not used
+//! for this, because they parse replies, which nest without a limit, and start again with every packet.
 //!
-//! Successive writes of a pipeline form one batch. It holds the locks of its names until the tree has it: shared where
-//! it only sets names, else exclusive, so that `INCR` and `HSET` are atomic. A read in between ends the batch, so that
-//! a client sees its own writes and nobody sees them in another order.
+//! Successive writes of a pipeline form one batch. The batch holds the locks of its names until it is in the tree. The
+//! locks are shared if the batch only sets names. Otherwise they are exclusive, so that `INCR` and `HSET` are atomic. A
+//! read ends the batch, so that a client sees its own writes, and all clients see them in the same order.
 
 mod client;
 mod command;

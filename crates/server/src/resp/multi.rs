@@ -1,4 +1,4 @@
-//! Transactions: requests that are queued by `MULTI` and executed as one batch by `EXEC`.
+//! Transactions: `MULTI` queues requests, and `EXEC` executes them as one batch.
 
 use super::client::Context;
 use super::command::{Command, Run};
@@ -69,7 +69,7 @@ pub(crate) fn queue(
     Ok(())
 }
 
-/// `EXEC`: executes the queued requests as one batch of the tree, while no other client writes their names.
+/// `EXEC`: executes the queued requests as one batch of the tree. No other client can write their names meanwhile.
 pub(crate) fn exec(
     context: &mut Context<'_>,
     _: Request<'_>,

@@ -1,4 +1,4 @@
-//! The requests of one client, as a view on the bytes that it has sent.
+//! The requests of one client, as views of the bytes that the client sent.
 
 use std::ops::Range;
 
@@ -62,7 +62,7 @@ pub enum ProtocolError {
     /// An argument does not begin with its length.
     #[error("expected '$', got '{0}'")]
     NoLength(String),
-    /// An argument is longer than its length says.
+    /// An argument is longer than its length prefix states.
     #[error("no line end behind an argument of {0} bytes")]
     NoEnd(usize),
     /// A line with a length is too long.
@@ -79,7 +79,7 @@ pub enum ProtocolError {
     Quotes,
 }
 
-/// An argument: a place in the input, or in the text of inline requests.
+/// An argument: its position in the input, or in the text of inline requests.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: usize,
@@ -87,12 +87,12 @@ struct Span {
     is_inline: bool,
 }
 
-/// The complete requests at the start of a client's input, and the state of the incomplete one behind them. Bytes that
-/// were read are not read again when more arrive.
+/// The complete requests at the start of a client's input, and the state of the incomplete request after them. Bytes
+/// that were parsed are not parsed again when more bytes arrive.
 #[derive(Debug, Default)]
 pub struct Pipeline {
     spans: Vec<Span>,
-    /// For each complete request: the end of its spans, and of its bytes in the input.
+    /// For each complete request: the end of its spans, and the end of its bytes in the input.
     requests: Vec<(usize, usize)>,
     /// The arguments of inline requests.
     inline: Vec<u8>,
@@ -100,7 +100,7 @@ pub struct Pipeline {
     at: usize,
     /// The arguments that the incomplete request still lacks; 0 between two requests.
     lacking: usize,
-    /// The length of the argument that comes next, where its line was read.
+    /// The length of the next argument, if the line with the length was read.
     length: Option<usize>,
     error: Option<ProtocolError>,
 }

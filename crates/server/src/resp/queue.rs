@@ -10,9 +10,9 @@ use super::work::{Names, Reading, Writing};
 pub(crate) struct Queue {
     /// The requests, as the protocol has them.
     pub(crate) bytes: Vec<u8>,
-    /// What each of them does.
+    /// The work of each request.
     pub(crate) work: Vec<Queued>,
-    /// Whether a request was refused, so that none is executed.
+    /// Whether a request was rejected, so that no queued request is executed.
     pub(crate) is_broken: bool,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Queued {
     pub(crate) work: Work,
 }
 
-/// What a request does.
+/// The work of one request.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Read(Reading),

@@ -41,7 +41,7 @@ impl<'a> Replies<'a> {
         self.errors
     }
 
-    /// Writes the reply of one request: what `write` writes, or its error. A reply above the limit becomes an error.
+    /// Writes the reply of one request: the output of `write`, or its error. A reply above the limit becomes an error.
     pub(crate) fn reply<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -58,7 +58,7 @@ impl<'a> Replies<'a> {
         written
     }
 
-    /// Writes a part of a reply: what `write` writes, or its error.
+    /// Writes a part of a reply: the output of `write`, or its error.
     pub(crate) fn nested<T>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<T, Failure>,
@@ -143,12 +143,12 @@ impl<'a> Replies<'a> {
         });
     }
 
-    /// The head of an array; its elements follow.
+    /// Writes the head of an array. The elements follow.
     pub(crate) fn array(&mut self, elements: usize) {
         self.head(b'*', elements);
     }
 
-    /// The head of a map; a key and a value follow for each pair. RESP2 has an array of both.
+    /// Writes the head of a map. A key and a value follow for each pair. RESP2 has an array of keys and values instead.
     pub(crate) fn map(&mut self, pairs: usize) {
         match self.version {
             Version::Resp2 => self.array(2 * pairs),
@@ -156,7 +156,7 @@ impl<'a> Replies<'a> {
         }
     }
 
-    /// Leaves room for a head whose number of elements is known later. Returns its place.
+    /// Leaves room for a head whose number of elements is known later. Returns the position of the head.
     pub(crate) fn open(&mut self) -> usize {
         self.output.len()
     }

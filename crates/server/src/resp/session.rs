@@ -94,7 +94,7 @@ impl<'s> RespSession<'s> {
         (stripes.lock(&mut numbers, Access::Exclusive), Access::Exclusive)
     }
 
-    /// Executes successive writes as one batch, or as a few where it becomes very large.
+    /// Executes successive writes as one batch. A very large batch is split into a few batches.
     fn write(&self, requests: Requests<'_>, run: Range<usize>, replies: &mut Replies<'_>) {
         let (held, access) = self.lock(requests, run.clone());
         let mut transaction = Transaction::new(&self.shared.keyspace, access);
@@ -109,7 +109,7 @@ impl<'s> RespSession<'s> {
             if transaction.is_full() || index + 1 == run.end {
                 self.shared.counters.batches.add(1);
                 if let Err(failure) = transaction.commit() {
-                    // The writes of the batch, and those that would follow it, are not acknowledged.
+                    // The writes of the batch, and the writes that would follow, are not acknowledged.
                     replies.replace(start, run.end - first, &failure);
                     break;
                 }

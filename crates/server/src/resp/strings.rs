@@ -14,12 +14,12 @@ pub(crate) fn blind(_: Request<'_>) -> Access {
     Access::Blind
 }
 
-/// The access of a command that writes what depends on a value.
+/// The access of a command whose written value depends on an existing value.
 pub(crate) fn exclusive(_: Request<'_>) -> Access {
     Access::Exclusive
 }
 
-/// The access of `SET`: without options it only sets the name.
+/// The access of `SET`. Without options, it only sets the name.
 pub(crate) fn access_of_set(request: Request<'_>) -> Access {
     if request.len() == 3 { Access::Blind } else { Access::Exclusive }
 }
@@ -54,8 +54,8 @@ pub(crate) fn mget(view: &dyn View, request: Request<'_>, replies: &mut Replies<
     Ok(())
 }
 
-/// `RANGE low high [LIMIT count] [REV]`: the strings with `low <= name < high` and their values. An empty `high` is no
-/// end.
+/// `RANGE low high [LIMIT count] [REV]`: the strings with `low <= name < high` and their values. With an empty `high`,
+/// there is no upper bound.
 pub(crate) fn range(
     keyspace: &Keyspace,
     request: Request<'_>,

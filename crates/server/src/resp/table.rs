@@ -41,7 +41,7 @@ const fn serve(name: &'static str, arity: i32, run: Speaking) -> Command {
     Command { name, arity, names: Names::NONE, run: Run::Server(run) }
 }
 
-/// All commands. The frequent ones come first.
+/// All commands. Frequent commands come first.
 pub(crate) static COMMANDS: [Command; 50] = [
     read("GET", 2, Names::ONE, strings::get),
     write("SET", -3, Names::ONE, access_of_set, strings::set),
@@ -128,7 +128,7 @@ fn command(_: &mut Context<'_>, request: Request<'_>, replies: &mut Replies<'_>)
     Ok(Next::Read)
 }
 
-/// Writes the description of a command: name, arity, flags, and the places of names.
+/// Writes the description of a command: name, arity, flags, and the positions of names.
 fn describe(command: &Command, replies: &mut Replies<'_>) {
     let (first, last, step) = match command.names {
         names if names.is_none() => (0, 0, 0),
@@ -150,7 +150,7 @@ fn describe(command: &Command, replies: &mut Replies<'_>) {
     replies.count(step as u64);
 }
 
-/// `RESET`: the connection is as it was when it was new.
+/// `RESET`: returns the connection to its initial state.
 #[allow(clippy::unnecessary_wraps)] // all commands have one signature
 fn reset(context: &mut Context<'_>, _: Request<'_>, replies: &mut Replies<'_>) -> Result<Next, Failure> {
     context.client.name.clear();

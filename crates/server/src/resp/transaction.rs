@@ -1,4 +1,4 @@
-//! The writes of a pipeline: executed one after the other, and given to the tree as one batch.
+//! The writes of a pipeline. The writes are executed one after the other, and passed to the tree as one batch.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -21,14 +21,14 @@ const OPERATION_BYTES: usize = 16;
 /// Fields that are deleted in one batch, where a hash has more.
 const DELETED_AT_ONCE: usize = 100_000;
 
-/// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier ones.
+/// The writes of a pipeline while the locks of their names are held. Later requests see the writes of earlier requests.
 pub(crate) struct Transaction<'a> {
     keyspace: &'a Keyspace,
     batch: WriteBatch,
     batch_bytes: usize,
-    /// The written values by their keys, if a request may read them.
+    /// The written values by key, if a request of the batch may read them.
     written: Option<BTreeMap<Vec<u8>, Option<Vec<u8>>>>,
-    /// Hashes that the batch creates, less those that it removes.
+    /// The number of hashes that the batch creates, minus the number that it removes.
     hashes: i64,
 }
 
@@ -123,8 +123,8 @@ impl<'a> Transaction<'a> {
         Ok(())
     }
 
-    /// Removes a hash with all fields. A hash of very many fields loses them in several batches, each of which leaves a
-    /// hash with the right number of fields.
+    /// Removes a hash with all its fields. A hash of very many fields is removed in several batches. After each batch,
+    /// the hash has the right number of fields.
     fn remove_hash(&mut self, name: &[u8]) -> Result<(), Failure> {
         loop {
             let Some(count) = fields_of(self, name)? else { return Ok(()) };
@@ -141,7 +141,7 @@ impl<'a> Transaction<'a> {
         }
     }
 
-    /// The keys of the first fields of a hash, those of this batch included, and whether these are all.
+    /// The keys of the first fields of a hash, including the fields of this batch, and whether these are all fields.
     fn field_keys(&self, name: &[u8]) -> Result<(Vec<Vec<u8>>, bool), Failure> {
         let low = field_prefix(name);
         let written = self.written.iter().flat_map(|written| written.range(low.clone()..));

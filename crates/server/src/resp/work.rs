@@ -1,4 +1,4 @@
-//! The functions of commands that read and write names, and the places of the names in their requests.
+//! The functions of commands that read and write names, and the positions of the names in their requests.
 
 use super::failure::Failure;
 use super::pipeline::Request;
@@ -12,7 +12,8 @@ pub(crate) type Reading = fn(&dyn View, Request<'_>, &mut Replies<'_>) -> Result
 /// Writes names and the reply.
 pub(crate) type Writing = fn(&mut Transaction<'_>, Request<'_>, &mut Replies<'_>) -> Result<(), Failure>;
 
-/// The places of names among the arguments: every `step`-th one from `first` on, up to number `last` if there is an end.
+/// The positions of names among the arguments: every `step`-th position from `first` on, up to number `last` if it is
+/// set.
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
     pub(crate) first: usize,

@@ -6,8 +6,8 @@ use thiserror::Error;
 use tree::Tree;
 use workload::Command;
 
-/// Appends the answer to a command, if it has one, as one line to `answer`; statistics have several lines. A command
-/// that fails appends nothing. `limit_bytes` is that of an answer.
+/// Appends the answer to a command to `answer`, if there is an answer. An answer is one line; statistics have several
+/// lines. A command that fails appends nothing. `limit_bytes` is the limit of one answer.
 ///
 /// # Errors
 /// If the tree fails, or if the answer is above the limit. `l` is an error, because loading is made of puts.
@@ -21,6 +21,7 @@ pub fn answer_command(
     let written = match command {
         Command::Put { key, value } => return Ok(tree.put(key, value)?),
         Command::Delete { key } => return Ok(tree.delete(key)?),
+        Command::DeleteRange { low, high } => return Ok(tree.delete_range(low, high)?),
         Command::Get { key } => tree.get_into(key, answer).map(|_| ()).map_err(TextError::from),
         Command::Range { low, high } => range(tree, (low, high), limit_bytes, answer),
         Command::Statistics => {

@@ -7,16 +7,16 @@ use super::answer::answer_command;
 use crate::connection::{Next, Progress, Received, Session};
 use crate::shared::Shared;
 
-/// Bytes of answers at which execution waits until they are sent.
+/// Bytes of answers at which execution waits until the answers are sent.
 const FULL_OUTPUT_BYTES: usize = 1 << 20;
 
-/// Bytes of puts and deletes that form one batch.
+/// Limit of the bytes of puts and deletes in one batch.
 const FULL_BATCH_BYTES: usize = 1 << 20;
 
 /// A client that sends one command per line. Successive puts and deletes that have arrived form one batch.
 ///
-/// A put or a delete has no answer, as in the shell: the answer of a later command says that it is done. A line that is
-/// wrong, or a command that fails, is answered by a line that begins with `error: line`.
+/// A put or a delete has no answer, as in the shell. The answer of a later command confirms it. The answer to an
+/// invalid line or a failed command begins with `error: line`.
 pub(crate) struct TextSession<'s> {
     shared: &'s Shared,
     /// The number of the last line that was executed.
@@ -53,6 +53,7 @@ impl<'s> TextSession<'s> {
         let added = match &command {
             Command::Put { key, value } => writes.add(self.line, key, Some(value)),
             Command::Delete { key } => writes.add(self.line, key, None),
+            Command::DeleteRange { low, high } => writes.add_range(self.line, low, high),
             _ => {
                 self.commit(writes, output);
                 let limit = self.shared.options.limits.reply_bytes;
@@ -96,11 +97,21 @@ impl Writes {
             Some(value) => self.batch.put(key, value)?,
             None => self.batch.delete(key)?,
         }
+        self.count(line, key.len() + value.map_or(0, <[u8]>::len));
+        Ok(())
+    }
+
+    fn add_range(&mut self, line: u64, low: &[u8], high: &[u8]) -> tree::Result<()> {
+        self.batch.delete_range(low, high)?;
+        self.count(line, low.len() + high.len());
+        Ok(())
+    }
+
+    fn count(&mut self, line: u64, bytes: usize) {
         if self.bytes == 0 {
             self.first = line;
         }
-        self.bytes += key.len() + value.map_or(0, <[u8]>::len) + 1;
-        Ok(())
+        self.bytes += bytes + 1;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of files: the current ones and the durable ones.
+//! Names of files: the current names and the durable names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
@@ -16,11 +16,11 @@ pub(super) struct Names {
     directories: BTreeSet<PathBuf>,
     current: Files,
     durable: Files,
-    /// Changes that lead from the durable names to the current ones, in order.
+    /// Changes that lead from the durable names to the current names, in order.
     pending: Vec<Change>,
 }
 
-/// An atomic change of names: it reaches the disk completely or not at all.
+/// An atomic change of names. The change reaches the disk completely or not at all.
 #[derive(Clone)]
 enum Change {
     Link(PathBuf, Arc<Inode>),
@@ -61,7 +61,7 @@ impl Names {
         self.current.get(path).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Creates a file under this name; an existing file loses the name first.
+    /// Creates a file under this name. If a file has this name, it loses the name first.
     pub(super) fn create(&mut self, path: &Path) -> io::Result<Arc<Inode>> {
         self.check_free_of_directory(path)?;
         if self.current.contains_key(path) {
@@ -142,13 +142,14 @@ impl Names {
         all.filter(|inode| seen.insert(Arc::as_ptr(inode))).cloned().collect()
     }
 
-    /// All names with their files, sorted.
+    /// All names with their files, sorted by name.
     pub(super) fn current(&self) -> impl Iterator<Item = (&Path, &Arc<Inode>)> {
         self.current.iter().map(|(path, inode)| (path.as_path(), inode))
     }
 
-    /// Names after a crash: the durable names with those pending changes for which `reaches_disk` returns true. It is
-    /// called from the last change to the first. `after_crash` converts the files. All resulting names are durable.
+    /// Names after a crash: the durable names with those pending changes for which `reaches_disk` returns true.
+    /// `reaches_disk` is called from the last change to the first. `after_crash` converts the files. All resulting
+    /// names are durable.
     pub(super) fn after_crash(
         &self,
         mut reaches_disk: impl FnMut() -> bool,
@@ -176,8 +177,8 @@ impl Names {
         self.pending.push(change);
     }
 
-    /// Splits the pending changes: the `wanted` ones with their dependencies, and the others. A change depends on
-    /// every earlier change of the same name.
+    /// Splits the pending changes into the `wanted` changes with their dependencies, and all other changes. A change
+    /// depends on every earlier change of the same name.
     fn split_pending(&self, mut wanted: impl FnMut(&Change) -> bool) -> (Vec<Change>, Vec<Change>) {
         let mut needed: HashSet<&Path> = HashSet::new();
         let (mut taken, mut left) = (Vec::new(), Vec::new());
@@ -203,7 +204,7 @@ impl Names {
         if self.is_directory(path) { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Checks that a file may have this name: its directory exists, and no directory has the name.
+    /// Checks that a file may have this name. The directory of the file must exist, and no directory may have the name.
     fn check_free_of_directory(&self, path: &Path) -> io::Result<()> {
         if self.is_directory(path) {
             return Err(io::ErrorKind::IsADirectory.into());

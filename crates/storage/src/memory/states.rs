@@ -1,9 +1,9 @@
 //! Numbered states of a disk after a power failure.
 //!
-//! For every change of a name a state decides whether it reached the disk, together with its dependencies. For every
-//! file it decides about the unsynced bytes: where the file ends, and whether each sector before that was written or
-//! reads as zeros. Bytes are therefore lost, kept, torn at sectors and pages, and written in any order. A small set of
-//! states is numbered completely. In a large set the first four numbers are corner cases, and the other numbers are
+//! For every change of a name, a state decides whether the change and its dependencies reached the disk. For every
+//! file, it decides about the unsynced bytes: where the file ends, and whether each sector before the end was written
+//! or reads as zeros. Bytes are therefore lost, kept, torn at sectors and pages, and written in any order. A small set
+//! of states is numbered completely. In a large set, the first four numbers are corner cases, and all other numbers are
 //! seeds.
 
 use std::sync::Arc;
@@ -20,14 +20,14 @@ const PAGE_BYTES: usize = 4096;
 /// Maximum number of states up to which all are numbered.
 const ALL: u64 = 256;
 
-/// States of a disk after a power failure at one moment.
+/// The possible states of a disk after a power failure at one point in time.
 pub struct States<'a> {
     disk: &'a Memory,
     /// Number of name changes that are not durable.
     changes: usize,
     /// Files with unsynced bytes, and the number of sectors that those touch.
     files: Vec<(Arc<Inode>, u32)>,
-    /// Number of states; `None` if they are too many to number.
+    /// Number of states; `None` if there are too many states to number.
     count: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> States<'a> {
         Self { disk, changes, files, count: all }
     }
 
-    /// Number of states; `None` if they are too many to number, in which case any number is valid.
+    /// Number of states; `None` if there are too many states to number. Any number is then valid.
     pub fn count(&self) -> Option<u64> {
         self.count
     }
@@ -126,8 +126,8 @@ impl<'a> States<'a> {
         )
     }
 
-    /// The disk with the names and files that the two functions select. The second function receives files with
-    /// unsynced bytes, and their index among those.
+    /// The disk with the names and files that the two functions select. The second function gets files with unsynced
+    /// bytes, and their index among these files.
     fn make(&self, reaches_disk: impl FnMut() -> bool, bytes: impl Fn(&Inode, usize) -> Inode) -> Memory {
         let place =
             |inode: &Inode| self.files.iter().position(|(file, _)| std::ptr::eq(Arc::as_ptr(file), inode));
@@ -137,13 +137,13 @@ impl<'a> States<'a> {
     }
 }
 
-/// Number of states of a file whose unsynced bytes touch this many sectors. For each end `e`, every sector before it
-/// is written or not: `2^e` states.
+/// Number of states of a file whose unsynced bytes touch this number of sectors. For each end `e`, every sector before
+/// the end is written or not, which gives `2^e` states.
 fn endings(sectors: u32) -> Option<u64> {
     2u64.checked_shl(sectors)?.checked_sub(1).filter(|_| sectors < 63)
 }
 
-/// State `choice` of a file; the last one is the complete file.
+/// State `choice` of a file. The last state is the complete file.
 fn ending(inode: &Inode, choice: u64) -> Inode {
     let end = (choice + 1).ilog2() as usize;
     let written = choice + 1 - (1 << end);

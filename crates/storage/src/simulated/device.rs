@@ -32,7 +32,7 @@ pub(super) struct Profile {
     pub(super) read_bandwidth: u64,
     pub(super) write_bandwidth: u64,
     pub(super) queue_depth: u64,
-    /// Whether an access that continues at the end of the last one has no latency.
+    /// Whether an access that continues at the end of the last access has no latency.
     pub(super) has_arm: bool,
     /// Length of the pause at the end of every period, if callers wait.
     pub(super) pause_ns: u64,
@@ -119,7 +119,7 @@ impl Queue {
         Self { lanes: vec![0; depth.max(1)], pipe: 0 }
     }
 
-    /// Accepts a request at `now`; returns its completion time.
+    /// Accepts a request at `now` and returns its completion time.
     fn take(&mut self, now: u64, latency_ns: u64, transfer_ns: u64) -> u64 {
         let lane = self.lanes.iter_mut().min().expect("there is a lane");
         let arrived = now.max(*lane) + latency_ns;
@@ -159,7 +159,7 @@ impl Device {
         self.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    /// Charges concurrent reads of parts of a file; returns the completion time of the last one, for
+    /// Charges concurrent reads of parts of a file. Returns the completion time of the last read, for
     /// [`wait`](Self::wait).
     pub(super) fn read(&self, file: u64, parts: &[(u64, usize)]) -> u64 {
         let Profile { read_latency_ns: latency_ns, read_bandwidth: bandwidth, .. } = self.profile;
@@ -172,14 +172,14 @@ impl Device {
         self.serve(&self.read_ns, parts.iter().map(request), parts.len())
     }
 
-    /// Charges a write; returns its completion time.
+    /// Charges a write and returns its completion time.
     pub(super) fn write(&self, file: u64, offset: u64, len: u64) -> u64 {
         let Profile { write_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: Some((file, offset)), len, latency_ns, bandwidth };
         self.serve(&self.write_ns, std::iter::once(request), 1)
     }
 
-    /// Charges a sync; returns its completion time.
+    /// Charges a sync and returns its completion time.
     pub(super) fn sync(&self) -> u64 {
         let Profile { sync_latency_ns: latency_ns, write_bandwidth: bandwidth, .. } = self.profile;
         let request = Request { place: None, len: 0, latency_ns, bandwidth };

@@ -1,7 +1,7 @@
 //! One ring with its buffer for the kernel. This file contains all `unsafe` code for `io_uring`.
 //!
-//! The kernel gets no other address than that of this buffer. The buffer belongs to the ring and does not move or get
-//! freed while a step is in progress: a ring dropped with steps in progress leaks its buffer.
+//! The kernel gets no other address than the address of this buffer. The buffer belongs to the ring and is neither
+//! moved nor freed while a step is in progress. A ring that is dropped with steps in progress leaks its buffer.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,8 @@ const KEPT_BYTES: usize = 1 << 20;
 pub(super) struct Ring {
     queues: IoUring,
     scratch: AlignedBuffer,
-    /// Steps that the kernel may still be running: 0 except inside of [`run`](Self::run), and after its error.
+    /// Number of steps that the kernel may still be running. The number is 0 except inside of [`run`](Self::run) and
+    /// after an error of [`run`](Self::run).
     under_way: usize,
 }
 
@@ -40,7 +41,7 @@ impl Ring {
         Ok(Self { queues: IoUring::new(depth)?, scratch: AlignedBuffer::new(0), under_way: 0 })
     }
 
-    /// First `len` bytes of its buffer. Their content persists until a call requests a larger buffer.
+    /// The first `len` bytes of the buffer. The content of these bytes persists until a call requests a larger buffer.
     pub(super) fn scratch_mut(&mut self, len: usize) -> io::Result<&mut [u8]> {
         self.check_idle()?;
         if self.scratch.len() < len {

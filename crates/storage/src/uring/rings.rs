@@ -1,4 +1,5 @@
-//! Rings of a store: lent to one call at a time, created if none is idle, and kept for later calls.
+//! Rings of a store. A ring is lent to one call at a time. If no ring is idle, a ring is created and kept for later
+//! calls.
 
 use std::io;
 
@@ -14,7 +15,7 @@ pub(super) struct Rings {
 }
 
 impl Rings {
-    /// An empty pool; its rings will take `depth` concurrent steps.
+    /// Creates an empty pool. The rings of the pool will run `depth` concurrent steps.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, idle: Mutex::new(Vec::new()) }
     }

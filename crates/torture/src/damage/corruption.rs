@@ -22,7 +22,7 @@ const PAGES: [usize; 2] = [512, 4096];
 pub(crate) enum FileChange {
     /// One bit is inverted.
     Flip { at: usize, bit: u8 },
-    /// One byte has another value.
+    /// One byte gets another value.
     Set { at: usize, byte: u8 },
     /// A page reads as zeros.
     Zero { at: usize, len: usize },
@@ -91,7 +91,7 @@ pub(crate) struct Corruption {
 pub(crate) type Changed = (usize, Option<Vec<u8>>);
 
 impl Corruption {
-    /// Returns the files that the corruption changes, with their new bytes. Empty if it changes nothing.
+    /// Returns the files that the corruption changes, with their new bytes. Empty if the corruption changes nothing.
     pub(crate) fn apply(&self, store_image: &StoreImage) -> Vec<Changed> {
         let whole = &*store_image.files[self.file].bytes;
         let mut bytes = whole.clone();
@@ -130,8 +130,8 @@ impl Corruption {
         tail(what, len, &store_image.files[self.file].bytes).iter().all(|byte| *byte == 0)
     }
 
-    /// Range of the bytes that may differ if the file kept its length; otherwise everything from the first such byte
-    /// on.
+    /// Range of the bytes that may differ if the file kept its length. Otherwise, all bytes from the first different
+    /// byte on.
     pub(crate) fn extent(&self, store_image: &StoreImage) -> Range<usize> {
         let whole = &*store_image.files[self.file].bytes;
         match &self.apply(store_image)[..] {
@@ -251,7 +251,7 @@ fn tails(add: &mut impl FnMut(&'static str, FileChange)) {
     }
 }
 
-/// The numbers below `count`, or a sample of them that includes the first and the last.
+/// The numbers below `count`, or a sample that includes the first and the last.
 fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     if count <= MOST_OF_A_KIND {
         return (0..count).collect();
@@ -260,7 +260,8 @@ fn sample(count: usize, random: &mut impl Rng) -> Vec<usize> {
     [0, count - 1].into_iter().chain(others).collect()
 }
 
-/// Takes items round-robin: one of each category, then the next of each. Pairs of corruptions form a category as well.
+/// Takes items round-robin: one of each category, and then the next of each. Pairs of corruptions form a category as
+/// well.
 fn in_turns(
     store_image: &StoreImage,
     mut strata: Vec<Vec<Corruption>>,

@@ -22,9 +22,9 @@ use crate::violation::{Check, Violation};
 pub(crate) enum Outcome {
     /// The bytes are unchanged.
     Nothing,
-    /// `verify` reports it, and no answer is wrong.
+    /// `verify` reports the corruption, and no answer is wrong.
     Told,
-    /// Not reported, and harmless for the class's reason.
+    /// The corruption is not reported, and it is harmless for the reason of its class.
     Harmless(Class),
 }
 
@@ -88,8 +88,8 @@ impl<'a> Inspection<'a> {
         Ok(Outcome::Told)
     }
 
-    /// Runs `verify` and returns the corruption it reports. It must report every harmful corruption with its file, and
-    /// must not change the store.
+    /// Runs `verify` and returns the reported corruption. `verify` must report every harmful corruption with its file,
+    /// and must not change the store.
     fn verify(&self, disk: &Memory) -> Result<Vec<String>, Violation> {
         let disk = Arc::new(disk.after_crash(Unsynced::Kept));
         let before = disk.fingerprint();
@@ -109,8 +109,8 @@ impl<'a> Inspection<'a> {
         Ok(damage)
     }
 
-    /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that it
-    /// names is accepted as well.
+    /// Checks that each corruption is reported with its file. For a changed manifest, a report about a file that the
+    /// manifest names is accepted as well.
     fn names_every_corruption(&self, damage: &[String]) -> Result<(), Violation> {
         let kind = |corruption: &Corruption| self.store_image.files[corruption.file].kind;
         for corruption in self.corruptions.iter().filter(|corruption| kind(corruption) != FileKind::Manifest)
@@ -128,7 +128,7 @@ impl<'a> Inspection<'a> {
         Ok(())
     }
 
-    /// Opens the store, reads all of it, and continues with writes.
+    /// Opens the store, reads all entries, and continues with writes.
     fn open(&self, disk: &Memory, is_told: bool) -> Result<(), Violation> {
         let storage: Arc<dyn Storage> = Arc::new(disk.after_crash(Unsynced::Kept));
         let store = match self.subject.maker.open(&storage, Path::new(DIRECTORY)) {
@@ -319,7 +319,7 @@ fn is_allowed(error: &tree::Error, is_told: bool) -> Result<(), Violation> {
 
 /// Writes that are added to a corrupted store.
 fn added() -> [Vec<Write>; 2] {
-    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()) };
+    let put = |key: &str, value: &str| Write { key: key.into(), value: Some(value.into()), end: None };
     [vec![put("after", "1")], vec![put("after", "2"), put("batch", "3")]]
 }
 

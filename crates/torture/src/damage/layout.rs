@@ -1,5 +1,5 @@
-//! Layout of the files of a store. It is parsed independently of the tree, so that corruption can target every part
-//! and the tests do not trust the code under test.
+//! Layout of the files of a store. The layout is parsed independently of the tree, so that corruption can target every
+//! part, and the tests do not rely on the code under test.
 
 use std::ops::Range;
 
@@ -9,9 +9,11 @@ pub(crate) const LOG_HEADER_BYTES: usize = 20;
 /// Size of the magic and version of a manifest in bytes.
 pub(crate) const MANIFEST_MAGIC_BYTES: usize = 12;
 
-/// Size of an SSTable footer in bytes: four sections of offset, length and checksum; version, checksum, magic.
-const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 16;
+/// Size of a section in an SSTable footer in bytes: offset, length and checksum.
 const SECTION_BYTES: usize = 20;
+
+/// Size of the end of an SSTable footer in bytes: version, checksum, magic.
+const FOOTER_END_BYTES: usize = 16;
 
 /// Kind of a file, derived from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +50,7 @@ pub(crate) struct Region {
     pub(crate) range: Range<usize>,
 }
 
-/// Parts of a file in order; together they cover the whole file.
+/// Parts of a file in order. Together they cover the complete file.
 pub(crate) fn regions(kind: FileKind, bytes: &[u8]) -> Vec<Region> {
     let (names, cuts) = match kind {
         FileKind::Table => table_parts(bytes).unwrap_or_default(),
@@ -87,26 +89,50 @@ pub(crate) fn version_at(kind: FileKind, bytes: &[u8]) -> Option<usize> {
 }
 
 fn table_parts(bytes: &[u8]) -> Option<(Vec<&'static str>, Vec<usize>)> {
-    let footer = bytes.len().checked_sub(FOOTER_BYTES)?;
+    let (footer, sections) = footer_of(bytes)?;
     let offset = |section: usize| number(bytes, footer + section * SECTION_BYTES);
-    let cuts = [offset(0)?, offset(1)?, offset(2)?, offset(3)?, footer];
-    let names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
-    Some((names, cuts.to_vec()))
+    let mut cuts = (0..sections).map(offset).collect::<Option<Vec<usize>>>()?;
+    cuts.push(footer);
+    let mut names = vec!["blocks", "filter", "fence", "directory", "properties", "footer"];
+    if sections == LONG_SECTIONS {
+        names.insert(3, "range tombstones");
+    }
+    Some((names, cuts))
 }
 
-/// Smallest and largest key of an SSTable.
+/// Number of sections of an SSTable with range tombstones. Other SSTables have one less.
+const LONG_SECTIONS: usize = 5;
+
+/// Offset of the footer of an SSTable, and the number of its sections, by its version.
+fn footer_of(bytes: &[u8]) -> Option<(usize, usize)> {
+    let end = bytes.len().checked_sub(FOOTER_END_BYTES)?;
+    let sections = if bytes[end..end + 4] == 2u32.to_le_bytes() { LONG_SECTIONS } else { LONG_SECTIONS - 1 };
+    Some((end.checked_sub(sections * SECTION_BYTES)?, sections))
+}
+
+/// Smallest and largest key of an SSTable, and of its range tombstones.
 pub(crate) fn bounds(bytes: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
-    let footer = bytes.len().checked_sub(FOOTER_BYTES)?;
-    let mut at = number(bytes, footer + 3 * SECTION_BYTES)?;
+    let (footer, sections) = footer_of(bytes)?;
+    let mut at = number(bytes, footer + (sections - 1) * SECTION_BYTES)?;
     for _ in 0..5 {
         varint(bytes, &mut at)?;
     }
-    let mut key = || {
-        let len = varint(bytes, &mut at)?;
-        at += len;
-        Some(bytes.get(at - len..at)?.to_vec())
-    };
-    Some((key()?, key()?))
+    let (mut smallest, mut largest) = (key(bytes, &mut at)?, key(bytes, &mut at)?);
+    if sections == LONG_SECTIONS {
+        let mut at = number(bytes, footer + 2 * SECTION_BYTES)?;
+        for _ in 0..varint(bytes, &mut at)? {
+            smallest = smallest.min(key(bytes, &mut at)?);
+            largest = largest.max(key(bytes, &mut at)?);
+        }
+    }
+    Some((smallest, largest))
+}
+
+/// A key with its length before it.
+fn key(bytes: &[u8], at: &mut usize) -> Option<Vec<u8>> {
+    let len = varint(bytes, at)?;
+    *at += len;
+    Some(bytes.get(*at - len..*at)?.to_vec())
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Rules for corruption that `verify` may leave unreported, and for the data that may then be missing. They depend
+//! Rules for corruption that `verify` may leave unreported, and for data that may then be missing. The rules depend
 //! only on the position of the corruption.
 
 use tree::wal::WalMode;
@@ -14,8 +14,8 @@ pub enum Class {
     Unneeded,
     /// The bytes are older manifest records, each of which is replaced completely by the next.
     Superseded,
-    /// A crash could leave the same bytes: the end of a WAL or manifest that is not known to be durable, or zeros
-    /// after a WAL.
+    /// A crash could leave the same bytes. The corruption is at the end of a WAL or manifest that is not known to be
+    /// durable, or consists of zeros after a WAL.
     AsACrash,
 }
 
@@ -27,7 +27,7 @@ impl Class {
 /// Consequences of corruption at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rule {
-    /// Reason why it may stay unreported; `None` if it must be reported.
+    /// Reason why the corruption may stay unreported; `None` if it must be reported.
     pub(crate) passes: Option<Class>,
     /// Minimum number of the store's commits that must survive.
     pub(crate) least: usize,

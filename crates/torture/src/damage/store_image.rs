@@ -1,5 +1,5 @@
-//! The stores that a seeded history leaves, with everything known about them: current and past content, WAL positions
-//! of the commits, and replacement files from an earlier moment or another store.
+//! The stores that a seeded history leaves, with all knowledge about them: current and past content, WAL positions of
+//! the commits, and replacement files from an earlier time or another store.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use crate::violation::{Check, Violation};
 /// Number of actions in one history.
 const ACTIONS: usize = 90;
 
-/// Added to a seed to generate the other store, whose files replace those of this store.
+/// This number is added to a seed to generate the other store, whose files replace those of this store.
 const OTHER_SEED: u64 = 0x6f74_6865_7220_7374;
 
 /// Directory of the other store.
@@ -37,7 +37,7 @@ pub enum Ending {
     Closed,
     /// The process died; the WAL contains data that is not in SSTables yet.
     Stopped,
-    /// The process died and an SSTable was lost; the store was opened without it, written to and closed.
+    /// The process died and an SSTable was lost. The store was opened without it, written to and closed.
     SetAside,
     /// The store is a checkpoint that has never been opened.
     Copied,
@@ -98,13 +98,13 @@ pub(crate) struct CommitRecord {
 pub(crate) struct StoreImage {
     /// Ending of the history.
     pub(crate) ending: Ending,
-    /// The disk, with everything on it durable.
+    /// The disk, on which everything is durable.
     pub(crate) disk: Memory,
     /// Files of the store.
     pub(crate) files: Vec<File>,
-    /// Content of the store after each commit; the last one is the current content.
+    /// Content of the store after each commit. The last content is the current content.
     pub(crate) history: Vec<Content>,
-    /// All earlier contents of the store and of the store that it was copied from.
+    /// All earlier contents of the store, and of the store from which it was copied.
     pub(crate) past: Arc<Vec<Content>>,
     /// Commits in the WAL, for a store whose process died.
     pub(crate) records: Vec<CommitRecord>,
@@ -122,7 +122,7 @@ impl StoreImage {
         Path::new(DIRECTORY).join(&self.files[file].name)
     }
 
-    /// Indexes of the other files of the same kind.
+    /// Indexes of the other files of this kind.
     pub(crate) fn alike(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
         let kind = self.files[file].kind;
         (0..self.files.len()).filter(move |other| self.files[*other].kind == kind)
@@ -133,7 +133,7 @@ impl StoreImage {
         self.generations.get(&self.files[file].name).map_or(&[], |generations| &generations[..])
     }
 
-    /// Files of the other store that can replace a file: the file of the same name, or any file of its kind.
+    /// Files of the other store that can replace a file: the file with the same name, or any file of its kind.
     pub(crate) fn foreign(&self, file: usize) -> Vec<&[u8]> {
         let File { name, kind, .. } = &self.files[file];
         let alike = || self.others.iter().filter(|other| other.kind == *kind && *kind != FileKind::Other);
@@ -151,7 +151,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Records the state of the disk; returns the number of the recording.
+    /// Records the state of the disk. Returns the number of the recording.
     fn look(&mut self, disk: &Memory) -> usize {
         let files = files(disk, Path::new(DIRECTORY));
         let log = files.iter().rfind(|file| file.kind == FileKind::Log);
@@ -240,7 +240,7 @@ fn records_in(
         let (log, len) = &observed.moments[moment];
         (log.as_deref() == Some(name)).then_some(*len)
     };
-    // `sync` is the only action that makes commits durable in the WAL; the others create SSTables.
+    // `sync` is the only action that makes commits durable in the WAL. All other actions create SSTables.
     let lasting = script.actions.iter().filter(|action| {
         matches!(action, Action::Flush | Action::Compact | Action::Sync | Action::Checkpoint | Action::Reopen)
     });
@@ -267,7 +267,7 @@ fn other(subject: &Subject, seed: u64) -> Result<Vec<File>, Violation> {
     Ok(files(&disk, Path::new(OTHER_DIRECTORY)))
 }
 
-/// The store without one of its SSTables, opened and written to, and its content after each commit since.
+/// The store without one of its SSTables, after it was opened and written to, and its content after each commit since.
 fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content>), Violation> {
     let wrong =
         |error: tree::Error| Violation::new(Check::GoesOn, format!("with a table set aside: {error}"));
@@ -283,7 +283,7 @@ fn set_aside(subject: &Subject, stopped: &Memory) -> Result<(Memory, Vec<Content
     let mut history = vec![read(&*store)?];
     for number in 0..3 {
         let key = Script::keys().nth(number * 7).expect("there are as many keys");
-        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()) }];
+        let commit = [Write { key, value: Some(format!("set aside {number}").into_bytes()), end: None }];
         store.write(&commit).map_err(wrong)?;
         let mut content = history.last().cloned().unwrap_or_default();
         apply(&mut content, &commit);

@@ -1,11 +1,12 @@
-//! Checks whether a history is strictly serializable. There must be one order of all commits and reads in which each
-//! operation takes effect between its call and its return. Every read must show the commits before it in that order.
+//! Checks whether a history is strictly serializable: there is one order of all commits and reads in which each
+//! operation takes effect between its call and its return. Every read must show exactly the commits before it in that
+//! order.
 //!
-//! For one key this is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The problem is NP-hard for arbitrary
-//! histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its write. Most keys have one
-//! writer, whose own order is the order of their versions. A read therefore sees a prefix of each such writer's
-//! commits, its [cut](Cuts). The keys that all writers share are [registers](super::register). Both checks add edges
-//! to one [graph](super::serial). A cycle in it proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury
+//! For one key, this is linearizability (Herlihy & Wing, TOPLAS 12(3), 1990). The problem is NP-hard for arbitrary
+//! histories (Papadimitriou, JACM 26(4), 1979), but not if every value identifies its write. Most keys have one writer,
+//! whose own order is the order of the versions. A read therefore sees a prefix of each such writer's commits, its
+//! [cut](Cuts). Keys that all writers share are [registers](super::register). Both checks add edges to one
+//! [graph](super::serial). A cycle in the graph proves that no order exists (Adya, "Weak Consistency", 1999; Kingsbury
 //! & Alvaro, "Elle", VLDB 2020).
 //!
 //! A read of an absent key does not identify the delete that it saw. If several deletes are possible, the cut spans
@@ -39,7 +40,8 @@ struct Writer<'a> {
     commits: Vec<At<'a>>,
     called: Vec<Moment>,
     returned: Vec<Moment>,
-    /// Versions of each key with the number of the commit that wrote them; the first one is the initial version.
+    /// Versions of each key, with the number of the commit that wrote each of them. The first version is the initial
+    /// version.
     versions: Vec<Vec<(usize, Version)>>,
 }
 
@@ -81,8 +83,8 @@ impl<'a> Writer<'a> {
         (commit, self.end_of(versions, versions.partition_point(|(at, _)| *at < commit)))
     }
 
-    /// Numbers of commits within a cut after which a key is absent. If they are not contiguous, the range from the
-    /// first to the last.
+    /// Numbers of commits within a cut after which a key is absent. If the numbers are not contiguous, the range from
+    /// the first to the last number.
     fn span_of_nothing(&self, key: Key, cut: Cut) -> Option<Cut> {
         let versions = &self.versions[usize::from(key)];
         let first = versions.partition_point(|(commit, _)| *commit <= cut.0) - 1;

@@ -1,14 +1,14 @@
-//! Operations of one round of a race, as each thread recorded them.
+//! The operations of one round of a race, as each thread recorded them.
 
 use std::fmt;
 use std::ops::Range;
 
 use super::keys::{Key, Keys, Version, named};
 
-/// A logical timestamp: the value of an atomic counter shared by all threads, so that moments are totally ordered.
+/// A logical timestamp: the value of an atomic counter shared by all threads, so that timestamps are totally ordered.
 pub(crate) type Moment = u64;
 
-/// A key with the version written to it or read from it.
+/// A key, with the version that was written to it or read from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
     /// The key.
@@ -26,15 +26,15 @@ pub(crate) enum OperationKind {
     Get,
     /// A read of many keys.
     MultiGet,
-    /// A scan of a key range through a cursor; it takes effect when the cursor is opened.
+    /// A scan of a key range through a cursor. The scan takes effect when the cursor is opened.
     Cursor,
-    /// All reads of a snapshot; they take effect when it is taken.
+    /// All reads of a snapshot. The reads take effect when the snapshot is taken.
     Snapshot,
-    /// Content of a checkpoint; it takes effect when the checkpoint is made.
+    /// The content of a checkpoint. The read takes effect when the checkpoint is made.
     Checkpoint,
     /// Content of a store after it was closed and opened again.
     Reopened,
-    /// Content of a store opened on a copy of the disk; it takes effect when the disk is copied.
+    /// The content of a store that was opened on a copy of the disk. The read takes effect when the disk is copied.
     Crashed,
 }
 
@@ -74,7 +74,7 @@ impl Log {
     }
 }
 
-/// Logs of one round. The first logs belong to the writers, by number; the others only read.
+/// Logs of one round. The first logs belong to the writers, ordered by number. All other logs are only reads.
 #[derive(Clone, Debug)]
 pub(crate) struct History {
     /// Number of the round, which its versions contain.

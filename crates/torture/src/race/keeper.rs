@@ -1,5 +1,5 @@
-//! Maintenance thread of a race: flushes, compactions, syncs, checkpoints, and copies of the disk that are opened next
-//! to the store.
+//! Maintenance thread of a race. The thread runs flushes, compactions, syncs and checkpoints. The thread also opens
+//! copies of the disk next to the store.
 
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ use super::store::Contestant;
 use super::worker::{Arena, everything, failed};
 use crate::violation::Violation;
 
-/// Minimum number of moments between two actions.
+/// Minimum number of timestamps between two actions.
 const PAUSE: u64 = 400;
 
-/// Sleep time between two checks of the moments.
+/// Sleep time between two checks of the timestamps.
 const NAP: Duration = Duration::from_micros(200);
 
 /// Location of a store.
 pub(crate) struct Ground {
     pub(crate) storage: Arc<dyn Storage>,
-    /// The same storage, if it is a disk in memory that can be copied.
+    /// The storage as a disk in memory that can be copied; `None` if it is not such a disk.
     pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) store: PathBuf,
     /// Directory of the checkpoints, which are made one at a time.
@@ -117,7 +117,7 @@ impl<'a> Keeper<'a> {
         Ok(())
     }
 
-    /// Opens a store, reads all of it, and closes it.
+    /// Opens a store, reads all its entries, and closes it.
     fn read(&mut self, storage: &Arc<dyn Storage>, directory: &Path) -> Result<Vec<Cell>, Violation> {
         self.kept.copies += 1;
         let store = self.contestant.maker.open(storage, directory).map_err(failed)?;

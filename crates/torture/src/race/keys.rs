@@ -1,15 +1,15 @@
-//! Keys of a race and their values: the owner of a key, and the write that a value comes from.
+//! Keys of a race and their values: the owner of a key, and the write that produced a value.
 
 /// Number of keys per writer, and number of shared keys.
 const KEYS_EACH: usize = 12;
 
-/// Number of a key, which is also its rank in key order.
+/// Number of a key, which is also the rank of the key in key order.
 pub(crate) type Key = u16;
 
 /// Identifies a write within a race; [`NOTHING`] for an absent key.
 ///
-/// From the highest bit: whether the same commit writes the key again later; 31 bits of round, 8 of writer, 24 of
-/// commit. Commits count from 1 in each round.
+/// The bits of a version, from the highest: 1 bit for whether the same commit writes the key again later, 31 bits of
+/// round, 8 of writer, 24 of commit. Commits count from 1 in each round.
 pub(crate) type Version = u64;
 
 /// Version of a key that was never written or was deleted.
@@ -40,20 +40,20 @@ impl Keys {
         (owner < self.writers).then_some(owner)
     }
 
-    /// Keys of a writer, or the shared keys for number `writers`. They are spread over the key space.
+    /// Keys of a writer, or the shared keys for number `writers`. These keys are spread over the key space.
     pub(crate) fn of(self, owner: usize) -> impl ExactSizeIterator<Item = Key> {
         (owner..self.len()).step_by(self.writers + 1).map(|key| key as Key)
     }
 }
 
-/// Bytes of a key. Their order is that of the numbers, and their lengths vary.
+/// Bytes of a key. The bytes sort like the numbers of keys, and their lengths vary.
 pub(crate) fn bytes(key: Key) -> Vec<u8> {
     let mut bytes = format!("{key:04}").into_bytes();
     bytes.resize(bytes.len() + usize::from(key) % 7, b'k');
     bytes
 }
 
-/// Key with these bytes, if it is one of the first `count`.
+/// The key with these bytes, if it is one of the first `count` keys.
 pub(crate) fn parse(bytes_found: &[u8], count: usize) -> Option<Key> {
     let number = std::str::from_utf8(bytes_found.get(..4)?).ok()?.parse::<Key>().ok()?;
     (usize::from(number) < count && bytes(number) == bytes_found).then_some(number)
@@ -70,7 +70,7 @@ pub(crate) fn parts(version: Version) -> (u32, usize, usize) {
     ((version >> 32) as u32, (version >> 24 & 0xff) as usize, (version & 0xff_ffff) as usize)
 }
 
-/// Value of a version of a key. Both its bytes and its length identify the version.
+/// Value of a version of a key. Both the bytes and the length of a value identify the version.
 pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     let mixed = (version ^ u64::from(key) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let len = match mixed % 64 {
@@ -84,7 +84,7 @@ pub(crate) fn value(key: Key, version: Version) -> Vec<u8> {
     value
 }
 
-/// Version that this value belongs to; `None` if no such value was written to this key.
+/// The version of this value; `None` if no such value was written to this key.
 pub(crate) fn version_of(key: Key, found: &[u8]) -> Option<Version> {
     let version = u64::from_be_bytes(*found.first_chunk()?);
     (version != NOTHING && value(key, version) == found).then_some(version)

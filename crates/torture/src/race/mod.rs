@@ -1,12 +1,13 @@
 //! Threads that race on one store, and the consistency check of their reads.
 //!
-//! Writers put, delete and write batches. They get, multi-get, scan with cursors from both ends, keep some cursors
-//! open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and opens
-//! copies of the disk as a crash would leave it. Every operation is recorded with the moments of its call and its
-//! return. A race consists of rounds. At the end of each round the threads stop, and the history is checked. Every few
-//! rounds the store is closed while a snapshot is still being read, and opened again.
+//! Writers put, delete and write batches. Writers also get, multi-get, scan with cursors from both ends, keep some
+//! cursors open for long, and read snapshots. A maintenance thread flushes, compacts, syncs, opens checkpoints, and
+//! opens copies of the disk as a crash would leave it. Every operation is recorded with the times of its call and its
+//! return. A race consists of rounds. At the end of each round, the threads stop, and the history is checked. Every few
+//! rounds, the store is closed while a snapshot is still being read, and opened again.
 //!
-//! A seed determines the operations of each thread, but not their interleaving. It therefore does not replay a race.
+//! A seed determines the operations of each thread, but not their interleaving. A seed can therefore not reproduce a
+//! race.
 
 mod check;
 mod history;
@@ -44,7 +45,7 @@ const OPERATIONS: usize = 1500;
 /// Number of rounds before the store is reopened.
 const ROUNDS_OPEN: u32 = 3;
 
-/// Maximum number of writers: a version stores the writer's number in one byte.
+/// Maximum number of writers, because a version stores the writer's number in one byte.
 pub const MOST_WRITERS: usize = 64;
 
 /// Number of operations and checks of a race so far.
@@ -62,7 +63,7 @@ pub struct RaceSummary {
     pub opened: u64,
 }
 
-/// A store and the threads on it.
+/// A store, and the threads that use it.
 pub struct Race<'a> {
     contestant: &'a Contestant,
     ground: Ground,
@@ -72,7 +73,7 @@ pub struct Race<'a> {
     store: Option<Box<dyn Shared>>,
     /// Content of the store between rounds.
     content: Vec<Version>,
-    /// Counts so far.
+    /// The current counts.
     pub tally: RaceSummary,
 }
 
@@ -180,7 +181,7 @@ impl<'a> Race<'a> {
         }
     }
 
-    /// Closes the store while a snapshot of it is read.
+    /// Closes the store while a snapshot of the store is read.
     fn close(&self, store: Box<dyn Shared>) -> Result<(), Violation> {
         let view = store.view();
         thread::scope(|scope| {

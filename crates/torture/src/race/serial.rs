@@ -1,7 +1,8 @@
 //! Precedence graph of all operations and of real time, which must be acyclic.
 //!
-//! An operation that returned before another was called precedes it. Because there are too many such pairs, calls and
-//! returns are nodes as well. They form a chain in which each call precedes its operation and each return follows it.
+//! An operation that returned before another operation was called precedes it. Because there are too many such pairs,
+//! calls and returns are nodes as well. Calls and returns form a chain in which each call precedes its operation and
+//! each return follows it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -15,7 +16,7 @@ const MOST_STARTS: usize = 64;
 /// Known order of the operations of a history.
 pub(crate) struct Order<'a> {
     operations: Vec<At<'a>>,
-    /// Edges between node numbers: first the operations, then the moments.
+    /// Edges between node numbers: first the operations, then the timestamps.
     edges: Vec<(u32, u32)>,
     nodes: usize,
 }

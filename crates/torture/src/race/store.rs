@@ -1,5 +1,5 @@
-//! Interface of a store that threads share, with all its read paths. It is small so that tests can substitute a faulty
-//! store.
+//! Interface of a store that threads share, with all its read paths. The interface is small so that tests can
+//! substitute a faulty store.
 
 use std::ops::Bound;
 use std::path::Path;

@@ -17,7 +17,7 @@ const ROUND: u32 = 1;
 const OWN: [[Key; 2]; 2] = [[0, 3], [1, 4]];
 const SHARED: [Key; 2] = [2, 5];
 
-/// Compact form of an operation: thread, kind, moments, cells.
+/// Compact form of an operation: thread, kind, timestamps, cells.
 type Line = (usize, OperationKind, (u64, u64), Vec<(Key, Version)>);
 
 fn history(lines: &[Line]) -> History {
@@ -45,7 +45,8 @@ fn assert_found(lines: &[Line], wanted: Option<Check>) {
 fn what_threads_may_see_is_no_violation() {
     use OperationKind::{Commit, Cursor, Get};
     assert_found(&[], None);
-    // A read concurrent with a write may or may not see it; two reads of one thread must agree in this order.
+    // A read that is concurrent with a write may or may not see the write. Two reads of one thread must agree in this
+    // order.
     let write = (0, Commit, (10, 20), vec![(0, by(0, 1)), (2, by(0, 1))]);
     for (first, second) in [(NOTHING, NOTHING), (NOTHING, by(0, 1)), (by(0, 1), by(0, 1))] {
         let reads =
@@ -201,8 +202,8 @@ fn made_up(random: &mut impl Rng, deletes: f64, keys_of: impl Fn(usize) -> Vec<K
     history(&lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>())
 }
 
-/// Number of histories with an order, number without one, and how many of the latter are detected. None with an order
-/// may be reported.
+/// Number of histories with an order, number of histories without an order, and number of detected histories without an
+/// order. No history with an order may be reported.
 fn judged(seed: u64, deletes: f64, keys_of: impl Fn(usize) -> Vec<Key>) -> (u64, u64, u64) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let (mut right, mut wrong, mut found) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! One thread of a race: it writes and reads at random, and records its operations.
+//! One thread of a race. The thread writes and reads at random, and records its operations.
 
 use std::ops::{Bound, Range};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,19 +17,19 @@ pub(crate) struct Arena<'a> {
     pub(crate) store: &'a dyn Shared,
     pub(crate) keys: Keys,
     pub(crate) round: u32,
-    /// Source of moments.
+    /// Source of timestamps.
     pub(crate) clock: AtomicU64,
     /// Set when a thread found a violation or all writers are done.
     pub(crate) is_over: AtomicBool,
 }
 
 impl Arena<'_> {
-    /// The current moment, later than every earlier one.
+    /// The current time of the race's clock, later than every earlier time.
     pub(crate) fn now(&self) -> Moment {
         self.clock.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Runs an operation and returns the moments of its call and return.
+    /// Runs an operation and returns the timestamps of its call and return.
     pub(crate) fn timed<T>(
         &self,
         call: impl FnOnce() -> tree::Result<T>,
@@ -158,7 +158,7 @@ pub(crate) struct Worker<'a> {
     random: Xoshiro256PlusPlus,
     log: Log,
     commits: usize,
-    /// A cursor that stays open, with the moments of its opening.
+    /// A cursor that stays open, with the timestamps of its opening.
     held: Option<(Walk<'a>, (Moment, Moment))>,
 }
 
@@ -196,7 +196,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// A key for this thread to write: its own, or a shared one with probability 1/4.
+    /// A key that this thread may write: its own key, or a shared key with probability 1/4.
     fn writable(&mut self) -> Key {
         let owner = if self.random.random_bool(0.25) { self.arena.keys.writers } else { self.number };
         let mut keys = self.arena.keys.of(owner);
@@ -232,7 +232,14 @@ impl<'a> Worker<'a> {
                 (true, true) => version | HIDDEN,
                 (true, false) => version,
             };
-            commit.push(Write { key: keys::bytes(*key), value: is_put.then(|| keys::value(*key, version)) });
+            // Half of the deletes are range deletes of the one key, so that they meet no key of another writer.
+            let end =
+                (!is_put && self.random.random_bool(0.5)).then(|| [&keys::bytes(*key)[..], &[0]].concat());
+            commit.push(Write {
+                key: keys::bytes(*key),
+                value: is_put.then(|| keys::value(*key, version)),
+                end,
+            });
             if !is_hidden {
                 cells.push(Cell { key: *key, version });
             }

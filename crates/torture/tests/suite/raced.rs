@@ -93,7 +93,7 @@ impl Wrong {
     /// Applies writes that one half of the threads sees first.
     fn write_early(&self, commit: &[Write]) -> Result<()> {
         let early = &self.state.early[half()];
-        for Write { key, value } in commit {
+        for Write { key, value, .. } in commit {
             value.iter().for_each(|value| drop(early.lock().insert(key.clone(), value.clone())));
         }
         (0..20).for_each(|_| thread::yield_now());
@@ -106,12 +106,12 @@ impl Wrong {
     fn write_undone(&self, write: &Write) -> Result<()> {
         let before = self.tree.get(&write.key)?;
         self.tree.write(std::slice::from_ref(write))?;
-        self.tree.write(&[Write { key: write.key.clone(), value: before }])
+        self.tree.write(&[Write { key: write.key.clone(), value: before, end: None }])
     }
 
     /// Remembers the values that a commit overwrites.
     fn remember(&self, commit: &[Write]) -> Result<()> {
-        for Write { key, value } in commit {
+        for Write { key, value, .. } in commit {
             if let (None, Some(before)) = (value, self.tree.get(key)?) {
                 self.state.before.lock().insert(key.clone(), before);
             } else if let Some(value) = value {
@@ -208,7 +208,7 @@ impl Store for Wrong {
         if self.bug == Bug::HoleInCheckpoint {
             let copy = self.maker.open(&self.storage, directory)?;
             if let Some((key, _)) = copy.cursor(Bound::Unbounded, Bound::Unbounded)?.next()? {
-                copy.write(&[Write { key, value: None }])?;
+                copy.write(&[Write { key, value: None, end: None }])?;
             }
             copy.close()?;
         }
@@ -219,7 +219,7 @@ impl Store for Wrong {
         if self.bug == Bug::LostAtEnd {
             let last = self.tree.cursor(Bound::Unbounded, Bound::Unbounded)?.next_back()?;
             if let Some((key, _)) = last {
-                self.tree.write(&[Write { key, value: None }])?;
+                self.tree.write(&[Write { key, value: None, end: None }])?;
             }
         }
         // Without a WAL a close makes writes durable; with a WAL it does nothing.

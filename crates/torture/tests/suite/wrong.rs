@@ -125,7 +125,7 @@ impl Store for Wrong {
     fn close(self: Box<Self>) -> Result<()> {
         let hidden = std::mem::take(&mut self.state.lock().hidden);
         for key in hidden {
-            self.tree.write(&[Write { key, value: None }])?;
+            self.tree.write(&[Write { key, value: None, end: None }])?;
         }
         self.tree.close()
     }

@@ -51,8 +51,8 @@ pub fn check(variant: &'static Variant<dyn BlockFormat>) -> Result<(), String> {
 /// A key with its value, or `None` for a tombstone.
 type OwnedEntry = (Vec<u8>, Option<Vec<u8>>);
 
-/// Returns sets of entries in key order. They include keys that share prefixes, keys that are prefixes of other keys,
-/// empty keys, pairs of one size, and a single entry.
+/// Returns sets of entries in key order. The sets include keys that share prefixes, keys that are prefixes of other
+/// keys, empty keys, pairs of one size, and a single entry.
 fn sets() -> Vec<Vec<OwnedEntry>> {
     let mut keys: Vec<Vec<u8>> = (0..300u32).map(|i| format!("user{:05}", i * 7).into_bytes()).collect();
     keys.extend([b"".to_vec(), b"a".to_vec(), b"aa".to_vec(), b"aaa\0".to_vec(), b"\xff\xff".to_vec()]);

@@ -15,15 +15,47 @@ use crate::{Design, Mode, OpenOptions, Snapshot, Tree, WriteBatch};
 /// The model of a tree: an ordered map in memory.
 pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// One step of a replay.
+/// One write of a replay.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum Write {
     /// Puts a key and a value.
     Put(Vec<u8>, Vec<u8>),
     /// Deletes a key.
     Delete(Vec<u8>),
-    /// Writes a batch of puts and deletes (`None`).
-    Batch(Vec<(Vec<u8>, Option<Vec<u8>>)>),
+    /// Deletes the keys from the first one, inclusive, to the second one, exclusive.
+    DeleteRange(Vec<u8>, Vec<u8>),
+}
+
+impl Write {
+    /// Applies the write to a model.
+    pub fn apply(&self, model: &mut Model) {
+        match self {
+            Self::Put(key, value) => drop(model.insert(key.clone(), value.clone())),
+            Self::Delete(key) => drop(model.remove(key)),
+            Self::DeleteRange(low, high) => model.retain(|key, _| key < low || key >= high),
+        }
+    }
+
+    /// Adds the write to a batch.
+    ///
+    /// # Errors
+    /// As the method of the batch.
+    pub fn add_to(&self, batch: &mut WriteBatch) -> crate::Result<()> {
+        match self {
+            Self::Put(key, value) => batch.put(key, value),
+            Self::Delete(key) => batch.delete(key),
+            Self::DeleteRange(low, high) => batch.delete_range(low, high),
+        }
+    }
+}
+
+/// One step of a replay.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Writes to one key or to one range of keys.
+    Write(Write),
+    /// Writes a batch.
+    Batch(Vec<Write>),
     /// Gets a key.
     Get(Vec<u8>),
     /// Gets several keys at once.
@@ -57,12 +89,17 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
         let sum = bytes.iter().fold(7u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(*byte)));
         (sum % 400).to_be_bytes().to_vec()
     };
-    let step = |step| match step {
-        Step::Put(key, value) => Step::Put(short(key), short(value)),
-        Step::Delete(key) => Step::Delete(short(key)),
-        Step::Batch(writes) => {
-            Step::Batch(writes.into_iter().map(|(key, value)| (short(key), value.map(short))).collect())
+    let write = |write| match write {
+        Write::Put(key, value) => Write::Put(short(key), short(value)),
+        Write::Delete(key) => Write::Delete(short(key)),
+        Write::DeleteRange(low, high) => {
+            let (low, high) = (short(low), short(high));
+            if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
         }
+    };
+    let step = |step| match step {
+        Step::Write(one) => Step::Write(write(one)),
+        Step::Batch(writes) => Step::Batch(writes.into_iter().map(write).collect()),
         Step::Get(key) => Step::Get(short(key)),
         Step::MultiGet(keys) => Step::MultiGet(keys.into_iter().map(short).collect()),
         Step::Range(low, high, ends) => Step::Range(low.map(short), high.map(short), ends),
@@ -73,13 +110,17 @@ pub fn in_pairs(steps: Vec<Step>) -> Vec<Step> {
 
 fn step(random: &mut impl Rng) -> Step {
     match random.random_range(0..1000) {
-        0..450 => Step::Put(key(random), value(random)),
-        450..550 => Step::Delete(key(random)),
+        0..450 => Step::Write(Write::Put(key(random), value(random))),
+        450..535 => Step::Write(Write::Delete(key(random))),
+        535..550 => Step::Write(delete_range(random)),
         550..600 => {
             let count = random.random_range(1..20);
-            Step::Batch(
-                (0..count).map(|_| (key(random), random.random_bool(0.8).then(|| value(random)))).collect(),
-            )
+            let write = |_| match random.random_range(0..50) {
+                0..40 => Write::Put(key(random), value(random)),
+                40..49 => Write::Delete(key(random)),
+                _ => delete_range(random),
+            };
+            Step::Batch((0..count).map(write).collect())
         }
         600..820 => Step::Get(key(random)),
         820..850 => {
@@ -100,6 +141,19 @@ fn step(random: &mut impl Rng) -> Step {
         994..996 => Step::Compact,
         _ => Step::Reopen,
     }
+}
+
+/// The delete of a few neighboring keys, or sometimes of a large part of all keys.
+fn delete_range(random: &mut impl Rng) -> Write {
+    let (low, high) = match random.random_range(0..10) {
+        0 => (key(random), key(random)),
+        _ => {
+            let first: u32 = random.random_range(0..400);
+            let end = first + random.random_range(0..12);
+            (format!("user{first:04}").into_bytes(), format!("user{end:04}").into_bytes())
+        }
+    };
+    if low < high { Write::DeleteRange(low, high) } else { Write::DeleteRange(high, low) }
 }
 
 fn key(random: &mut impl Rng) -> Vec<u8> {
@@ -184,13 +238,14 @@ impl<'a> Replay<'a> {
     fn apply(&mut self, step: &Step) -> Result<(), String> {
         let text = |error: crate::Error| error.to_string();
         match step {
-            Step::Put(key, value) => {
-                self.tree().put(key, value).map_err(text)?;
-                self.model.insert(key.clone(), value.clone());
-            }
-            Step::Delete(key) => {
-                self.tree().delete(key).map_err(text)?;
-                self.model.remove(key);
+            Step::Write(write) => {
+                match write {
+                    Write::Put(key, value) => self.tree().put(key, value),
+                    Write::Delete(key) => self.tree().delete(key),
+                    Write::DeleteRange(low, high) => self.tree().delete_range(low, high),
+                }
+                .map_err(text)?;
+                write.apply(&mut self.model);
             }
             Step::Batch(operations) => self.batch(operations).map_err(text)?,
             Step::Get(key) => {
@@ -226,21 +281,11 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    fn batch(&mut self, operations: &[(Vec<u8>, Option<Vec<u8>>)]) -> crate::Result<()> {
+    fn batch(&mut self, writes: &[Write]) -> crate::Result<()> {
         let mut batch = WriteBatch::new();
-        for (key, value) in operations {
-            match value {
-                Some(value) => batch.put(key, value)?,
-                None => batch.delete(key)?,
-            }
-        }
+        writes.iter().try_for_each(|write| write.add_to(&mut batch))?;
         self.tree().write(&batch)?;
-        for (key, value) in operations {
-            match value {
-                Some(value) => self.model.insert(key.clone(), value.clone()),
-                None => self.model.remove(key),
-            };
-        }
+        writes.iter().for_each(|write| write.apply(&mut self.model));
         Ok(())
     }
 

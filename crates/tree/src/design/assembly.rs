@@ -51,6 +51,11 @@ impl Design {
         limits
     }
 
+    /// Returns whether the fence reads pages from storage, which go through the cache.
+    pub fn has_paged_fence(&self) -> bool {
+        fence::CATALOG.build(self.choice(axes::FENCE)).is_ok_and(|fence| fence.alignment() > 1)
+    }
+
     /// Returns the factory of the memtables, with the filter and the key range of the design.
     ///
     /// # Errors

@@ -5,6 +5,9 @@ use catalog::Axis;
 /// The name of the memtable axis, whose table in TOML also has a capacity.
 pub(super) const MEMTABLE: &str = "memtable";
 
+/// The axis of fences.
+pub(super) const FENCE: &str = "fence";
+
 /// The name of the filter axis, whose table in TOML may also have the choice on [`ALLOCATION`].
 pub(super) const BLOOM: &str = "bloom";
 

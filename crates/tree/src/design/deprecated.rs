@@ -31,8 +31,8 @@ pub fn deprecations(design: &Table) -> Vec<Deprecation> {
         .collect()
 }
 
-/// Replaces the deprecated names of a `[design]` table by the new ones. A key with both names keeps the old one, which
-/// is then rejected as unknown.
+/// Replaces the deprecated names of a `[design]` table with the new names. A key with both names keeps the deprecated
+/// name, which is then rejected as unknown.
 pub(super) fn renamed(design: &Table) -> Cow<'_, Table> {
     let mut design = Cow::Borrowed(design);
     for name in deprecations(&design) {

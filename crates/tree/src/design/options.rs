@@ -59,8 +59,8 @@ pub struct BlockOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mapped {
-    /// Blocks are read in place and bypass the cache, because the cache would hold a second copy. `LevelDB` does the
-    /// same.
+    /// Blocks are read in place and bypass the cache, because the cache would hold a second copy. `LevelDB` reads
+    /// blocks in the same way.
     #[default]
     InPlace,
     /// Blocks are read through the cache, like all other blocks.
@@ -108,20 +108,21 @@ pub struct TableOptions {
     pub last_key: LastKey,
 }
 
-/// The source of the largest key of a table. The tables are the same, byte for byte. Source of the option: Fjall 2.1,
-/// "Less cloning in segment writer".
+/// The source of the largest key of a table. Both sources give tables that are equal byte for byte. Source of the
+/// option: Fjall 2.1, "Less cloning in segment writer".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LastKey {
     /// The largest key is read from the last block when the table is closed.
     #[default]
     Block,
-    /// Each key is copied into its own allocation, because it may be the last key. This is the older implementation.
+    /// Each key is copied into its own allocation, because it may be the last key. This choice is the older
+    /// implementation.
     Entry,
 }
 
-/// Options of opening a range scan. The results are the same. Source: Fjall 2.1, "Reducing large range scan
-/// initialization costs".
+/// Options of opening a range scan. The options do not change the results of scans. Source: Fjall 2.1, "Reducing large
+/// range scan initialization costs".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RangeOptions {
@@ -131,7 +132,7 @@ pub struct RangeOptions {
     pub readers: TableReaders,
     /// Maximum bytes that each end of a scan reads at once from a sorted run whose tables are not memory-mapped. 0
     /// reads one block at a time. The first read covers the number of entries that the caller announced. Each further
-    /// read is twice as large as the previous one.
+    /// read is twice as large as the previous read.
     pub read_ahead: ByteSize,
 }
 
@@ -139,11 +140,12 @@ pub struct RangeOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableReferences {
-    /// The scan borrows the tables of the run, because runs are immutable. It takes no reference to single tables.
+    /// The scan borrows the tables of the run, because runs are immutable. The scan takes no reference to single
+    /// tables.
     #[default]
     Run,
-    /// The scan keeps a list with a reference to each table that can contain keys of the range. This is the older
-    /// implementation.
+    /// The scan keeps a list with a reference to each table that can contain keys of the range. This choice is the
+    /// older implementation.
     Table,
 }
 
@@ -154,12 +156,12 @@ pub enum TableReaders {
     /// One reader serves the run and moves from table to table.
     #[default]
     Lazy,
-    /// Each table that can contain keys of the range gets a reader when the scan is opened. Blocks are read when the
-    /// scan reaches them. This is the older implementation.
+    /// When the scan is opened, each table that can contain keys of the range gets a reader. Blocks are read when the
+    /// scan reaches them. This choice is the older implementation.
     Eager,
 }
 
-/// Options of merging in compactions. The tables are the same, byte for byte.
+/// Options of merging in compactions. All options give tables that are equal byte for byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MergeOptions {
@@ -200,8 +202,8 @@ pub struct ThreadOptions {
     pub inline: InlineWork,
 }
 
-/// The background work that a write runs before it returns if the write fills a memtable. This applies to `timed` mode.
-/// In `counted` mode, the write runs all background work.
+/// The background work that a write runs before it returns if the write fills a memtable. The option applies to `timed`
+/// mode. In `counted` mode, the write runs all background work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InlineWork {

@@ -14,7 +14,7 @@ pub(super) struct OwnKey {
     entry: KeyEntry,
     /// Sets the value in a design. The error is a description of the expected value.
     read: fn(&mut Design, &Value) -> Result<(), String>,
-    /// Returns the value of a design. `None` if it is the value of a missing key.
+    /// Returns the value of a design. `None` if the design has the value of a missing key.
     write: fn(&Design) -> Option<Value>,
 }
 
@@ -27,7 +27,7 @@ pub(super) const FILTER: &str = "filter";
 /// All keys of axes. All code that reads, writes, sweeps or compares such keys uses this list.
 static OWN_KEYS: [OwnKey; 4] = [
     OwnKey {
-        entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Bytes of keys and values, plus 8 per entry, at which a memtable becomes immutable.")
+        entry: KeyEntry::new(CAPACITY, "size from `\"1KiB\"`", "Size in bytes at which a memtable becomes immutable: the bytes of keys and values, plus 8 bytes per entry. With a larger memtable, flushes are rarer.")
             .or("\"16MiB\""),
         read: |design, value| {
             design.memtable_capacity = read_value(value, Value::try_into::<ByteSize>)?;
@@ -39,7 +39,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             "entries",
             "count; 0 is no limit",
-            "Writes after which a memtable becomes immutable, if it has not reached its capacity before.",
+            "Number of writes after which a memtable becomes immutable, even if it has not reached its capacity.",
         )
         .or("0"),
         read: |design, value| {
@@ -54,7 +54,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             FILTER,
             "size up to `memtable.capacity`; 0 is no filter",
-            "Size of the Bloom filter in front of each memtable.",
+            "Size of the Bloom filter of each memtable, by which gets skip memtables without their key.",
         )
         .or("\"0B\""),
         read: |design, value| {
@@ -68,7 +68,7 @@ static OWN_KEYS: [OwnKey; 4] = [
         entry: KeyEntry::new(
             "key_range",
             "`true` or `false`",
-            "Whether each memtable keeps its smallest and largest key, so that gets outside that range skip it.",
+            "Whether each memtable keeps its smallest and its largest key. Gets of keys outside this range then skip the memtable.",
         )
         .or("false"),
         read: |design, value| {

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 
 use metrohash::MetroHash64;
 
-hash_function!(Metro, "metro", "MetroHash64, fast on long keys; older than XXH3", |key| {
+hash_function!(Metro, "metro", "MetroHash64, which is fast on long keys and older than XXH3", |key| {
     let mut hasher = MetroHash64::with_seed(0);
     hasher.write(key);
     hasher.finish()

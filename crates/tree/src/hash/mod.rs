@@ -25,7 +25,7 @@ pub use hasher::KeyHasher;
 pub static CATALOG: Catalog<dyn KeyHasher> = Catalog::new(
     catalog::origin!(),
     "hash",
-    "the 64-bit hash of a key, shared by filters and sharded structures",
+    "the 64-bit hash function of keys, which filters and sharded structures share",
     &[
         xxh3::VARIANT,
         xxh3_128::VARIANT,

@@ -1,8 +1,11 @@
 //! `MurmurHash3` for x64, 128 bits (Appleby), seed 0; the first 64 bits are used.
 
-hash_function!(Murmur3, "murmur3", "MurmurHash3, common in filters; used by Cassandra", |key| {
-    fastmurmur3::hash(key) as u64
-});
+hash_function!(
+    Murmur3,
+    "murmur3",
+    "MurmurHash3, which is common in filters and which Cassandra uses",
+    |key| { fastmurmur3::hash(key) as u64 }
+);
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 hash_function!(
     Rapidhash,
     "rapidhash",
-    "the successor of wyhash: the same multiplication in fewer steps",
+    "rapidhash, the successor of wyhash, which needs fewer steps for the same multiplication",
     rapidhash::v3::rapidhash_v3
 );
 

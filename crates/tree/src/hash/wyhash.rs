@@ -6,7 +6,7 @@ use wyhash_final4::wyhash64::WyHash64;
 hash_function!(
     Wyhash,
     "wyhash",
-    "one wide multiplication per 16 bytes; the hash of several language runtimes",
+    "wyhash, with one wide multiplication per 16 bytes; used by several language runtimes",
     |key| WyHasher::<WyHash64>::from_seed(0).hash(key)
 );
 

@@ -1,6 +1,11 @@
 //! XXH3, 64 bits: xxHash 0.8.
 
-hash_function!(Xxh3, "xxh3", "XXH3, the fastest on short and on long keys", xxhash_rust::xxh3::xxh3_64);
+hash_function!(
+    Xxh3,
+    "xxh3",
+    "XXH3, the fastest function for short and for long keys",
+    xxhash_rust::xxh3::xxh3_64
+);
 
 #[cfg(test)]
 mod tests {

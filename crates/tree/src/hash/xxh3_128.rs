@@ -3,7 +3,7 @@
 hash_function!(
     Xxh3Wide,
     "xxh3-128",
-    "the lower half of the 128-bit XXH3; cs265 routes its shards by it",
+    "the lower half of the 128-bit XXH3, by which cs265 selects shards",
     |key| { xxhash_rust::xxh3::xxh3_128(key) as u64 }
 );
 

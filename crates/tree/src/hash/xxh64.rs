@@ -1,6 +1,6 @@
 //! XXH64: the 64-bit hash of xxHash before XXH3.
 
-hash_function!(Xxh64, "xxh64", "the older 64-bit xxHash, a little slower on short keys", |key| {
+hash_function!(Xxh64, "xxh64", "the older 64-bit xxHash, a little slower than XXH3 on short keys", |key| {
     xxhash_rust::xxh64::xxh64(key, 0)
 });
 

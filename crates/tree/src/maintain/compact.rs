@@ -10,13 +10,15 @@ use bloom::LevelLoad;
 use compaction::{Action, Job};
 use types::Direction;
 
+use super::input_deletes::InputDeletes;
 use super::install::Change;
 use super::run_writer::{NewTables, RunWriter};
 use super::subcompaction::{Input, separators};
 use crate::design::MergeKernel;
 use crate::error::{Error, Result};
 use crate::inner::{Inner, Mode};
-use crate::merge::{HeapMerge, Kernel, Merge};
+use crate::merge::{HeapMerge, Kernel, Merge, Source};
+use crate::stats::AllCounters;
 use crate::table::RunCursor;
 use crate::version::{SortedRun, TableRef, Version};
 
@@ -27,7 +29,7 @@ type KeyRange<'a> = (Option<&'a [u8]>, Option<&'a [u8]>);
 const ENTRIES_BETWEEN_STOP_CHECKS: u64 = 4096;
 
 impl Inner {
-    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if none is due.
+    /// Runs the next job of the policy, or else a read-triggered compaction. Returns `false` if no compaction is due.
     pub(crate) fn compact_next(&self) -> Result<bool> {
         Ok(self.compact_by_policy()? || self.merge_for_ranges()?)
     }
@@ -48,8 +50,10 @@ impl Inner {
         self.flush()?;
         let _guard = self.compacting.lock();
         let version = Arc::clone(&self.view.load().version);
-        let tombstones: u64 = version.tables().map(|table| table.properties().tombstones).sum();
-        if version.runs.len() <= 1 && tombstones == 0 {
+        let has_tombstones = version
+            .tables()
+            .any(|table| table.properties().tombstones > 0 || table.range_tombstones().is_some());
+        if version.runs.len() <= 1 && !has_tombstones {
             return Ok(());
         }
         let inputs = version.tables().map(|table| table.id()).collect();
@@ -122,12 +126,16 @@ impl Inner {
         let given = |run: &SortedRun| -> Input {
             run.tables.iter().filter(|table| inputs.contains(&table.id())).cloned().collect()
         };
+        let inputs_of_runs: Vec<Input> =
+            version.runs.iter().map(given).filter(|input| !input.is_empty()).collect();
+        let drops_tombstones = job.reaches_bottom(&version.levels);
         let merge = PartMerge {
             inner: self,
-            inputs: version.runs.iter().map(given).filter(|input| !input.is_empty()).collect(),
+            deletes: InputDeletes::new(&inputs_of_runs, drops_tombstones),
+            inputs: inputs_of_runs,
             level: job.level,
             loads: version.loads_with(inputs, job.level, job.run.is_none(), 0),
-            drops_tombstones: job.reaches_bottom(&version.levels),
+            drops_tombstones,
             cuts,
             given_up: AtomicBool::new(false),
         };
@@ -143,14 +151,40 @@ impl Inner {
         merged.map(|parts: Vec<NewTables>| NewTables::join(parts).keep(self)).transpose()
     }
 
-    /// Returns the largest number of subcompactions of a compaction. It is the limit of the design, but no more than
-    /// the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
+    /// Returns the largest number of subcompactions of a compaction. The number is the limit of the design, but no more
+    /// than the number of output tables. The estimate allows the last table of each part to be 20 % empty (`RocksDB`'s
     /// rule).
     fn part_count(&self, inputs: &[Input]) -> usize {
-        let bytes: u64 = inputs.iter().flatten().map(|table| table.properties().charged_bytes()).sum();
+        let bytes: u64 = inputs.iter().flatten().map(|table| table.charged_bytes()).sum();
         let options = &self.context.options;
         let tables = (bytes + bytes / 4).div_ceil(options.table.capacity.0);
         options.threads.max_subcompactions.min(tables as usize)
+    }
+}
+
+/// The cursor of an input run, with the number of newer input runs.
+struct RankedRun<'t> {
+    cursor: RunCursor<'t>,
+    rank: usize,
+}
+
+impl Source for RankedRun<'_> {
+    type Context = AllCounters;
+    type Error = Error;
+
+    #[inline]
+    fn head(&self) -> u128 {
+        self.cursor.head()
+    }
+
+    #[inline]
+    fn key(&self) -> &[u8] {
+        self.cursor.key()
+    }
+
+    #[inline]
+    fn advance(&mut self, counters: &AllCounters) -> Result<bool> {
+        self.cursor.advance(counters)
     }
 }
 
@@ -159,6 +193,7 @@ struct PartMerge<'a> {
     inner: &'a Inner,
     /// The input tables of each run, newest run first.
     inputs: Vec<Input>,
+    deletes: InputDeletes,
     level: usize,
     loads: Vec<LevelLoad>,
     drops_tombstones: bool,
@@ -169,7 +204,7 @@ struct PartMerge<'a> {
 }
 
 impl PartMerge<'_> {
-    /// Merges all parts in parallel, each but the first on its own thread. `None` if the tree is being closed.
+    /// Merges all parts in parallel. Each part except the first has its own thread. `None` if the tree is being closed.
     fn side_by_side(&self, parts: &[KeyRange<'_>]) -> Result<Option<Vec<NewTables>>> {
         let Some((first, others)) = parts.split_first() else { return Ok(Some(Vec::new())) };
         std::thread::scope(|scope| {
@@ -213,33 +248,36 @@ impl PartMerge<'_> {
     fn merge(&self, (low, high): KeyRange<'_>) -> Result<Option<NewTables>> {
         let inner = self.inner;
         let mut sources = Vec::new();
-        for input in &self.inputs {
-            sources.extend(RunCursor::stream(input, low, high, &inner.counters)?);
+        for (rank, input) in self.inputs.iter().enumerate() {
+            let cursor = RunCursor::stream(input, low, high, &inner.counters)?;
+            sources.extend(cursor.map(|cursor| RankedRun { cursor, rank }));
         }
+        let part = (low, high);
         match inner.design.options.merge.kernel {
-            MergeKernel::LoserTree => self.write(Merge::new(sources, Direction::Forward), high),
-            MergeKernel::Heap => self.write(HeapMerge::new(sources, Direction::Forward), high),
+            MergeKernel::LoserTree => self.write(Merge::new(sources, Direction::Forward), part),
+            MergeKernel::Heap => self.write(HeapMerge::new(sources, Direction::Forward), part),
         }
     }
 
     /// Writes the entries of a merge whose keys are below `high`. The function is compiled for each merge kernel.
     fn write<'t>(
         &self,
-        mut merge: impl Kernel<RunCursor<'t>>,
-        high: Option<&[u8]>,
+        mut merge: impl Kernel<RankedRun<'t>>,
+        (low, high): KeyRange<'_>,
     ) -> Result<Option<NewTables>> {
         let inner = self.inner;
-        let mut writer = RunWriter::new(inner, self.level, &self.loads);
+        let deletes = self.deletes.kept.between(low, high);
+        let mut writer = RunWriter::new(inner, self.level, &self.loads, deletes);
         let mut cuts = self.cuts.iter().peekable();
         let mut entries = 0u64;
-        while let Some(entry) = merge.current().map(RunCursor::entry) {
+        while let Some((entry, rank)) = merge.current().map(|run| (run.cursor.entry(), run.rank)) {
             if high.is_some_and(|high| entry.key >= high) {
                 break;
             }
-            while cuts.next_if(|cut| entry.key >= &***cut).is_some() {
-                writer.cut()?;
+            while let Some(cut) = cuts.next_if(|cut| entry.key >= &***cut) {
+                writer.cut(cut)?;
             }
-            if entry.value.is_some() || !self.drops_tombstones {
+            if (entry.value.is_some() || !self.drops_tombstones) && !self.deletes.hide(&entry, rank) {
                 writer.add(entry)?;
             }
             merge.advance(&inner.counters)?;
@@ -249,6 +287,10 @@ impl PartMerge<'_> {
             {
                 return Ok(None);
             }
+        }
+        // Range tombstones may go on after the last entry.
+        if !self.deletes.kept.is_empty() {
+            cuts.try_for_each(|cut| writer.cut(cut))?;
         }
         writer.finish().map(Some)
     }

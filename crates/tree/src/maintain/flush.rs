@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use compaction::OutputRun;
-use memtable::Memtable;
+use types::SequenceNumber;
 
 use super::install::Change;
 use super::run_writer::RunWriter;
@@ -12,6 +12,7 @@ use super::workers::PanicWatch;
 use crate::design::InlineWork;
 use crate::error::Result;
 use crate::inner::{Inner, Mode};
+use crate::memory::Slot;
 use crate::version::TableRef;
 use crate::wal::log_path;
 
@@ -22,7 +23,7 @@ impl Inner {
         let Some(slot) = self.view.load().frozen.last().cloned() else { return Ok(false) };
         self.wait_until_visible(slot.last_sequence())?;
         slot.memtable.freeze();
-        let tables = self.write_memtable(&*slot.memtable)?;
+        let tables = self.write_memtable(&slot)?;
         let place = OutputRun { level: 0, run: self.new_run() };
         self.install(&Change { removed: &[], place, added: &tables, flushed: Some(&slot) })?;
         if self.wal_mode.has_log {
@@ -32,14 +33,18 @@ impl Inner {
         Ok(true)
     }
 
-    /// Writes the newest version of every key of a memtable as tables for level 0.
-    pub(crate) fn write_memtable(&self, memtable: &dyn Memtable) -> Result<Vec<TableRef>> {
+    /// Writes the newest version of every key of a memtable, and its range deletes, as tables for level 0. Entries that
+    /// the range deletes hide are left out, and so are tombstones that they make redundant.
+    pub(crate) fn write_memtable(&self, slot: &Slot) -> Result<Vec<TableRef>> {
         let version = Arc::clone(&self.view.load().version);
-        let loads = version.loads_with(&HashSet::new(), 0, true, memtable.len() as u64);
-        let mut writer = RunWriter::new(self, 0, &loads);
+        let loads = version.loads_with(&HashSet::new(), 0, true, slot.memtable.len() as u64);
+        let deletes = slot.range_deletes.union();
+        let mut writer = RunWriter::new(self, 0, &loads, deletes.ranges().to_vec());
         let mut outcome = Ok(());
-        memtable.drain(&mut |entry| {
-            if outcome.is_ok() {
+        slot.memtable.drain(&mut |entry| {
+            let is_hidden = deletes.cover(entry.key)
+                && (entry.value.is_none() || slot.hides_own(self.hashed(entry.key), SequenceNumber::MAX));
+            if outcome.is_ok() && !is_hidden {
                 outcome = writer.add(entry);
             }
         });
@@ -80,7 +85,7 @@ impl Inner {
     pub(crate) fn flush(&self) -> Result<()> {
         self.failure.check()?;
         let active = Arc::clone(&self.pending.lock().active);
-        if !active.memtable.is_empty() {
+        if !active.is_empty() {
             self.rotate(&active)?;
         }
         self.work_inline()?;

@@ -2,6 +2,7 @@
 
 mod compact;
 mod flush;
+mod input_deletes;
 mod install;
 mod run_writer;
 mod seek;

@@ -1,5 +1,6 @@
 //! Writes a sorted run, split into tables.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bloom::LevelLoad;
@@ -7,6 +8,7 @@ use types::Entry;
 
 use crate::error::{Error, Result};
 use crate::inner::Inner;
+use crate::range_tombstones::{KeyRange, end_below, successor};
 use crate::table::{FilterBudget, TableWriter, table_path};
 use crate::version::TableRef;
 
@@ -19,44 +21,89 @@ pub(super) struct RunWriter<'a> {
     /// The number and the writer of the current table.
     current: Option<(u64, TableWriter)>,
     tables: Vec<TableRef>,
+    /// The range tombstones of the run that are not in a table yet, in key order.
+    deletes: VecDeque<KeyRange>,
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run for `level`. `loads` are the entries of each level after the run is installed.
-    pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad]) -> Self {
+    /// Begins a run for `level` with the range tombstones `deletes`, which are disjoint and in key order. `loads` are the
+    /// entries of each level after the run is installed.
+    pub(super) fn new(inner: &'a Inner, level: usize, loads: &[LevelLoad], deletes: Vec<KeyRange>) -> Self {
         let context = &inner.context;
         let own = context.bloom.component.bits_per_key();
         let filter_budget = own.map(|own| match context.allocation.table_bits() {
             Some(bits) => FilterBudget::PerTable(bits),
             None => FilterBudget::PerKey(context.allocation.bits_per_key(own, loads, level)),
         });
-        Self { inner, level, filter_budget, current: None, tables: Vec::new() }
+        Self { inner, level, filter_budget, current: None, tables: Vec::new(), deletes: deletes.into() }
     }
 
     /// Appends an entry. The key must be above the previous key.
     pub(super) fn add(&mut self, entry: Entry<'_>) -> Result<()> {
+        while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *entry.key) {
+            self.add_range_tombstone(range)?;
+        }
+        self.writer()?.add(entry)?;
+        if self.is_full() {
+            self.end_range_tombstone(&successor(entry.key), &successor(entry.key))?;
+            self.close_table()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the current table, if there is one. The next table begins at or above the key `cut`.
+    pub(super) fn cut(&mut self, cut: &[u8]) -> Result<()> {
+        while let Some(range) = self.deletes.pop_front_if(|range| *range.high < *cut) {
+            self.add_range_tombstone(range)?;
+        }
+        if let Some(end) = end_below(cut) {
+            self.end_range_tombstone(&end, cut)?;
+        }
+        self.close_table()
+    }
+
+    /// Completes the run and makes it durable, except for the directory entries of its files.
+    pub(super) fn finish(mut self) -> Result<NewTables> {
+        while let Some(range) = self.deletes.pop_front() {
+            self.add_range_tombstone(range)?;
+        }
+        self.close_table()?;
+        Ok(NewTables(std::mem::take(&mut self.tables)))
+    }
+
+    /// Returns the writer of the current table. Begins a table if there is none.
+    fn writer(&mut self) -> Result<&mut TableWriter> {
         if self.current.is_none() {
             let id = self.inner.new_file();
             let writer = TableWriter::new(&self.inner.context, id, self.level, self.filter_budget)?;
             self.current = Some((id, writer));
         }
         let (_, writer) = self.current.as_mut().expect("a table was begun");
-        writer.add(entry)?;
-        if writer.charged_bytes() >= self.inner.context.options.table.capacity.0 {
-            self.close_table()?;
+        Ok(writer)
+    }
+
+    /// Whether the current table has reached the capacity of the design.
+    fn is_full(&self) -> bool {
+        let capacity = self.inner.context.options.table.capacity.0;
+        self.current.as_ref().is_some_and(|(_, writer)| writer.charged_bytes() >= capacity)
+    }
+
+    /// Appends a range tombstone that ends before all further entries.
+    fn add_range_tombstone(&mut self, range: KeyRange) -> Result<()> {
+        self.writer()?.add_range_tombstone(range);
+        if self.is_full() { self.close_table() } else { Ok(()) }
+    }
+
+    /// Splits the range tombstone that begins before `next`, if there is one: its part up to `end` goes to the current
+    /// table, and the rest begins at `next`.
+    fn end_range_tombstone(&mut self, end: &Arc<[u8]>, next: &[u8]) -> Result<()> {
+        let Some(range) = self.deletes.pop_front_if(|range| range.low < *end) else { return Ok(()) };
+        let high = Arc::clone(if range.high < *end { &range.high } else { end });
+        if *next < *range.high {
+            self.deletes.push_front(KeyRange { low: next.into(), high: Arc::clone(&range.high) });
         }
+        self.writer()?.add_range_tombstone(KeyRange { low: range.low, high });
         Ok(())
-    }
-
-    /// Ends the current table, if there is one. The next entry begins another.
-    pub(super) fn cut(&mut self) -> Result<()> {
-        self.close_table()
-    }
-
-    /// Completes the run. All its bytes become durable, but not yet the directory entries of its files.
-    pub(super) fn finish(mut self) -> Result<NewTables> {
-        self.close_table()?;
-        Ok(NewTables(std::mem::take(&mut self.tables)))
     }
 
     fn close_table(&mut self) -> Result<()> {
@@ -96,7 +143,7 @@ impl NewTables {
     /// If the directory cannot be synced, or if the keys of two tables are out of order. In the second case the inputs
     /// are corrupt.
     pub(super) fn keep(mut self, inner: &Inner) -> Result<Vec<TableRef>> {
-        if self.0.windows(2).any(|pair| pair[0].0.properties().largest >= pair[1].0.properties().smallest) {
+        if self.0.windows(2).any(|pair| pair[0].0.largest() >= pair[1].0.smallest()) {
             return Err(Error::OutOfOrder(inner.directory.clone()));
         }
         if !self.0.is_empty() {

@@ -46,8 +46,8 @@ impl Inner {
         }
     }
 
-    /// Returns the read-triggered compaction that is due. `None` if none is, or if a pending flush is about to change
-    /// the runs.
+    /// Returns the read-triggered compaction that is due. `None` if no such compaction is due, or if a pending flush is
+    /// about to change the runs.
     ///
     /// A compaction is due when the cost that ranges have accumulated since the last change of the runs reaches its own
     /// cost.
@@ -72,7 +72,7 @@ impl Inner {
         RangeWork { extra_sources: counts.range_extra_sources, extra_entries: counts.range_extra_entries }
     }
 
-    /// Runs a read-triggered compaction. Returns `false` if none is due.
+    /// Runs a read-triggered compaction. Returns `false` if no such compaction is due.
     pub(super) fn merge_for_ranges(&self) -> Result<bool> {
         let view = self.view.load_full();
         let Some(wanted) = self.wanted_by_ranges(&view) else { return Ok(false) };

@@ -17,9 +17,9 @@ const ANCHORS_PER_PART: u64 = 32;
 /// Returns the keys at which a compaction of `inputs` is split, in ascending order. There are at most `parts` parts,
 /// with about equal numbers of bytes.
 ///
-/// The anchors are the first keys of blocks at equal distances in the files. Each stands for the bytes up to the next
-/// one (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). The cost of reading them is counted as reads
-/// of the compaction.
+/// The anchors are the first keys of blocks at equal distances in the files. Each anchor stands for the bytes up to the
+/// next anchor (`RocksDB`'s anchors, `CompactionJob::GenSubcompactionBoundaries`). The cost of reading them is counted
+/// as reads of the compaction.
 pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) -> Result<Vec<Bytes>> {
     if parts < 2 {
         return Ok(Vec::new());
@@ -40,7 +40,8 @@ pub(super) fn separators(inputs: &[Input], parts: usize, counters: &Counters) ->
     Ok(cut(&anchors, parts))
 }
 
-/// Returns the keys at which the next part begins. `anchors` are keys in order, each with the bytes up to the next one.
+/// Returns the keys at which the next part begins. `anchors` are keys in order, each with the bytes up to the next
+/// anchor.
 fn cut(anchors: &[(Bytes, u64)], parts: usize) -> Vec<Bytes> {
     let total: u64 = anchors.iter().map(|(_, bytes)| bytes).sum();
     let mut cuts: Vec<Bytes> = Vec::new();

@@ -1,4 +1,4 @@
-//! A merge by a binary heap of sorted sources, as in most engines. It is the baseline for the loser tree.
+//! A merge by a binary heap of sorted sources, as in most engines. The binary heap is the baseline for the loser tree.
 //!
 //! Source: byron, section 1.2 (D), "min-heap streaming merge", and golsm, "Compaction". The heap is an array (Williams,
 //! 1964). The source at its root advances in place instead of being removed and inserted again. Each step costs up to 2
@@ -13,7 +13,7 @@ use types::Direction;
 
 use super::{Kernel, Source};
 
-/// A merge by a binary heap. It returns exactly the entries of [`Merge`](super::Merge).
+/// A merge by a binary heap. The merge returns exactly the entries of [`Merge`](super::Merge).
 pub struct HeapMerge<S> {
     /// The sources, newest first. If several sources have equal keys, the entry of the first source wins.
     sources: Vec<S>,
@@ -70,7 +70,8 @@ impl<S: Source> HeapMerge<S> {
     }
 
     /// Advances the source at `place`, which is the root or one of its children. If the source ends, the last source of
-    /// the heap takes its position. This is also correct for a child, because the root sorts before every source.
+    /// the heap takes its position. Taking the position is also correct for a child, because the root sorts before
+    /// every source.
     fn move_on(&mut self, place: usize, context: &S::Context) -> Result<(), S::Error> {
         let source = self.heap[place].source;
         match self.sources[source as usize].advance(context)? {

@@ -21,7 +21,7 @@ const MOST_BYTES_OF_MANY: usize = 64 << 10;
 /// The longest key, in bytes, that fits in a register.
 const SHORT_KEY_BYTES: usize = 16;
 
-/// An iterator over one block. It holds the block and some decoded entries. Values stay in the block.
+/// An iterator over one block. The iterator holds the block and some decoded entries. Values stay in the block.
 ///
 /// Every method that moves the iterator returns `None` if the block is corrupt.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) struct BlockCursor<'t> {
     entries: Vec<Decoded>,
     /// The keys of the decoded entries, concatenated.
     keys: Vec<u8>,
-    /// The current entry of `entries`. Out of bounds before the first entry and after the last one.
+    /// The current entry of `entries`. The index is out of bounds before the first entry and after the last entry.
     at: usize,
     /// Forward: the offset of the first entry that is not decoded.
     next_at: usize,
@@ -105,8 +105,8 @@ impl<'t> BlockCursor<'t> {
         entry.entry(self.block.as_deref().unwrap_or_default(), &self.keys)
     }
 
-    /// Calls `pass` for the decoded entries after the current one, going forward. Moves to each entry for which it
-    /// returns `true`, and stops at the first `false`.
+    /// Calls `pass` for the decoded entries after the current entry, in forward direction. Moves to each entry for
+    /// which it returns `true`, and stops at the first `false`.
     #[inline]
     pub(super) fn pass(&mut self, mut pass: impl FnMut(Entry<'_>) -> bool) {
         let block = self.block.as_deref().unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::design::BlockOptions;
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "btree-page",
-    "B-tree leaf pages: entries with full keys after an array of slots, found by binary search (csc443)",
+    "B-tree leaf pages with full keys and an array of slots, found by binary search (csc443)",
     || Box::new(BtreePage),
 );
 
@@ -82,7 +82,7 @@ pub(super) fn layout(block: &[u8], footer: &BlockFooter) -> Option<Layout> {
 /// Encodes the entries of one page, one after the other.
 #[derive(Default)]
 struct Writer {
-    /// The offset of each entry, relative to the first one.
+    /// The offset of each entry, relative to the first entry.
     starts: Vec<u16>,
     entries: Vec<u8>,
 }

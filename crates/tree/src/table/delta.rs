@@ -21,7 +21,7 @@ use crate::design::BlockOptions;
 
 pub(super) const VARIANT: Variant<dyn BlockFormat> = Variant::plain(
     "delta",
-    "keys without the bytes shared with the key before; full keys every block.restart_interval entries",
+    "keys without the prefix shared with the previous key; a full key every block.restart_interval entries",
     || Box::new(Delta),
 );
 

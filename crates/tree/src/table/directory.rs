@@ -6,7 +6,7 @@ use crate::codec::{Reader, put_varint};
 /// Positions of the data blocks by their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Directory {
-    /// The end of each block. A block begins at the end of the one before.
+    /// The end of each block. A block begins at the end of the previous block.
     Ends(Vec<u32>),
     /// Every block takes one page, except for a list of longer blocks.
     Aligned {
@@ -136,7 +136,7 @@ impl Directory {
         }
     }
 
-    /// Decodes a directory whose blocks must end at `data_end`. `None` if it is corrupt.
+    /// Decodes a directory whose blocks must end at `data_end`. Returns `None` if the directory is corrupt.
     pub(super) fn decode(reader: &mut Reader<'_>, data_end: u64) -> Option<Self> {
         let page_bytes = u32::try_from(reader.varint()?).ok()?;
         let blocks = u32::try_from(reader.varint()?).ok()?;

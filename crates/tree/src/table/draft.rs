@@ -9,7 +9,7 @@ use crate::design::{BlockIndex, BlockOptions};
 /// The largest size of the numbers before an entry, in bytes.
 const MAX_HEAD_BYTES: usize = 15;
 
-/// The writer of a format. It encodes the entries of one block, one after the other.
+/// The writer of a format. The writer encodes the entries of one block, one after the other.
 pub trait EntryWriter: Send {
     /// Appends the next entry. The key must be above the previous key.
     fn add(&mut self, draft: &mut Draft, entry: &Entry<'_>);
@@ -48,7 +48,7 @@ impl Draft {
         self.bytes.len() + MAX_HEAD_BYTES + entry.user_bytes() + around + BLOCK_FOOTER_BYTES
     }
 
-    /// Sets the last key. Its first `shared` bytes equal those of the previous key.
+    /// Sets the last key. The first `shared` bytes of the key equal those of the previous key.
     #[inline]
     pub fn set_last_key(&mut self, shared: usize, key: &[u8]) {
         self.last_key.truncate(shared);

@@ -40,7 +40,8 @@ pub(super) struct Fingerprints<'a> {
 }
 
 impl<'a> Fingerprints<'a> {
-    /// Reads the index of `len` bytes at the end of `bytes`, which begin with the block. `None` if it is invalid.
+    /// Reads the index of `len` bytes at the end of `bytes`, which begin with the block. Returns `None` if the index is
+    /// invalid.
     #[inline]
     pub(super) fn new(bytes: &'a [u8], len: usize) -> Option<Self> {
         let index = bytes.get(bytes.len().checked_sub(len)?..)?;

@@ -1,5 +1,5 @@
-//! The footer of an SSTable. It has a fixed length, is at the end of the file, and stores the places of all other
-//! parts.
+//! The footer of an SSTable. The footer has a fixed length, is at the end of the file, and stores the places of all
+//! other parts.
 
 use crate::checksum::checksum;
 use crate::codec::Reader;
@@ -7,8 +7,14 @@ use crate::codec::Reader;
 /// The size of the chunks of a fence that have their own checksums, in bytes.
 pub(super) const FENCE_CHUNK_BYTES: usize = 4096;
 
-/// The length of a footer, in bytes.
-pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + 8 + 4 + 4;
+/// The length of the footer of a table without range tombstones, in bytes.
+pub(super) const FOOTER_BYTES: usize = 4 * SECTION_BYTES + END_BYTES;
+
+/// The length of the footer of a table with range tombstones, in bytes.
+const LONG_FOOTER_BYTES: usize = FOOTER_BYTES + SECTION_BYTES;
+
+/// The length of the version, the checksum and the magic number, in bytes.
+const END_BYTES: usize = 4 + 4 + 8;
 
 const SECTION_BYTES: usize = 8 + 8 + 4;
 
@@ -17,6 +23,9 @@ const MAGIC: [u8; 8] = *b"lsmtable";
 
 /// The version of the file format. Files of other versions are rejected.
 const VERSION: u32 = 1;
+
+/// The version of a file with range tombstones.
+const LONG_VERSION: u32 = 2;
 
 /// A part of the file with its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +45,8 @@ pub(super) struct Footer {
     pub(super) filter: Section,
     /// The fence.
     pub(super) fence: Section,
+    /// The range tombstones, if there are any.
+    pub(super) range_tombstones: Option<Section>,
     /// The block directory and the checksums of the fence's chunks.
     pub(super) directory: Section,
     /// The properties.
@@ -45,16 +56,26 @@ pub(super) struct Footer {
 impl Footer {
     /// Encodes the footer. `seal` is the seal of the file, and `offset` the offset of the footer.
     pub(super) fn encode(&self, seal: u64, offset: u64) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(FOOTER_BYTES);
+        let mut bytes = Vec::with_capacity(LONG_FOOTER_BYTES);
         for section in self.sections() {
             bytes.extend_from_slice(&section.offset.to_le_bytes());
             bytes.extend_from_slice(&section.len.to_le_bytes());
             bytes.extend_from_slice(&section.checksum.to_le_bytes());
         }
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        let version = if self.range_tombstones.is_some() { LONG_VERSION } else { VERSION };
+        bytes.extend_from_slice(&version.to_le_bytes());
         bytes.extend_from_slice(&checksum(seal, offset, &bytes).to_le_bytes());
         bytes.extend_from_slice(&MAGIC);
         bytes
+    }
+
+    /// Returns the length of the footer that ends with `end`, the last [`FOOTER_BYTES`] of the file.
+    pub(super) fn len(end: &[u8]) -> usize {
+        let version = end.len().checked_sub(END_BYTES).and_then(|at| end[at..].first_chunk());
+        match version.map(|version| u32::from_le_bytes(*version)) {
+            Some(LONG_VERSION) => LONG_FOOTER_BYTES,
+            _ => FOOTER_BYTES,
+        }
     }
 
     /// Decodes a footer at `offset` of the file with `seal`.
@@ -64,15 +85,17 @@ impl Footer {
             return Err("the file is not an SSTable, or is truncated".to_owned());
         }
         let (covered, sum) = rest.split_last_chunk::<4>().ok_or("the file is shorter than a footer")?;
-        if bytes.len() != FOOTER_BYTES || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
+        if bytes.len() != Self::len(bytes) || checksum(seal, offset, covered) != u32::from_le_bytes(*sum) {
             return Err(
                 "the footer is corrupt, or the file is another SSTable or one of another store".to_owned()
             );
         }
         let mut reader = Reader::new(covered);
-        let footer = Self::read(&mut reader).ok_or("the footer is too short")?;
+        let is_long = bytes.len() == LONG_FOOTER_BYTES;
+        let footer = Self::read(&mut reader, is_long).ok_or("the footer is too short")?;
         match reader.u32() {
-            Some(VERSION) => footer.check(offset).map(|()| footer),
+            Some(VERSION) if !is_long => footer.check(offset).map(|()| footer),
+            Some(LONG_VERSION) if is_long => footer.check(offset).map(|()| footer),
             version => {
                 Err(format!("the format version is {version:?}; this program reads version {VERSION}"))
             }
@@ -82,7 +105,8 @@ impl Footer {
     /// Corrects the checksums in a footer at offset `at` of a file with `seal`: the checksums of all parts within the
     /// file, and the checksum of the footer.
     pub(super) fn reseal(file: &mut [u8], at: usize, seal: u64) {
-        let sections = Self::read(&mut Reader::new(&file[at..])).map(|footer| footer.sections());
+        let is_long = file.len() - at == LONG_FOOTER_BYTES;
+        let sections = Self::read(&mut Reader::new(&file[at..]), is_long).map(|footer| footer.sections());
         for (number, section) in sections.into_iter().flatten().enumerate() {
             let part = file.get(section.offset as usize..).and_then(|rest| rest.get(..section.len as usize));
             if let Some(sum) = part.map(|part| checksum(seal, section.offset, part)) {
@@ -90,21 +114,28 @@ impl Footer {
                 file[end - 4..end].copy_from_slice(&sum.to_le_bytes());
             }
         }
-        let end = at + 4 * SECTION_BYTES + 4;
+        let end = file.len() - END_BYTES + 4;
         let sum = checksum(seal, at as u64, &file[at..end]);
         file[end..end + 4].copy_from_slice(&sum.to_le_bytes());
     }
 
-    /// Reads the places of the parts. Does not check them.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Option<Self> {
+    /// Reads the places of the parts without checking them. A long footer has range tombstones.
+    pub(super) fn read(reader: &mut Reader<'_>, is_long: bool) -> Option<Self> {
         let mut section =
             || Some(Section { offset: reader.u64()?, len: reader.u64()?, checksum: reader.u32()? });
-        Some(Self { filter: section()?, fence: section()?, directory: section()?, properties: section()? })
+        Some(Self {
+            filter: section()?,
+            fence: section()?,
+            range_tombstones: if is_long { Some(section()?) } else { None },
+            directory: section()?,
+            properties: section()?,
+        })
     }
 
     /// Returns all sections, in the order of the file.
-    pub(super) fn sections(&self) -> [Section; 4] {
-        [self.filter, self.fence, self.directory, self.properties]
+    pub(super) fn sections(&self) -> Vec<Section> {
+        let first = [self.filter, self.fence].into_iter();
+        first.chain(self.range_tombstones).chain([self.directory, self.properties]).collect()
     }
 
     /// Checks that the sections follow each other and end before the footer.
@@ -128,11 +159,17 @@ mod tests {
     #[test]
     fn another_version_is_refused_though_its_checksum_is_right() {
         let section = Section { offset: 9, len: 0, checksum: 7 };
-        let footer = Footer { filter: section, fence: section, directory: section, properties: section };
+        let footer = Footer {
+            filter: section,
+            fence: section,
+            range_tombstones: None,
+            directory: section,
+            properties: section,
+        };
         let mut bytes = footer.encode(5, 140);
         assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
         let at = 4 * SECTION_BYTES;
-        bytes[at] += 1;
+        bytes[at] += 2;
         let sum = checksum(5, 140, &bytes[..at + 4]).to_le_bytes();
         bytes[at + 4..at + 8].copy_from_slice(&sum);
         assert!(Footer::decode(&bytes, 5, 140).unwrap_err().contains("this program reads version 1"));
@@ -140,15 +177,22 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_found_out() {
+        for (range_tombstones, len) in [(None, FOOTER_BYTES), (Some(128), LONG_FOOTER_BYTES)] {
+            check_every_bit(range_tombstones.map(|offset| Section { offset, len: 0, checksum: 7 }), len);
+        }
+    }
+
+    fn check_every_bit(range_tombstones: Option<Section>, len: usize) {
         let section = |offset, len| Section { offset, len, checksum: 7 };
         let footer = Footer {
             filter: section(100, 20),
             fence: section(128, 0),
+            range_tombstones,
             directory: section(128, 9),
             properties: section(137, 3),
         };
         let bytes = footer.encode(5, 140);
-        assert_eq!(bytes.len(), FOOTER_BYTES);
+        assert_eq!((bytes.len(), Footer::len(&bytes[len - FOOTER_BYTES..])), (len, len));
         assert_eq!(Footer::decode(&bytes, 5, 140), Ok(footer));
         assert!(Footer::decode(&bytes, 6, 140).is_err());
         for at in 0..bytes.len() {

@@ -13,7 +13,7 @@ use super::{btree_page, delta};
 pub static CATALOG: Catalog<dyn BlockFormat> = Catalog::new(
     catalog::origin!(),
     "format",
-    "encoding of the entries in a block; also written block.format",
+    "the encoding of the entries in a block; block.format is a second name of this axis",
     &[delta::VARIANT, btree_page::VARIANT],
 );
 

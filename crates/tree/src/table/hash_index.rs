@@ -1,8 +1,8 @@
-//! The hash index of a block. It maps the hash of a key to the restart point of the key's entry (RocksDB's data-block
-//! hash index, 2018).
+//! The hash index of a block. The index maps the hash of a key to the restart point of the key's entry (RocksDB's
+//! data-block hash index, 2018).
 //!
-//! Each bucket is one byte. It contains a restart point, or is empty, or marks a collision. A collision means that keys
-//! of several restart points have this bucket, so the block must be searched.
+//! Each bucket is one byte. A bucket contains a restart point, or is empty, or marks a collision. A collision means
+//! that keys of several restart points have this bucket, so the block must be searched.
 
 use types::KeyHash;
 

@@ -58,10 +58,10 @@ pub enum Restarts {
     Every(u32),
 }
 
-/// An encoding of entries. Its methods are compiled into the code that iterates over entries.
+/// An encoding of entries. The methods of the encoding are compiled into the code that iterates over entries.
 pub(super) trait EntryCodec {
-    /// Decodes the lengths of the entry at offset `at` of `entries`, which end with the last one. `None` if it does not
-    /// fit.
+    /// Decodes the lengths of the entry at offset `at` of `entries`. `entries` ends with the last entry. Returns `None`
+    /// if the entry does not fit.
     fn head(entries: &[u8], at: usize) -> Option<EntryHead>;
 
     /// Searches for `target` in the entries from a restart point at `at` to `end`. This default implementation is for
@@ -117,7 +117,7 @@ pub(super) struct Part {
 }
 
 impl Layout {
-    /// Returns the offset of a restart point. `None` if it is not within the entries.
+    /// Returns the offset of a restart point. Returns `None` if the restart point is not within the entries.
     #[inline]
     pub(super) fn restart(&self, bytes: &[u8], index: usize) -> Option<usize> {
         if index >= self.restart_count {
@@ -243,7 +243,7 @@ impl Layout {
         }
     }
 
-    /// Searches for a key in the entries from a restart point to the next one.
+    /// Searches for a key in the entries from a restart point to the next restart point.
     #[inline]
     fn find_behind<E: EntryCodec>(&self, block: &[u8], restart: usize, target: &[u8]) -> Option<Found> {
         let end = match restart + 1 < self.restart_count {

@@ -64,7 +64,7 @@ impl Properties {
         out.extend_from_slice(&self.dictionaries);
     }
 
-    /// Decodes properties. `None` if they are corrupt.
+    /// Decodes properties. Returns `None` if the properties are corrupt.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(bytes);
         let properties = Self {

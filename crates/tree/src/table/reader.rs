@@ -1,4 +1,5 @@
-//! An open SSTable. Its filter and fence pointers are in memory, and its blocks on storage or in the cache.
+//! An open SSTable. The filter and the fence pointers of the SSTable are in memory, and its blocks on storage or in the
+//! cache.
 
 use std::ops::{Bound, Range};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::codec::Reader;
 use crate::design::{Mapped, Verify};
 use crate::error::{Error, Result};
 use crate::hash::KeyHasher;
+use crate::range_tombstones::RangeTombstones;
 use crate::stats::Counters;
 
 /// Maximum number of bytes of a block that a get prefetches before it searches the block.
@@ -39,6 +41,7 @@ const SEARCHED_BYTES: usize = 4 << 10;
 /// An open table.
 pub(crate) struct Table {
     file: TableFile,
+    bounds: Bounds,
     filter: Box<dyn Filter>,
     fence: Box<dyn Fence>,
     /// The hash function with which the table was written, if it differs from the hash function of the tree.
@@ -56,7 +59,14 @@ impl Table {
         let footer_offset = file.len().checked_sub(FOOTER_BYTES as u64);
         let footer_offset =
             footer_offset.ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
-        let footer = file.read(footer_offset, FOOTER_BYTES)?;
+        let mut footer_offset = footer_offset;
+        let mut footer = file.read(footer_offset, FOOTER_BYTES)?;
+        if let Some(more @ 1..) = Footer::len(&footer).checked_sub(FOOTER_BYTES) {
+            footer_offset = footer_offset
+                .checked_sub(more as u64)
+                .ok_or_else(|| damaged(0, "the file is shorter than a footer".to_owned()))?;
+            footer = file.read(footer_offset, FOOTER_BYTES + more)?;
+        }
         let footer =
             Footer::decode(&footer, seal, footer_offset).map_err(|what| damaged(footer_offset, what))?;
         let section = |section: Section, name: &str| {
@@ -85,6 +95,11 @@ impl Table {
         let own_hash = own_hash.transpose().map_err(|what| damaged(footer.properties.offset, what))?;
         let fence = context.fence.named(&properties.fence, &fence::CATALOG);
         let fence = fence.map_err(|what| damaged(footer.fence.offset, what))?;
+        let range_tombstones = footer.range_tombstones.map(|place| {
+            let ranges = RangeTombstones::decode(&section(place, "block of range tombstones")?);
+            ranges.ok_or_else(|| damaged(place.offset, "the range tombstones are corrupt".to_owned()))
+        });
+        let bounds = Bounds::new(&properties, range_tombstones.transpose()?);
         let block = context.options.block;
         let is_in_place = block.mapped == Mapped::InPlace
             && file.mapped().is_some()
@@ -111,7 +126,7 @@ impl Table {
         };
         let fence = fence.open(&View { file: &file, counters: &Counters::default(), is_get: false });
         let fence = fence.map_err(|error| file.fence_error(error))?;
-        Ok(Self { file, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
+        Ok(Self { file, bounds, filter, fence, own_hash, obsolete: AtomicBool::new(false) })
     }
 
     /// Returns the number of the table.
@@ -122,6 +137,39 @@ impl Table {
     /// Returns the properties of the table.
     pub(crate) fn properties(&self) -> &Properties {
         &self.file.properties
+    }
+
+    /// Returns the smallest key of the entries and the range tombstones.
+    pub(crate) fn smallest(&self) -> &Arc<[u8]> {
+        &self.bounds.smallest
+    }
+
+    /// Returns the largest key of the entries and the range tombstones. No key of them is above it.
+    pub(crate) fn largest(&self) -> &Arc<[u8]> {
+        &self.bounds.largest
+    }
+
+    /// Returns the range tombstones, if there are any.
+    pub(crate) fn range_tombstones(&self) -> Option<&RangeTombstones> {
+        self.bounds.range_tombstones.as_ref()
+    }
+
+    /// Whether a range tombstone deletes the key in older runs.
+    #[inline]
+    pub(crate) fn deletes(&self, key: &[u8]) -> bool {
+        self.bounds.range_tombstones.as_ref().is_some_and(|tombstones| tombstones.cover(key))
+    }
+
+    /// Whether the table has range tombstones, and no entries at this side of the key.
+    #[inline]
+    pub(crate) fn has_only_range_tombstones_at(&self, key: &[u8]) -> bool {
+        self.bounds.range_tombstones.is_some() && !self.covers(key)
+    }
+
+    /// Returns the key and value bytes with a fixed charge per entry, and the keys of the range tombstones. The shape of
+    /// the tree is in this measure.
+    pub(crate) fn charged_bytes(&self) -> u64 {
+        self.properties().charged_bytes() + self.range_tombstones().map_or(0, RangeTombstones::bytes)
     }
 
     /// Returns the size of the file, in bytes.
@@ -151,12 +199,13 @@ impl Table {
         self.fence.memory_bytes() + directory + restart_hints
     }
 
-    /// Marks the table as no longer part of any version. Its file is removed when the last reference is dropped.
+    /// Marks the table as no longer part of any version. The file of the table is removed when the last reference is
+    /// dropped.
     pub(crate) fn set_obsolete(&self) {
         self.obsolete.store(true, Ordering::Release);
     }
 
-    /// Whether the key is between the table's smallest and largest key.
+    /// Whether the key is between the smallest and the largest key of the entries.
     #[inline]
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         *self.file.properties.smallest <= *key && *key <= *self.file.properties.largest
@@ -192,7 +241,8 @@ impl Table {
         passes
     }
 
-    /// Whether the filter passes a range between two keys. `None` if it is no range filter. Counts the probe.
+    /// Whether the filter passes a range between two keys. `None` if the filter is not a range filter. Counts the
+    /// probe.
     pub(crate) fn passes_range_filter(
         &self,
         low: Bound<&[u8]>,
@@ -442,6 +492,31 @@ impl Table {
     pub(crate) fn damage_in_block(&self, index: u32, what: impl Into<String>) -> Error {
         let offset = self.file.directory.place(index).map_or(0, |place| place.offset);
         Error::damaged(&self.file.path, offset, what)
+    }
+}
+
+/// The key range of a table, and its range tombstones.
+struct Bounds {
+    smallest: Arc<[u8]>,
+    largest: Arc<[u8]>,
+    range_tombstones: Option<RangeTombstones>,
+}
+
+impl Bounds {
+    fn new(properties: &Properties, range_tombstones: Option<RangeTombstones>) -> Self {
+        let (mut smallest, mut largest) = (Arc::clone(&properties.smallest), Arc::clone(&properties.largest));
+        let ranges = range_tombstones.as_ref().map_or(&[][..], RangeTombstones::ranges);
+        if let [first, ..] = ranges
+            && first.low < smallest
+        {
+            smallest = Arc::clone(&first.low);
+        }
+        if let [.., last] = ranges
+            && *last.largest() > *largest
+        {
+            largest = last.largest().into();
+        }
+        Self { smallest, largest, range_tombstones }
     }
 }
 

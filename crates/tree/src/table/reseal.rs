@@ -11,10 +11,12 @@ const SUM_BYTES: usize = size_of::<u32>();
 
 /// Corrects all checksums of a table with `seal`, if their places can be determined. All other bytes stay unchanged.
 pub(crate) fn reseal(bytes: &mut [u8], seal: u64) {
-    let Some(footer_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
-    let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..])) else { return };
-    // From the inside out, because the directory has the checksums of the fence, and the footer has the checksum of the
-    // directory.
+    let Some(end_at) = bytes.len().checked_sub(FOOTER_BYTES) else { return };
+    let footer_bytes = Footer::len(&bytes[end_at..]);
+    let Some(footer_at) = bytes.len().checked_sub(footer_bytes) else { return };
+    let is_long = footer_bytes > FOOTER_BYTES;
+    let Some(footer) = Footer::read(&mut Reader::new(&bytes[footer_at..]), is_long) else { return };
+    // From the inside out: the directory has the checksums of the fence, and the footer has that of the directory.
     let _ = reseal_blocks(bytes, &footer, seal);
     let _ = reseal_fence(bytes, &footer, seal);
     Footer::reseal(bytes, footer_at, seal);

@@ -220,8 +220,8 @@ impl<'t> RunCursor<'t> {
         self.cursor.entry()
     }
 
-    /// Calls `pass` for the decoded entries after the current one, going forward. Moves to each entry for which it
-    /// returns `true`, and stops at the first `false`.
+    /// Calls `pass` for the decoded entries after the current entry, in forward direction. Moves to each entry for
+    /// which it returns `true`, and stops at the first `false`.
     #[inline]
     pub(crate) fn pass(&mut self, pass: impl FnMut(Entry<'_>) -> bool) {
         self.cursor.pass(pass);
@@ -266,8 +266,8 @@ impl<'t> RunCursor<'t> {
         }
     }
 
-    /// Prefetches the next block while the range reads the current one. A long range also announces the blocks after it
-    /// to the storage.
+    /// Prefetches the next block while the scan reads the current block. A long range also announces the blocks after
+    /// it to the storage.
     fn expect_blocks(&mut self, at: usize) {
         if self.mode == ReadMode::Streaming {
             return;
@@ -386,7 +386,7 @@ impl<'t> RunCursor<'t> {
         self.seek_in_block(key, None, counters)
     }
 
-    /// Moves to the first entry in direction that is not before `key`, in the current block or the next one.
+    /// Moves to the first entry in direction that is not before `key`, in the current block or the next block.
     fn seek_in_block(&mut self, key: &[u8], part: Option<&Part>, counters: &AllCounters) -> Result<bool> {
         match self.cursor.seek(key, part) {
             Some(true) => Ok(true),

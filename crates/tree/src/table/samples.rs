@@ -1,4 +1,4 @@
-//! The first blocks of a table. They are held back until the codec of the table can train on them.
+//! The first blocks of a table. These blocks are held back until the codec of the table can train on them.
 
 /// Blocks before compression, concatenated.
 #[derive(Debug)]

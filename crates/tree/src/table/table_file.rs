@@ -102,8 +102,8 @@ impl TableFile {
         self.take_in(&stored, place, counters).map(BlockBytes::Own)
     }
 
-    /// Returns a data block in place, in a memory-mapped file. `None` if it is compressed. The block stays out of the
-    /// cache, where finding it would take longer.
+    /// Returns a data block in place, in a memory-mapped file. `None` if the block is compressed. The block stays out
+    /// of the cache, where finding it would take longer.
     pub(super) fn block_in_place(
         &self,
         index: u32,

@@ -18,6 +18,7 @@ use super::trailer::TRAILER_BYTES;
 use crate::checksum::checksum;
 use crate::codec::put_varint;
 use crate::error::{Error, Result};
+use crate::range_tombstones::{KeyRange, RangeTombstones};
 
 /// Writes one SSTable. Entries must come in key order. Nothing is durable before [`finish`](Self::finish).
 pub(crate) struct TableWriter {
@@ -32,9 +33,13 @@ pub(crate) struct TableWriter {
     /// Copies of keys, if the filter or the table's bounds need them.
     kept: Option<KeptKeys>,
     block_starts: Vec<u32>,
-    /// The last key of the block before the current one.
+    /// The last key of the block before the current block.
     previous_last_key: Vec<u8>,
     first_key: Vec<u8>,
+    /// The range tombstones, disjoint and in key order.
+    deletes: Vec<KeyRange>,
+    /// The bytes of their keys.
+    delete_bytes: u64,
     properties: Properties,
 }
 
@@ -76,6 +81,8 @@ impl TableWriter {
             block_starts: Vec::new(),
             previous_last_key: Vec::new(),
             first_key: Vec::new(),
+            deletes: Vec::new(),
+            delete_bytes: 0,
             properties: Properties {
                 entries: 0,
                 tombstones: 0,
@@ -122,9 +129,16 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Returns the key and value bytes so far, with a fixed charge per entry. Table capacities use this measure.
+    /// Appends a range tombstone. It must begin after the one before.
+    pub(crate) fn add_range_tombstone(&mut self, range: KeyRange) {
+        self.delete_bytes += range.bytes();
+        self.deletes.push(range);
+    }
+
+    /// Returns the key and value bytes so far, with a fixed charge per entry, and the keys of the range tombstones.
+    /// Table capacities use this measure.
     pub(crate) fn charged_bytes(&self) -> u64 {
-        self.properties.charged_bytes()
+        self.properties.charged_bytes() + self.delete_bytes
     }
 
     /// Whether no entry was added.
@@ -132,12 +146,17 @@ impl TableWriter {
         self.properties.entries == 0
     }
 
-    /// Completes the table, makes its bytes durable and opens the table. Its name becomes durable when the directory is
-    /// synced.
+    /// Completes the table, makes its bytes durable and opens the table. The name of the table becomes durable when the
+    /// directory is synced.
     ///
     /// # Panics
-    /// If no entry was added.
+    /// If neither an entry nor a range tombstone was added.
     pub(crate) fn finish(mut self) -> Result<Table> {
+        if let (true, Some(first)) = (self.is_empty(), self.deletes.first()) {
+            // Every table has a block: a tombstone repeats the first key of the range.
+            let key = Arc::clone(&first.low);
+            self.add(Entry { key: &key, value: None })?;
+        }
         assert!(!self.is_empty(), "a table has at least one entry");
         self.properties.smallest = std::mem::take(&mut self.first_key).into();
         let last = self.kept.as_mut().and_then(KeptKeys::take_last);
@@ -184,6 +203,13 @@ impl TableWriter {
         };
         let fence_bytes = self.context.fence.component.build(&input);
         let fence = self.store.append_section(&fence_bytes, self.context.fence.component.alignment())?;
+        let range_tombstones = match self.deletes.is_empty() {
+            true => None,
+            false => {
+                let deletes: RangeTombstones = std::mem::take(&mut self.deletes).into_iter().collect();
+                Some(self.store.append_section(&deletes.encode(), 1)?)
+            }
+        };
         let (mut directory, seal) = (Vec::new(), self.context.seals.of(self.id));
         self.store.directory.encode(&mut directory);
         put_varint(&mut directory, fence_bytes.chunks(FENCE_CHUNK_BYTES).len() as u64);
@@ -197,7 +223,7 @@ impl TableWriter {
         let mut properties = Vec::new();
         self.properties.encode(&mut properties);
         let properties = self.store.append_section(&properties, 1)?;
-        let footer = Footer { filter, fence, directory, properties };
+        let footer = Footer { filter, fence, range_tombstones, directory, properties };
         Ok(footer.encode(seal, self.store.offset()))
     }
 }

@@ -4,10 +4,11 @@ use catalog::Variant;
 
 use super::mode::{WalMode, WalPolicy};
 
-pub(super) const VARIANT: Variant<dyn WalPolicy> =
-    Variant::plain("buffered", "logged to the operating system: survives a crash of the process", || {
-        Box::new(Buffered)
-    });
+pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
+    "buffered",
+    "writes go to the page cache of the operating system and survive a crash of the process",
+    || Box::new(Buffered),
+);
 
 /// The mode has no state.
 struct Buffered;

@@ -6,7 +6,7 @@ use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::plain(
     "group",
-    "commits that wait together, or soon will, share one sync: survives power loss",
+    "commits that arrive close together share one sync (group commit) and survive a power loss",
     || Box::new(Group),
 );
 

@@ -9,8 +9,9 @@ use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> = Variant::new::<Interval>(
     "interval",
-    "written to the operating system and synced at an interval: power loss costs at most that",
-    "# Time between two syncs.\nperiod = \"100ms\"\n",
+    "a sync at a fixed interval; a power loss costs at most the writes of one interval",
+    "# Time between two syncs. A longer time gives fewer syncs, but a power loss costs more writes.\n\
+     period = \"100ms\"\n",
 )
 .limited(&[Limit::NotDeterministic]);
 

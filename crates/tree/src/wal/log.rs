@@ -14,8 +14,8 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Creates WAL file `number` with `seal`. Its directory entry is made durable if acknowledged writes must survive
-    /// power loss.
+    /// Creates WAL file `number` with `seal`. The directory entry of the WAL is made durable if acknowledged writes
+    /// must survive power loss.
     pub(crate) fn create(
         storage: &dyn Storage,
         directory: &Path,

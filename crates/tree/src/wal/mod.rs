@@ -26,7 +26,7 @@ pub(crate) use replay::{LogContent, replay};
 pub static CATALOG: Catalog<dyn WalPolicy> = Catalog::new(
     catalog::origin!(),
     "wal",
-    "when a write is acknowledged, and which crashes it survives",
+    "the WAL mode, which decides when a write is acknowledged and which crashes it survives",
     &[none::VARIANT, buffered::VARIANT, sync::VARIANT, group::VARIANT, interval::VARIANT],
 );
 

@@ -30,7 +30,7 @@ pub struct WalMode {
 /// The commits that are synced before they are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitSync {
-    /// No commit. An acknowledged write survives a crash of the process if there is a log, but not power loss.
+    /// No commit is synced. With a log, an acknowledged write survives a crash of the process, but not power loss.
     Never,
     /// Every commit is synced separately.
     Each,

@@ -5,7 +5,7 @@ use catalog::Variant;
 use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> =
-    Variant::plain("none", "no WAL: a crash of the process loses unflushed writes", || Box::new(NoWal));
+    Variant::plain("none", "no WAL; a crash of the process loses all unflushed writes", || Box::new(NoWal));
 
 /// The mode has no state.
 struct NoWal;

@@ -94,7 +94,7 @@ pub(super) struct Record<'a> {
     pub(super) end: usize,
 }
 
-/// Reads the record at offset `at` of the WAL with `seal`. `None` if it is not intact.
+/// Reads the record at offset `at` of the WAL with `seal`. Returns `None` if the record is not intact.
 pub(super) fn read(bytes: &[u8], seal: u64, at: usize) -> Option<Record<'_>> {
     let head = Head::read(bytes, seal, at)?;
     let operations = bytes.get(head.end..)?.get(..head.length)?;

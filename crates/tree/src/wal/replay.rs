@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use storage::{Purpose, Storage};
-use types::{Entry, SequenceNumber};
+use types::SequenceNumber;
 
 use super::log_path;
 use super::record::{HEADER_BYTES, has_header, other_version, read, synced_before};
-use crate::batch::operations;
+use crate::batch::{Operation, operations};
 use crate::error::{Error, Result};
 use crate::manifest::State;
 
@@ -20,8 +20,8 @@ pub(crate) struct LogContent {
     pub(crate) operations: u64,
     /// The last replayed sequence number, or the number before the WAL if nothing was replayed.
     pub(crate) last_sequence: SequenceNumber,
-    /// The number of bytes that were not replayed. They are a commit that a crash cut off and all bytes after it, or
-    /// the whole WAL if there is a gap.
+    /// The number of bytes that were not replayed. The bytes are a commit that a crash cut off and all bytes after it,
+    /// or the whole WAL if there is a gap.
     pub(crate) dropped_bytes: u64,
     /// The first sequence number of the WAL, if it does not follow the number before. The writes between are missing.
     /// The WAL must not be replayed then, because the writes would have a gap.
@@ -38,7 +38,7 @@ impl LogContent {
     ///
     /// Rejected are:
     ///
-    /// * a WAL that does not follow that write, if each WAL is synced before the next one is written;
+    /// * a WAL that does not follow that write, if each WAL is synced before the next WAL is written;
     /// * a WAL without its header, if the header was synced before the manifest named the WAL. Exception: the last of
     ///   several later WALs may have been begun when the power failed;
     /// * a WAL that is not complete, if the store was closed.
@@ -85,7 +85,7 @@ pub(crate) fn replay(
     number: u64,
     seal: u64,
     after: SequenceNumber,
-    mut apply: impl FnMut(SequenceNumber, Entry<'_>),
+    mut apply: impl FnMut(SequenceNumber, Operation<'_>),
 ) -> Result<LogContent> {
     let path = log_path(directory, number);
     let file = storage.open(&path, Purpose::Log)?;
@@ -109,11 +109,11 @@ pub(crate) fn replay(
                 content.gap = Some(record.first_sequence);
                 break;
             }
-            for (sequence, entry) in (record.first_sequence..).zip(operations(record.operations)) {
-                let entry = entry.ok_or_else(|| {
+            for (sequence, operation) in (record.first_sequence..).zip(operations(record.operations)) {
+                let operation = operation.ok_or_else(|| {
                     Error::damaged(&path, at as u64, "the operations of the record are corrupt")
                 })?;
-                apply(sequence, entry);
+                apply(sequence, operation);
                 content.last_sequence = sequence;
                 content.operations += 1;
             }
@@ -147,6 +147,7 @@ mod tests {
     use super::*;
     use crate::batch::encode_operation;
     use storage::Memory;
+    use types::Entry;
 
     const SEAL: u64 = 0x5ea1;
 
@@ -172,8 +173,8 @@ mod tests {
         storage.create_directory(directory)?;
         storage.create(&log_path(directory, 7), Purpose::Log)?.append(bytes)?;
         let mut seen = Vec::new();
-        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, entry| {
-            seen.push(format!("{sequence}{}", String::from_utf8_lossy(entry.key)));
+        let content = replay(&storage, directory, 7, SEAL, 0, |sequence, operation| {
+            seen.push(format!("{sequence}{}", String::from_utf8_lossy(operation.entry().unwrap().key)));
         })?;
         Ok((seen, content))
     }

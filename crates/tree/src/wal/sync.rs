@@ -5,7 +5,9 @@ use catalog::Variant;
 use super::mode::{WalMode, WalPolicy};
 
 pub(super) const VARIANT: Variant<dyn WalPolicy> =
-    Variant::plain("sync", "every commit is synced separately: survives power loss", || Box::new(Sync));
+    Variant::plain("sync", "one sync per commit, so that each commit survives a power loss", || {
+        Box::new(Sync)
+    });
 
 /// The mode has no state.
 struct Sync;

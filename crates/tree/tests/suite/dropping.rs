@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::common::{Model, Step, memory, open, small_design, steps};
+use crate::common::{Model, Step, Write, memory, open, small_design, steps};
 use lsmbench_tree::{Design, Mode, Snapshot, Tree, WriteBatch};
 use storage::Storage;
 
@@ -46,15 +46,21 @@ impl Dropping {
         self.tree.as_ref().expect("a tree is open")
     }
 
-    fn write(&mut self, operations: &[(Vec<u8>, Option<Vec<u8>>)]) {
+    fn write(&mut self, writes: &[Write]) {
         let mut batch = WriteBatch::new();
-        for (key, value) in operations {
-            match value {
-                Some(value) => batch.put(key, value).unwrap(),
-                None => batch.delete(key).unwrap(),
-            }
+        for write in writes {
+            write.add_to(&mut batch).unwrap();
             self.writes += 1;
-            self.newest.insert(key.clone(), (self.writes, value.clone()));
+            match write {
+                Write::Put(key, value) => {
+                    self.newest.insert(key.clone(), (self.writes, Some(value.clone())));
+                }
+                Write::Delete(key) => drop(self.newest.insert(key.clone(), (self.writes, None))),
+                Write::DeleteRange(low, high) => {
+                    let inside = self.newest.range_mut(low.clone()..high.clone());
+                    inside.for_each(|(_, newest)| *newest = (self.writes, None));
+                }
+            }
         }
         self.tree().write(&batch).unwrap();
     }
@@ -88,9 +94,8 @@ impl Dropping {
 
     fn apply(&mut self, step: &Step) {
         match step {
-            Step::Put(key, value) => self.write(&[(key.clone(), Some(value.clone()))]),
-            Step::Delete(key) => self.write(&[(key.clone(), None)]),
-            Step::Batch(operations) => self.write(operations),
+            Step::Write(write) => self.write(std::slice::from_ref(write)),
+            Step::Batch(writes) => self.write(writes),
             Step::Get(key) => self.check(key, self.tree().get(key).unwrap().as_ref()),
             Step::MultiGet(keys) => {
                 let slices: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();

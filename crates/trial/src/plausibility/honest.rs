@@ -12,7 +12,7 @@ use types::{HashedKey, KeyHash, KeyList};
 use super::{Facts, FilterFacts, implausible};
 use crate::limits::Limits;
 
-/// A stream of keys, of which the second half may differ from the first one.
+/// A stream of keys. The second half may differ from the first half.
 fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     let mut state = 7_u64;
     let mut next = move || {
@@ -34,13 +34,13 @@ fn streams(count: u64) -> Vec<(&'static str, Vec<u64>)> {
     ]
 }
 
-/// Each variant of an axis at its defaults, without ideal bounds. Those that need a file or a program have none.
+/// Each variant of an axis at its defaults, without ideal bounds and without variants that need a file or a program.
 fn variants(axis: &dyn catalog::Axis) -> Vec<catalog::Choice> {
     let variants = axis.variants().into_iter().filter(|variant| !variant.oracle);
     variants.filter_map(|variant| axis.choose(&toml::Value::from(variant.kind)).ok()).collect()
 }
 
-/// The hit rate of every cache is below the bounds, whatever is requested.
+/// The hit rate of every cache is below the bounds, for any requests.
 #[test]
 fn honest_hit_rates_are_plausible() {
     let facts = Facts {
@@ -68,7 +68,7 @@ fn honest_hit_rates_are_plausible() {
             row.set(&c::CACHE_HIT_RATE, score.hit_rate()).set(&c::BEST_HIT_RATE, bound.hit_rate());
             row.set(&c::BLOCKS_READ, score.requests - score.hits).set(&c::BLOCKS_FROM_CACHE, score.hits);
             if ["uniform", "skewed"].contains(&name) {
-                // The most popular blocks of independent requests, as they came out.
+                // The frequencies of the most popular blocks of independent requests, as they were drawn.
                 let mut counts = BTreeMap::<u64, u64>::new();
                 keys.iter().for_each(|key| *counts.entry(*key).or_default() += 1);
                 let mut counts: Vec<u64> = counts.into_values().collect();
@@ -81,10 +81,10 @@ fn honest_hit_rates_are_plausible() {
     }
 }
 
-/// The false positives of every filter are plausible, whatever keys it has and is asked for.
+/// Checks that the false positives of every filter are plausible, for any keys in the filter and any requested keys.
 #[test]
 fn honest_false_positives_are_plausible() {
-    // Keys, and absent ones between, behind and among them.
+    // Keys, and absent keys between them, after them and among them.
     let spread = |key: u64| key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let regular: Vec<u64> = (0..4000).map(|at| at * 1000).collect();
     let random: Vec<u64> = (1..4001).map(|at| spread(at) >> 8).collect();
@@ -127,7 +127,7 @@ fn honest_false_positives_are_plausible() {
     }
 }
 
-/// A number as a 64-bit hash: every bit of the number changes about half of its bits.
+/// A 64-bit hash of a number. Every bit of the number changes about half of the bits of the hash.
 fn scrambled(key: u64) -> u64 {
     let mixed = (key ^ (key >> 31)).wrapping_mul(0x7FB5_D329_728E_A185);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x81DA_DEF4_BC2D_D44D);

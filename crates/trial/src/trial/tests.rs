@@ -166,6 +166,7 @@ fn report_of(workload: &str, lie: Lie) -> TrialReport {
         memory_limit: None,
         warm_memory: None,
         fixture: None,
+        turns: None,
     };
     let tree = CATALOG.build(&spec.configuration.engine).unwrap();
     let store = OpenStore::open(Box::new(LyingEngine(tree, lie)), opening(&spec)).unwrap();

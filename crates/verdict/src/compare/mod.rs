@@ -1,4 +1,4 @@
-//! Two sides of results against each other: two folders, or two builds run in turn.
+//! Compares two sides of results: two folders, or two builds that run alternately.
 
 mod render;
 mod report;

@@ -188,7 +188,7 @@ impl Report {
         })
     }
 
-    /// Only the new side, because that action keeps the history itself.
+    /// Prints only the new side, because this action stores the history itself.
     fn github_action_benchmark(&self) -> Value {
         let entry = |difference: &Difference| {
             let (name, unit) = (difference.name(), difference.metric.unit.symbol());
@@ -252,7 +252,7 @@ impl Difference {
         format!("{} of {}, phase {} ({change})", self.metric.name, quoted(&self.key.label), self.key.phase)
     }
 
-    /// Both medians: exact numbers to the last digit, others with three digits.
+    /// Both medians. Exact values are printed to the last digit, other values with three digits.
     fn values(&self) -> [String; 2] {
         [self.base, self.new].map(|value| match self.is_exact {
             true => value.to_string(),
@@ -289,7 +289,7 @@ impl Difference {
     }
 }
 
-/// `+1 (+0.005%)`: the difference of two exact numbers, with as many digits as it takes to see it.
+/// The difference of two exact values, such as `+1 (+0.005%)`, with as many digits as needed to see it.
 fn exact_change(base: f64, new: f64) -> String {
     let difference = new - base;
     let sign = if difference < 0.0 { "-" } else { "+" };
@@ -300,7 +300,7 @@ fn exact_change(base: f64, new: f64) -> String {
     }
 }
 
-/// A number with at least so many digits after the point, and at least one that is not zero.
+/// A number with at least `least` digits after the decimal point, and at least one digit that is not zero.
 fn digits(number: f64, least: usize) -> String {
     if number.fract() == 0.0 && least == 0 {
         return format!("{number:.0}");

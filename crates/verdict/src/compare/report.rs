@@ -1,4 +1,4 @@
-//! The differences between two sides: a verdict on every number of both sides, and the numbers of only one side.
+//! The differences between two sides: a verdict on every value that both sides have, and the values of only one side.
 
 use measure::{
     Comparison, Criteria, Doubt, FEWEST_SESSIONS, Sample, Verdict, adjust, compare, compare_exact,
@@ -22,11 +22,11 @@ pub enum Pairing {
     Paired,
     /// The sides are separate sessions.
     Unpaired,
-    /// The base is a golden: a change in either direction fails.
+    /// The baseline is a golden file. A change in either direction fails.
     Exact,
 }
 
-/// One number on both sides.
+/// One value that both sides have.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) key: Key,
@@ -65,7 +65,7 @@ pub struct Report {
     pub(crate) differences: Vec<Difference>,
     /// The limits of the comparison, a sentence each.
     pub(crate) notes: Vec<String>,
-    /// Cells of the new side that gave wrong answers.
+    /// Configurations of the new side that gave wrong answers.
     pub(crate) wrong: Vec<String>,
     /// Numbers of the base that the new side does not have.
     pub(crate) gone: usize,
@@ -77,8 +77,8 @@ impl Report {
     /// Compares two sides.
     ///
     /// # Errors
-    /// If they have no experiment in common, or one ran with a clock on one side and without on the other, or two
-    /// sessions of an experiment did other operations.
+    /// If the sides have no experiment in common. If one side measured time and the other did not. If two sessions of
+    /// an experiment ran different operations.
     pub fn of(base: &Samples, new: &Samples, pairing: Pairing) -> Outcome<Self> {
         let mut notes = notes(base, new, pairing)?;
         let mut differences = Vec::new();
@@ -121,7 +121,7 @@ impl Report {
         Ok(Self { differences, notes, wrong, gone: gone.len(), pairing, rule: GateRule::default() })
     }
 
-    /// The report under the rule of a gate, which decides whether it is good.
+    /// The report with the rule of a gate, which decides whether the report is good.
     #[must_use]
     pub fn gated(self, rule: GateRule) -> Self {
         Self { rule, ..self }
@@ -173,7 +173,7 @@ impl Report {
         if self.pairing == Pairing::Exact { "counters" } else { "numbers" }
     }
 
-    /// Whether new golden values would make the check pass: numbers moved, and all answers were right.
+    /// Whether new golden values would make the check pass: only counters changed, and all answers were right.
     pub fn can_be_accepted(&self) -> bool {
         self.pairing == Pairing::Exact && self.wrong.is_empty() && !self.is_good()
     }
@@ -186,7 +186,7 @@ impl Report {
     }
 }
 
-/// The implausible numbers of one side: a sentence for each phase of a cell.
+/// The implausible values of one side, with a sentence for each phase of a configuration.
 fn implausible<'a>(side: &'a Samples, name: &'a str) -> impl Iterator<Item = String> + 'a {
     side.implausible.iter().map(move |([experiment, label, phase], words)| {
         format!("implausible, so no verdict: {experiment}: {label}, phase {phase}, on {name} ({words})")

@@ -1,4 +1,4 @@
-//! The samples of results folders: one per cell, phase, operation and metric.
+//! The samples of results folders: one sample per configuration, phase, operation and metric.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -48,12 +48,12 @@ impl Key {
     }
 }
 
-/// The numbers of one side of a comparison.
+/// The measured values of one side of a comparison.
 #[derive(Debug, Default)]
 pub struct Samples {
     /// Per number its values, by trial.
     pub(crate) values: BTreeMap<Key, Sample>,
-    /// Per number its median in each session; empty where the side is not read from results folders.
+    /// For each key, its median in each session. Empty if the side was not read from results folders.
     pub(crate) sessions: BTreeMap<Key, Vec<f64>>,
     /// Cells that gave wrong answers, as `experiment: label`.
     pub(crate) wrong: BTreeSet<String>,
@@ -64,7 +64,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Why a number is implausible; `None` if its phase has no such row.
+    /// The reason why a value is implausible; `None` if its phase has no implausible row.
     pub(crate) fn implausible(&self, key: &Key) -> Option<&str> {
         self.implausible.get(&key.place()).map(String::as_str)
     }
@@ -82,7 +82,7 @@ impl Samples {
         within.fold(0.0, f64::max)
     }
 
-    /// Reads the samples of the runs in a folder: of one experiment, or of several. Several folders of one experiment
+    /// Reads the samples of the runs in a folder of one experiment, or of several. Several folders of one experiment
     /// are its sessions.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// Adds the runs of one more session, whose trials get numbers of their own.
+    /// Adds the runs of one more session. The trials of the session get new numbers.
     fn add_session(&mut self, session: Self, folder: &Folder) -> Outcome<()> {
         for (name, manifest) in session.manifests {
             let earlier = self.manifests.entry(name).or_insert_with(|| manifest.clone());
@@ -120,7 +120,7 @@ impl Samples {
         Ok(())
     }
 
-    /// Adds the runs of another batch of rounds, whose numbers of rounds differ.
+    /// Adds the runs of another batch of rounds. The batches have different numbers of rounds.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (key, sample) in &other.values {
             let all = self.values.entry(key.clone()).or_insert_with(|| Sample::new(&*key.label, []));
@@ -133,7 +133,7 @@ impl Samples {
             .extend(other.manifests.iter().map(|(name, manifest)| (name.clone(), manifest.clone())));
     }
 
-    /// Adds the runs of one folder; `block` is added to the numbers of its trials.
+    /// Adds the runs of one folder. `block` is added to the numbers of its trials.
     pub(crate) fn add(&mut self, folder: &Folder, metrics: &[String], block: u64) -> Outcome<()> {
         let manifest = Manifest::read(&folder.manifest())?;
         manifest.check_rows(folder)?;
@@ -171,15 +171,15 @@ impl Samples {
     }
 }
 
-/// Whether a metric is compared in the rows of an operation: timed workloads have latencies by operation, and all other
-/// metrics once.
+/// Whether a metric is compared in the rows of an operation. Timed workloads have latencies by operation. All other
+/// metrics are compared once.
 fn is_of(metric: &Metric, operation: &str, manifest: &Manifest) -> bool {
     let is_of_component = |path: &String| ConfigPath::new(path).root() == Root::Component;
     let is_latency = metric.unit == Unit::Nanoseconds && !manifest.swept.iter().any(is_of_component);
     manifest.mode == RunMode::Counted.name() || is_latency != (operation == ALL)
 }
 
-/// The columns that are compared: the named ones, else all exact ones of `counted` runs and the main metrics of timed
+/// The compared columns: the named columns, else all exact columns of `counted` runs and the main metrics of timed
 /// runs.
 fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec<Metric>> {
     let named = metrics.iter().map(|name| match table.column(name)? {
@@ -197,7 +197,8 @@ fn chosen(manifest: &Manifest, table: &Table, metrics: &[String]) -> Outcome<Vec
     })
 }
 
-/// The folders of results at a path: itself, those in it, or those in its folders, which are sessions.
+/// The folders of results at a path: the path itself, the folders in it, or the folders inside these, which are
+/// sessions.
 fn folders(path: &Path) -> Outcome<Vec<Folder>> {
     let holds_results = |path: &PathBuf| Folder::new(path).manifest().is_file();
     if holds_results(&path.to_owned()) {

@@ -1,5 +1,5 @@
-//! The settings in which the experiments of two sides differ: those that decide what is asked, and those of the design
-//! and the engine, whose effect a comparison measures.
+//! The settings in which the experiments of two sides differ. There are settings of the workload and the conditions,
+//! and settings of the design and the engine, whose effect a comparison measures.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use toml::{Table, Value};
 const OF_TRIALS: [&str; 5] =
     ["trials.seed", "trials.sampling", "trials.fixture", "trials.memory_limit", "trials.warm_memory"];
 
-/// The tables that say what a store does.
+/// The tables that define the work of a store.
 const OF_TASK: [&str; 4] = ["key", "phase", "subject", "component"];
 
-/// The tables of what is compared.
+/// The tables whose settings are compared.
 const COMPARED: [&str; 3] = ["design", "engine", "sweep"];
 
-/// A setting that differs between two sides: its path, and both values.
+/// A setting that differs between two sides, with its path and both values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DifferentSetting {
     pub(super) path: String,
@@ -26,9 +26,9 @@ pub(super) struct DifferentSetting {
 /// The settings that differ between the experiments of two sides.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DifferentSettings {
-    /// Those that decide what is asked: the workload, the component, and the conditions of a trial.
+    /// Different settings of the question: the workload, the component, and the conditions of a trial.
     pub(super) of_question: Vec<DifferentSetting>,
-    /// Those of the design, the engine and the sweep.
+    /// Different settings of the design, the engine and the sweep.
     pub(super) of_design: Vec<DifferentSetting>,
 }
 
@@ -70,7 +70,7 @@ impl DifferentSetting {
     }
 }
 
-/// The value of a key that one side does not have.
+/// The printed value of a key that one side does not have.
 const ABSENT: &str = "not set";
 
 /// Adds the paths below `path` at which two values differ. A table in a list is named by its name, as `phase.load`.

@@ -9,8 +9,8 @@ use types::Outcome;
 use super::measured::Effects;
 
 impl Effects {
-    /// Draws the first two metrics into a folder, and returns the files. Labels of configurations that another one dominates
-    /// say so. Without two metrics there is no chart.
+    /// Draws the first two metrics into a folder, and returns the files. A label states whether another configuration
+    /// dominates its configuration. Without two metrics there is no chart.
     ///
     /// # Errors
     /// A folder that cannot be written to.

@@ -1,4 +1,4 @@
-//! The numbers of a sweep, and the effects, rankings and the Pareto front that follow from them.
+//! The measured values of a sweep, and the effects, rankings and Pareto front that follow from them.
 
 use measure::{Criteria, Effect, Sample, Standing, dominated, effects, standings};
 use results::columns::ALL;
@@ -11,11 +11,11 @@ use crate::trial_rows::TrialRows;
 /// The parts of results that are looked at.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The metrics; if empty, those of the experiment's verdict.
+    /// The metrics. If empty, the metrics of the experiment's verdict.
     pub metrics: Vec<String>,
-    /// The phase; by default that of the experiment's verdict, else the last one.
+    /// The phase. By default, the phase of the experiment's verdict, else the last phase.
     pub phase: Option<String>,
-    /// The kind of operation; by default that of the experiment's verdict, else all together.
+    /// The kind of operation. By default, the kind of the experiment's verdict, else all kinds together.
     pub operation: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub struct Effects {
     /// Why factors have no effects, if they have none.
     pub(super) hindrance: Option<String>,
     pub(super) metrics: Vec<RankedMetric>,
-    /// For each configuration one that dominates it; `None` on the Pareto front.
+    /// For each configuration, a configuration that dominates it. `None` on the Pareto front.
     pub(super) dominated: Vec<Option<usize>>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Factor {
     pub(super) levels: Vec<String>,
 }
 
-/// A metric with its numbers, and what follows from them.
+/// A metric with its values, and the effects and the ranking that follow from them.
 pub(super) struct RankedMetric {
     pub(super) metric: &'static Metric,
     /// The numbers of each configuration.
@@ -159,7 +159,7 @@ impl Effects {
     }
 }
 
-/// A single exact number as two trials, which repeat it: as conclusive as a counter is.
+/// A single exact value as two trials that repeat it, because a counter is conclusive.
 fn twice(sample: &Sample) -> Sample {
     match sample.blocks[..] {
         [(_, value)] => Sample::new(&*sample.name, [(0, value), (1, value)]),
@@ -178,7 +178,7 @@ fn directed(table: &Table, name: &str) -> Outcome<&'static Metric> {
     })
 }
 
-/// The swept paths with two values or more, and for each combination in the order of the factors the number of its
+/// The swept paths with at least two values. For each combination, in the order of the factors, the number of its
 /// configuration.
 fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     let values = |at: usize| {
@@ -211,7 +211,7 @@ fn factors(manifest: &Manifest) -> (Vec<Factor>, Vec<usize>) {
     (factors, if is_whole { places.into_iter().map(|(_, number)| number).collect() } else { Vec::new() })
 }
 
-/// Why factors have no effects of their own; `None` if they have.
+/// The reason why the effects of factors cannot be computed; `None` if they can.
 fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     let is_apart = |factor: &Factor| factor.levels.iter().any(String::is_empty);
     match factors.iter().find(|factor| is_apart(factor)) {
@@ -223,7 +223,7 @@ fn hindrance(factors: &[Factor], places: &[usize]) -> Option<String> {
     }
 }
 
-/// The logarithms of all combinations in each round that has them all, in the order of the factors.
+/// The logarithms of all combinations in each complete round, in the order of the factors.
 fn rounds(samples: &[Sample], places: &[usize]) -> Vec<Vec<f64>> {
     let log = |number: usize, trial: u64| {
         let found = samples[number].blocks.iter().find(|(of, _)| *of == trial);

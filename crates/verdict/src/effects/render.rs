@@ -8,13 +8,13 @@ use results::columns::ALL;
 use super::measured::{Effects, RankedMetric};
 use crate::words::{and_more, counted, listed, on_one_line, quoted, shown, wrapped};
 
-/// The most levels of an interaction that are listed: those that deviate most.
+/// The maximum number of listed levels of an interaction. The levels that deviate most are listed.
 const MOST_LEVELS: usize = 4;
 
 /// The most configurations that a cell of a table names.
 const MOST_NAMED: usize = 3;
 
-/// The corrected p-value up to which an effect is told from chance.
+/// The corrected p-value up to which an effect is distinguished from chance.
 const SIGNIFICANCE: f64 = 0.05;
 
 impl Effects {
@@ -100,7 +100,7 @@ impl Effects {
         text
     }
 
-    /// The factors whose effects are told from chance, and whether they depend on each other.
+    /// The factors whose effects are distinguished from chance, and whether these factors depend on each other.
     fn statement(&self, of: &RankedMetric) -> String {
         let is_found =
             |effect: &&Effect| effect.p_value.is_none_or(|p| p <= SIGNIFICANCE) && effect.share > 0.0;
@@ -125,7 +125,7 @@ impl Effects {
         format!("{mains}{interactions} ({how}).")
     }
 
-    /// The configurations on the Pareto front, and those that another one dominates.
+    /// The configurations on the Pareto front, and the configurations that are dominated.
     fn front(&self) -> String {
         let titles: Vec<&str> = self.metrics.iter().map(RankedMetric::title).collect();
         let on_front = self.dominated.iter().enumerate().filter(|(_, by)| by.is_none());
@@ -142,7 +142,7 @@ impl Effects {
     }
 }
 
-/// The levels of an effect; of an interaction those that deviate most.
+/// The levels of an effect. Of an interaction, only the levels that deviate most.
 fn most_apart(effect: &Effect) -> Vec<&LevelEffect> {
     let mut levels: Vec<&LevelEffect> = effect.levels.iter().collect();
     if effect.factors.len() > 1 {

@@ -33,7 +33,8 @@ impl Heading {
         !self.operations.is_empty() && self.operations.iter().all(|kind| WRITES.contains(&kind.as_str()))
     }
 
-    /// The title of the column in a table of columns with the same number of threads: `load, order sequential`.
+    /// The title of the column in a table whose columns have equal numbers of threads, such as
+    /// `load, order sequential`.
     pub(super) fn title(&self) -> String {
         let is_own_threads = |path: &str| ConfigPath::new(path).below() == [self.phase.as_str(), "threads"];
         let within = self.within.iter().filter(|(path, _)| !is_own_threads(path));
@@ -44,7 +45,7 @@ impl Heading {
         format!("{phase}{}", within.collect::<String>())
     }
 
-    /// The title of the column outside of such a table: `load, order sequential, 2 threads`.
+    /// The title of the column outside of such a table, such as `load, order sequential, 2 threads`.
     pub(super) fn full_title(&self) -> String {
         match self.threads {
             1 => self.title(),

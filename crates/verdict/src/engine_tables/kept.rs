@@ -1,5 +1,5 @@
-//! Copies of results that are small enough for git and have no path of the machine: rows without empty columns, and the
-//! parts of the manifest by which a reader judges them.
+//! Copies of results that are small enough for git and have no path of the machine. The copies have rows without empty
+//! columns, and the parts of the manifest that are needed to judge the rows.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,8 +9,8 @@ use types::{Outcome, Problem};
 
 use crate::extract::{self, Names};
 
-/// Copies the rows of a run, and those of its repeated baseline, into a folder of the experiment's name inside `below`.
-/// An older copy is replaced. Returns that folder.
+/// Copies the rows of a run, and the rows of its repeated baseline, into a folder inside `below` with the name of the
+/// experiment. An older copy is replaced. Returns that folder.
 ///
 /// # Errors
 /// Results that cannot be read, a name that is not a folder name, or an I/O error.

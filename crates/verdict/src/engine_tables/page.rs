@@ -1,5 +1,5 @@
 //! The tables of an experiment as Markdown: throughput and speedups, missed targets, the cost of each engine, and the
-//! mismatches of settings.
+//! mismatched settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -91,7 +91,7 @@ impl EngineTables {
         }
     }
 
-    /// A table of the engines that have a value; its cells are Markdown. Empty if no engine has one.
+    /// A table of the engines that have a value. The fields of the table are Markdown. Empty if no engine has a value.
     fn table(&self, corner: &str, columns: &[&Heading], cell: impl Fn(&Line, &Heading) -> String) -> String {
         let titles: Vec<String> = columns.iter().map(|heading| heading.title()).collect();
         let rows = |line: &Line| columns.iter().map(|heading| cell(line, heading)).collect();
@@ -199,7 +199,7 @@ impl EngineTables {
         });
         let mut text = match medians.reduce(f64::max) {
             None => String::new(),
-            // Pages of the program and of its libraries are read as well.
+            // Pages of the program and of its libraries are also read from disk.
             Some(most) if most < 1.0 => {
                 "Less than a byte per operation was read from storage, because the page cache held all blocks that no \
                  cache of an engine held.\n\n"
@@ -285,14 +285,14 @@ impl EngineTables {
     }
 }
 
-/// The bytes that an engine reports as written into SSTables, those of its compaction debt included.
+/// The bytes that an engine reports as written into SSTables, including its compaction debt.
 fn written_by_engine(row: &Row) -> Option<f64> {
     let [flushed, merged] = [&c::FLUSH_BYTES_SETTLED, &c::COMPACTION_BYTES_WRITTEN_SETTLED]
         .map(|metric| row.get(metric).number());
     Some(flushed? + merged?)
 }
 
-/// A sum of columns per operation; `None` if all of them are empty.
+/// The sum of some columns per operation; `None` if all of them are empty.
 fn per_operation(row: &Row, metrics: &[&Metric]) -> Option<f64> {
     let operations = row.get(&c::OPS).number().filter(|operations| *operations > 0.0)?;
     let sum = metrics.iter().filter_map(|metric| row.get(metric).number()).reduce(|a, b| a + b)?;

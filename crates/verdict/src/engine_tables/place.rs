@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use types::{Outcome, Problem};
 
-/// The start of a place, before the name of its experiment.
+/// The comment at the start of a place, before the name of the experiment.
 const BEGIN: &str = "<!-- engines ";
 /// The text after the name.
 const NAMED: &str = " -->\n";
 /// The end of a place.
 const END: &str = "<!-- /engines -->";
 
-/// A page and the contents of its places.
+/// A page and the contents of its places. A place is the text between two comments.
 pub struct Page {
     path: PathBuf,
     text: String,
@@ -30,7 +30,7 @@ impl Page {
     /// Reads a page.
     ///
     /// # Errors
-    /// A file that cannot be read; a place without an end, or two places of one name.
+    /// A file that cannot be read; a place without an end; two places with one name.
     pub fn read(path: &Path) -> Outcome<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| Problem::doing(format!("read {}", path.display()), error))?;
@@ -67,7 +67,7 @@ impl Page {
     }
 }
 
-/// The places of a text, in its order; an error is a line number and a message.
+/// The places of a text, in order. An error has a line number and a message.
 fn places(text: &str) -> Result<Vec<Place>, (usize, String)> {
     let mut places: Vec<Place> = Vec::new();
     let mut at = 0;

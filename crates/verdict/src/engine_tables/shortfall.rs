@@ -1,4 +1,4 @@
-//! The missed targets: phases in which our own tree is less fast, compared with an engine, than it should be.
+//! The missed targets: phases in which the speedup of lsmbench's own tree over an engine is too small.
 
 use super::{EngineTables, Line, heading::Heading, ratio};
 use crate::markdown::plain;

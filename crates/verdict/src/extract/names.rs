@@ -11,7 +11,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// For the texts of a manifest, and of its rows.
+    /// Finds the names in the texts of a manifest and of its rows.
     pub fn of(manifest: &Manifest) -> Self {
         let engines = manifest.cells.iter().filter_map(|cell| cell.engine.as_ref());
         let mut libraries: Vec<String> = engines.filter_map(|engine| engine.library.clone()).collect();

@@ -8,7 +8,7 @@ use crate::compare::{Pairing, Report, Samples};
 use crate::runner::Runner;
 use types::Outcome;
 
-/// A comparison of this build with another one.
+/// A comparison of this build of lsmbench with another build.
 pub struct Against<'a> {
     /// The other build of this program.
     pub base: &'a Path,
@@ -26,10 +26,10 @@ pub struct Against<'a> {
     pub runner: &'a dyn Runner,
 }
 
-/// Runs both builds alternately. A regression must appear in a second batch as well, because one batch in twenty shows a
-/// false one, and two in a row rarely show the same one. Where undecided numbers fail, the rounds of both batches are
-/// judged together: each look passes a regression above the tolerance with a chance of at most 2.5 %, so the two do with at
-/// most 5 %.
+/// Runs both builds alternately. A regression must appear in a second batch as well, because one batch in twenty shows
+/// a false regression, and two in a row rarely show the same one. If undecided metrics fail the gate, the rounds of
+/// both batches are judged together. Each of the two looks passes a regression above the tolerance with a probability
+/// of at most 2.5 %, so both together do with at most 5 %.
 ///
 /// # Errors
 /// If a build cannot be started, or fails to run an experiment.
@@ -59,7 +59,7 @@ pub fn against(against: &Against<'_>) -> Outcome<Report> {
 }
 
 impl Against<'_> {
-    /// The samples of the base and of this build in one batch of rounds.
+    /// The samples of the other build and of this build in one batch of rounds.
     fn batch(&self, number: u64) -> Outcome<[Samples; 2]> {
         let (mut base, mut new) = (Samples::default(), Samples::default());
         for block in 0..self.blocks {

@@ -25,7 +25,7 @@ pub struct Goldens<'a> {
 }
 
 /// Measures every experiment in `counted` mode and compares it with its golden file. With `update`, rewrites the golden
-/// files and reports the changes. Returns `None` if all of them are new.
+/// files and reports the changes. Returns `None` if all golden files are new.
 ///
 /// # Errors
 /// If an experiment has no golden file, or cannot be run.
@@ -104,7 +104,7 @@ impl Goldens<'_> {
         files.iter().map(|path| Ok(Golden::read(path)?.command)).collect()
     }
 
-    /// Rejects options other than those of a golden file, because its counters are of other operations.
+    /// Rejects options that differ from those of a golden file, because its counters belong to other operations.
     fn check_options(&self, command: &[String]) -> Outcome<()> {
         let Some((config, given)) = command.split_first() else { return Ok(()) };
         let stem = Path::new(config).file_stem().unwrap_or_default().to_string_lossy();
@@ -164,7 +164,7 @@ fn golden(manifest: &Manifest, table: &Table, command: &[String]) -> Golden {
     golden
 }
 
-/// Adds the numbers of a golden file to one side.
+/// Adds the values of a golden file to one side.
 ///
 /// # Errors
 /// A column that is unknown to this version.

@@ -1,4 +1,4 @@
-//! Metrics across runs: a file to which results are added, and the changes in it.
+//! Metrics across runs: a file to which results are added, and the change points in it.
 
 mod series;
 mod store;

@@ -26,7 +26,7 @@ pub struct Series {
 
 /// The number of one run.
 pub struct Run {
-    /// Its start.
+    /// The start of the run.
     pub started: String,
     /// The commit of the program; empty if unknown.
     pub commit: String,
@@ -44,8 +44,8 @@ pub struct Change<'a> {
     pub after: f64,
 }
 
-/// The series of entries. Another configuration is another series, and so is a time on another machine. Columns that are
-/// unknown to this version are left out.
+/// The series of entries. Each configuration has a separate series, and times of each machine have separate series.
+/// Columns that are unknown to this version are left out.
 pub fn series(entries: &[Row]) -> Vec<Series> {
     let mut groups: BTreeMap<Vec<String>, Vec<&Row>> = BTreeMap::new();
     let key = [&h::EXPERIMENT, &h::LABEL, &h::PHASE, &h::OPERATION, &h::METRIC, &h::CONFIG_HASH, &h::MACHINE];
@@ -79,7 +79,7 @@ impl Series {
         })
     }
 
-    /// Its name: `ycsb: leveled, phase a, get`.
+    /// The name of the series, such as `ycsb: leveled, phase a, get`.
     pub fn name(&self) -> String {
         let [experiment, label, phase, operation] = &self.place;
         let mut name = format!("{experiment}: {label}, phase {phase}");
@@ -92,7 +92,7 @@ impl Series {
         name
     }
 
-    /// The levels between changes: the runs of each and their median.
+    /// The levels between changes: the runs of each level and their median.
     pub fn levels(&self) -> Vec<(std::ops::Range<usize>, f64)> {
         let starts = [0].into_iter().chain(self.change_points.iter().copied());
         let ends = self.change_points.iter().copied().chain([self.runs.len()]);
@@ -103,7 +103,7 @@ impl Series {
         starts.zip(ends).filter_map(level).collect()
     }
 
-    /// Its changes, oldest first.
+    /// The changes of the series, oldest first.
     pub fn changes(&self) -> Vec<Change<'_>> {
         let levels = self.levels();
         let change = |pair: &[(std::ops::Range<usize>, f64)]| Change {
@@ -116,7 +116,7 @@ impl Series {
 }
 
 impl Change<'_> {
-    /// Whether it is a regression; `None` if neither direction is better.
+    /// Whether the change is a regression; `None` if neither direction is better.
     pub fn is_worse(&self, better: Better) -> Option<bool> {
         match better {
             Better::Higher => Some(self.after < self.before),

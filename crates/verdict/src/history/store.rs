@@ -1,4 +1,4 @@
-//! The file of a history, and the addition of results to it.
+//! The history file, and the addition of results to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

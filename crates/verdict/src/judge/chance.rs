@@ -1,4 +1,5 @@
-//! The events behind a counter that depends on random draws: how often a filter was wrong, or a cache had a block.
+//! The independent events that a counter with random draws consists of: wrong answers of a filter, or blocks found in a
+//! cache.
 
 use results::{Column, Metric, columns as c};
 
@@ -9,9 +10,9 @@ pub(super) fn is_drawn(column: &Column) -> bool {
     matches!(column, Column::Fixed(metric) if metric.is_drawn())
 }
 
-/// The number of independent events behind a value of a drawn column, from the rows of a cell for all operations of the phase.
-/// `None` where they are not known. A filter gives the same answer for a key each time, so that repeated probes for a popular
-/// key are one event for each sorted run.
+/// The number of independent events in a value of a random column, from the rows of a configuration for all operations
+/// of the phase. `None` if the number is unknown. A filter gives equal answers for a key each time. Repeated probes for
+/// a popular key are therefore one event for each sorted run.
 pub(super) fn events(column: &Column, value: f64, whole: &TrialRows<'_>) -> Option<f64> {
     let number = |metric: &Metric| whole.measured("", metric).median();
     let Column::Fixed(metric) = column else { return None };

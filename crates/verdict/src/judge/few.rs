@@ -1,5 +1,5 @@
-//! Small counts, and shares of them, of which a percentage says little: one more than three is a third. Verdicts on them
-//! print the counts.
+//! Small counts, and fractions of them. A percentage of a small count is misleading, because a difference of one is
+//! then many percent. Verdicts on such counts print the counts.
 
 use results::Unit;
 
@@ -7,11 +7,11 @@ use super::counter::counter;
 use super::judged::Judged;
 use crate::words::{quoted, shown};
 
-/// From this count on, a difference of one is 1 % or less.
+/// The count from which on a difference of one is 1 % or less.
 const MANY: f64 = 100.0;
 
 impl Judged<'_> {
-    /// `4 vs 3 blocks read`: both counts of a cell, if they are small; else empty.
+    /// Both counts of a comparison if they are small, such as `4 vs 3 blocks read`. Otherwise empty.
     pub(super) fn few(&self, name: &str) -> String {
         let Some((baseline, entry)) = self.both(name) else { return String::new() };
         let counts = entry.count.zip(baseline.count);

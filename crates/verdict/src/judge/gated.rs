@@ -17,7 +17,7 @@ pub struct Gated {
     tally: Tally,
     /// Configurations that the gate needs and that have no number.
     missing: Vec<String>,
-    /// The numbers that did not pass, the failed ones first: the outcome, and a sentence.
+    /// The comparisons that did not pass, failed ones first: the outcome, and a sentence.
     listed: Vec<(GateOutcome, String)>,
 }
 
@@ -70,7 +70,7 @@ impl Verdicts<'_> {
         Gated { rule: *rule, tally, missing: missing.iter().map(|name| on_one_line(name)).collect(), listed }
     }
 
-    /// All comparisons as a table, below the outcome at the gate if there is one, and the verdicts as sentences.
+    /// All comparisons as a table, and the verdicts as sentences. If there is a gate, its outcome comes first.
     pub fn markdown(&self, rule: Option<&GateRule>) -> String {
         let name = &self.experiment.name;
         let mut text = match rule.map(|rule| self.gated(rule)) {
@@ -88,7 +88,7 @@ impl Verdicts<'_> {
 }
 
 impl Judged<'_> {
-    /// The outcome of each comparison with the baseline, with a sentence on it.
+    /// The outcome of each comparison with the baseline, with a sentence about it.
     fn gated(&self, rule: &GateRule) -> Vec<(GateOutcome, String)> {
         let gated = self.ranked.iter().filter(|ranked| !self.is_bound(&ranked.name));
         gated.filter_map(|ranked| Some((self.outcome_at(ranked, rule)?, self.statement(ranked)))).collect()

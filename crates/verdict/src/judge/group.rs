@@ -1,4 +1,4 @@
-//! Which cells are compared with each other, and with which of them the others are compared.
+//! Groups of configurations that are compared with each other, and the baseline of each group.
 
 use std::collections::BTreeSet;
 
@@ -8,20 +8,20 @@ use crate::facts::{CellFacts, ExperimentFacts};
 
 /// Cells that are compared with each other.
 pub(super) struct Group<'a> {
-    /// Titles of the swept paths in which they agree, and their values.
+    /// Titles of the swept paths on which the configurations of the group have equal values, with these values.
     pub(super) common: Vec<(String, String)>,
     pub(super) cells: Vec<&'a CellFacts>,
 }
 
 impl<'a> Group<'a> {
-    /// The cell that the others are compared with: the one that the experiment names, else the first.
+    /// The baseline of the group: the configuration that the experiment names, else the first configuration.
     pub(super) fn baseline(&self, experiment: &ExperimentFacts<'_>) -> Option<&'a CellFacts> {
         let named = experiment.baseline.as_ref();
         let is_named = |cell: &&&CellFacts| named.is_some_and(|name| cell.names.contains(name));
         self.cells.iter().find(is_named).or(self.cells.first()).copied()
     }
 
-    /// `entries = 1000, threads = 2`, followed by `end`; empty where there is only one group.
+    /// The common values, such as `entries = 1000, threads = 2`, followed by `end`. Empty if there is only one group.
     pub(super) fn heading(&self, end: &str) -> String {
         let parts: Vec<String> =
             self.common.iter().map(|(path, value)| format!("{path} = {value}")).collect();
@@ -29,12 +29,14 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The places of the cells that run twice in every round, to measure the noise: the baseline of every comparison, if time
-/// is measured and a group has more than one cell.
+/// The positions of the configurations that run twice in every round to measure the noise. These configurations are the
+/// baselines of all comparisons, if time is measured and a group has more than one configuration.
 pub fn noisy_baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
-    if !experiment.measures_noise {
-        return Vec::new();
-    }
+    if experiment.measures_noise { baselines(experiment) } else { Vec::new() }
+}
+
+/// The places of the cells that others are compared with.
+pub fn baselines(experiment: &ExperimentFacts<'_>) -> Vec<usize> {
     let compared = groups(experiment).into_iter().filter(|group| group.cells.len() > 1);
     let numbers: BTreeSet<u64> =
         compared.filter_map(|group| group.baseline(experiment)).map(|cell| cell.number).collect();

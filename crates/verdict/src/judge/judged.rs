@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use measure::{Comparison, Criteria, Noise, Ranked, Sample, compare_counts, compare_exact, rank};
 use results::columns::ALL;
-use results::{Better, Column, Row, RunMode, Table, Unit, columns as c};
+use results::{Better, Column, Look, Row, RunMode, Table, Unit, columns as c};
 use types::Outcome;
 
+use super::causes::Causes;
 use super::chance::{events, is_drawn};
 use super::counter::counter;
 use super::group::Group;
@@ -16,7 +17,7 @@ use super::steadiness::Steadiness;
 use crate::facts::{CellFacts, Contrast, ExperimentFacts};
 use crate::trial_rows::TrialRows;
 
-/// The numbers of the cells of which some row exceeds a bound, each with the words of the first one.
+/// The numbers of the configurations with a row that exceeds a bound, each with the words of the first such row.
 fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     let mut cells = BTreeMap::new();
     for (row, words) in rows.iter().flat_map(|rows| rows.implausible()) {
@@ -27,7 +28,7 @@ fn implausible_cells(rows: &[&TrialRows<'_>]) -> BTreeMap<u64, String> {
     cells
 }
 
-/// The samples of all cells of a group for one metric, and their comparisons.
+/// The samples of all configurations of a group for one metric, and their comparisons.
 pub(super) struct Judged<'a> {
     pub(super) experiment: &'a ExperimentFacts<'a>,
     pub(super) column: Column,
@@ -44,11 +45,11 @@ pub(super) struct Judged<'a> {
     pub(super) noise: Option<Noise>,
     /// The seeds of the operations.
     pub(super) seeds: usize,
-    /// Whether numbers are exact, and so have no interval: counters that are the same for every seed.
+    /// Whether values are exact and have no confidence interval: counters that are equal for every seed.
     pub(super) is_exact: bool,
     /// The relative precision of a rate search; 0 without a search.
     pub(super) resolution: f64,
-    /// The comparisons of the run that share the correction of their p-values.
+    /// The number of comparisons of the run that share the correction of their p-values.
     pub(super) family: usize,
     /// Cells that have no number, although no answer was wrong.
     pub(super) unmeasured: Vec<&'a str>,
@@ -58,9 +59,11 @@ pub(super) struct Judged<'a> {
     pub(super) dropping: Vec<&'a str>,
     /// The numbers of cells with rows beyond a bound, and the bound.
     implausible: BTreeMap<u64, String>,
+    /// The looks of a run with a budget.
+    pub(super) looks: Vec<Look>,
 }
 
-/// One cell with its numbers.
+/// One configuration with its values.
 pub(super) struct Entry<'a> {
     pub(super) cell: &'a CellFacts,
     /// The difference from the baseline; empty for the baseline.
@@ -70,8 +73,10 @@ pub(super) struct Entry<'a> {
     pub(super) prices: Vec<Option<f64>>,
     /// Steadiness of the cell.
     pub(super) steadiness: Steadiness,
-    /// The median over trials of the count that its number is, or is a share of.
+    /// The median over trials of the count that the value is, or is a fraction of.
     pub(super) count: Option<f64>,
+    /// The numbers that explain times.
+    pub(super) causes: Causes,
     /// The independent events behind a number that depends on random draws.
     events: Option<f64>,
 }
@@ -96,7 +101,7 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A cell under its name, with the `value` of each trial; nothing where no trial has one.
+    /// A configuration under its name, with the `value` of each trial. `None` if no trial has a value.
     fn of(
         cell: &'a CellFacts,
         rows: &Rows<'_>,
@@ -115,8 +120,9 @@ impl<'a> Entry<'a> {
         let count = counter(column).and_then(|counter| judged.measured(name, counter).median());
         let events =
             sample.median().filter(|_| is_drawn(column)).and_then(|value| events(column, value, &whole));
-        let (contrast, steadiness) = (Contrast::default(), Steadiness::of(&whole));
-        Some(Self { cell, contrast, sample, prices, steadiness, count, events })
+        let (contrast, steadiness, causes) =
+            (Contrast::default(), Steadiness::of(&whole), Causes::of(&whole));
+        Some(Self { cell, contrast, sample, prices, steadiness, count, causes, events })
     }
 }
 
@@ -129,10 +135,10 @@ impl Entry<'_> {
 }
 
 impl<'a> Judged<'a> {
-    /// Judges the cells of a group by one metric; `noise` holds the rows of baselines that ran twice.
+    /// Judges the configurations of a group by one metric. `noise` has the rows of baselines that ran twice.
     pub(super) fn new(
         experiment: &'a ExperimentFacts<'a>,
-        (runs, noise): (&Table, &Table),
+        (runs, noise, looks): (&Table, &Table, &[Look]),
         group: &Group<'a>,
         metric: &str,
         comparisons: usize,
@@ -144,7 +150,7 @@ impl<'a> Judged<'a> {
         let (all, twice) = (TrialRows::of(runs), TrialRows::of(noise));
         let is_counted = experiment.mode == RunMode::Counted;
         let seeds = all.seeds();
-        // Trials of one seed count the same.
+        // Trials with one seed have equal counts.
         let all = if is_counted { all.filter(|row| is_first_of_seed(row, &seeds)) } else { all };
         let rows = Rows::of((&all, &twice), &phase, &operation);
         let position = runs.schema().find(metric)?;
@@ -176,9 +182,9 @@ impl<'a> Judged<'a> {
         let is_constant = entries.iter().all(Entry::is_constant);
         let is_exact = is_counted && (seeds.len() < 2 || is_constant);
         let ranked = match is_counted {
-            false => rank_timed(&entries, &column, &criteria),
+            false => rank_timed(&entries, &column, &criteria, looks),
             true if is_exact => rank_exact(&entries, &column, seeds.len(), criteria.delta),
-            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }),
+            true => rank_timed(&entries, &column, &Criteria { exact: true, ..criteria }, &[]),
         };
         let labels = |numbers: BTreeSet<u64>| -> Vec<&str> {
             let cells = group.cells.iter().filter(|cell| numbers.contains(&cell.number));
@@ -210,6 +216,7 @@ impl<'a> Judged<'a> {
             wrong,
             dropping,
             implausible: implausible_cells(&[&rows.judged, &rows.whole]),
+            looks: looks.to_vec(),
         })
     }
 
@@ -236,12 +243,13 @@ impl<'a> Judged<'a> {
         both.is_some_and(|(baseline, entry)| self.prices.are_comparable(&entry.prices, &baseline.prices))
     }
 
-    /// Whether numbers are of one seed and depend on its draws.
+    /// Whether all values are of one seed and depend on its random draws.
     pub(super) fn is_of_one_seed(&self) -> bool {
         self.is_exact && self.seeds < 2 && is_drawn(&self.column)
     }
 
-    /// Whether a cell has an ideal variant where the baseline has none: it bounds the others.
+    /// Whether a configuration has an ideal variant where the baseline has none. The value of an ideal variant is then
+    /// a bound for all others.
     pub(super) fn is_bound(&self, label: &str) -> bool {
         self.both(label).is_some_and(|(_, entry)| entry.contrast.is_oracle)
     }
@@ -253,14 +261,23 @@ fn is_first_of_seed(row: &Row, seeds: &BTreeMap<u64, u64>) -> bool {
     first.is_none() || row.get(&c::TRIAL).integer() == first
 }
 
-/// Compares numbers with an interval over trials, or over seeds.
-fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria) -> Vec<Ranked> {
+/// Compares numbers with an interval over trials, or over seeds. In a run with a budget, each candidate is judged at the level
+/// of its last look.
+fn rank_timed(entries: &[Entry<'_>], column: &Column, criteria: &Criteria, looks: &[Look]) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let candidates: Vec<Sample> = others.iter().map(|other| other.sample.clone()).collect();
-    rank(&baseline.sample, &candidates, column.better(), criteria)
+    let level_of = |candidate: &Sample| {
+        let rounds = candidate.blocks.len() as u64;
+        looks.iter().rev().find(|look| look.rounds <= rounds).map(|look| look.level)
+    };
+    rank(&baseline.sample, &candidates, column.better(), |candidate| {
+        let confidence = level_of(candidate).map_or(criteria.confidence, |level| 1.0 - level);
+        Criteria { confidence, ..*criteria }
+    })
 }
 
-/// Compares numbers that every trial repeats. Those of one seed that depend on draws differ only beyond chance.
+/// Compares values that every trial repeats. Values of one seed that depend on random draws differ only if the
+/// difference exceeds chance.
 fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) -> Vec<Ranked> {
     let Some((baseline, others)) = entries.split_first() else { return Vec::new() };
     let (better, is_of_one_seed) = (column.better(), seeds < 2 && is_drawn(column));
@@ -280,8 +297,8 @@ fn rank_exact(entries: &[Entry<'_>], column: &Column, seeds: usize, delta: f64) 
     ranked
 }
 
-/// The settings that differ from the baseline: `bloom`, or `2 settings`. Another engine is never the only difference
-/// where settings of the design have no equal in it.
+/// The settings that differ from the baseline: `bloom`, or `2 settings`. If an engine cannot match settings of the
+/// design, the engine is never the only difference.
 pub(super) fn factors(contrast: &Contrast) -> String {
     let differences = &contrast.settings;
     let unequal = match contrast.unequal_terms {
@@ -301,13 +318,13 @@ pub(super) fn is_confounded(contrast: &Contrast) -> bool {
     contrast.settings.len() + contrast.unequal_terms > 1
 }
 
-/// The phase that is judged: the one that the experiment names, or else that of the first chart, or else the default.
+/// The phase that is judged: the phase that the experiment names, else that of the first chart, else the default.
 pub fn judged_phase(experiment: &ExperimentFacts<'_>) -> String {
     let named = experiment.phase.clone();
     named.or_else(|| chart_phase(experiment)).unwrap_or_else(|| default_phase(experiment))
 }
 
-/// The metrics that are judged, the one that decides first.
+/// The metrics that are judged. The deciding metric comes first.
 pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<String> {
     let first = experiment.metric.clone().unwrap_or_else(|| default_metric(experiment, runs));
     let mut metrics = vec![first];
@@ -319,7 +336,7 @@ pub(super) fn metrics(experiment: &ExperimentFacts<'_>, runs: &Table) -> Vec<Str
     metrics
 }
 
-/// The last phase of a workload, and of a component the one that it is judged by.
+/// The last phase of a workload. For a component, the phase by which components are judged.
 fn default_phase(experiment: &ExperimentFacts<'_>) -> String {
     experiment.component.map_or_else(|| experiment.last_phase.clone(), |component| component.phase.to_owned())
 }
@@ -333,9 +350,9 @@ fn chart_phase(experiment: &ExperimentFacts<'_>) -> Option<String> {
     }
 }
 
-/// The column of the first chart if one direction of it is better, else the throughput. If time is not measured, the bytes
-/// written; for a component its own metric. If nothing of it was measured in the judged phase, the first other metric with a
-/// value.
+/// The column of the first chart if one direction of the column is better, else the throughput. If time is not
+/// measured, the bytes written, or for a component its own metric. If the judged phase has no value of that metric, the
+/// first other metric with a value.
 fn default_metric(experiment: &ExperimentFacts<'_>, runs: &Table) -> String {
     let schema = runs.schema();
     let is_directed = |y: &&String| {

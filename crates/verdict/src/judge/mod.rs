@@ -1,22 +1,25 @@
 //! Judges the configurations of an experiment: which is better, by how much, and with which confidence.
 
+mod causes;
 mod chance;
 mod counter;
 mod few;
 mod gated;
 mod group;
 mod judged;
+mod machines;
 mod notes;
 mod price;
 mod record;
 mod resolution;
 mod sentence;
 mod steadiness;
+mod stopping;
 mod table;
 mod text;
 
 use measure::{Ranked, adjust};
-use results::{Folder, Row, Table};
+use results::{Folder, Look, Manifest, Row, Table};
 use types::Outcome;
 
 use self::group::groups;
@@ -25,11 +28,13 @@ use crate::facts::ExperimentFacts;
 use crate::words::{counted, wrapped};
 
 pub use gated::Gated;
-pub use group::noisy_baselines;
+pub use group::{baselines, noisy_baselines};
 pub use judged::judged_phase;
+pub use machines::Machines;
 pub(crate) use resolution::holds_found_rate;
+pub use stopping::LOOKS_ALPHA;
 
-/// The most lines of all tables of an experiment on a component; with more, only the last one is shown.
+/// The maximum number of lines of all tables of a component experiment. With more lines, only the last table is shown.
 const MOST_LINES: usize = 80;
 
 /// The reason why a quick run has no verdict.
@@ -41,7 +46,8 @@ pub fn sentences(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<V
     Ok(read(experiment, folder)?.sentences())
 }
 
-/// The first table of the verdicts on the results in a folder and its verdict, as a run prints them. Empty without verdicts.
+/// The first table of the verdicts on the results in a folder, and its verdict, as a run prints them. Empty without
+/// verdicts.
 pub fn first_table(experiment: &ExperimentFacts<'_>, folder: &Folder) -> Outcome<String> {
     let verdicts = read(experiment, folder)?;
     Ok(verdicts.judged.first().map(|judged| block(judged, true, false)).unwrap_or_default())
@@ -54,10 +60,11 @@ fn read<'a>(experiment: &'a ExperimentFacts<'a>, folder: &Folder) -> Outcome<Ver
         true => Table::read(&folder.noise())?,
         false => Table::new(runs.schema().clone(), Vec::new()),
     };
-    Verdicts::of(experiment, &runs, &noise)
+    let looks = Manifest::read(&folder.manifest()).map(|manifest| manifest.looks).unwrap_or_default();
+    Verdicts::of(experiment, &runs, &noise, &looks)
 }
 
-/// The caption of a group of cells and a metric, its table if that is shown, and its statements.
+/// The caption of a group of configurations and a metric, its table if that is shown, and its statements.
 fn block(judged: &Judged<'_>, is_shown: bool, is_quick: bool) -> String {
     let mut text = wrapped("", "  ", &judged.caption());
     if is_shown && !judged.entries.is_empty() {
@@ -76,16 +83,21 @@ pub struct Verdicts<'a> {
 }
 
 impl<'a> Verdicts<'a> {
-    /// Judges an experiment by its rows, and by those of baselines that ran twice. Components are compared where
+    /// Judges an experiment by its rows, by those of baselines that ran twice, and by the looks of a run with a budget. Components are compared where
     /// all else is the same, so that there is a verdict for each of the other swept values. All comparisons are
     /// one family: chance has as many opportunities.
-    pub fn of(experiment: &'a ExperimentFacts<'a>, runs: &Table, noise: &Table) -> Outcome<Self> {
+    pub fn of(
+        experiment: &'a ExperimentFacts<'a>,
+        runs: &Table,
+        noise: &Table,
+        looks: &[Look],
+    ) -> Outcome<Self> {
         let (groups, metrics) = (groups(experiment), metrics(experiment, runs));
         let pairs = metrics.iter().flat_map(|metric| groups.iter().map(move |group| (group, metric)));
         let candidates: usize = groups.iter().map(|group| group.cells.len().saturating_sub(1)).sum();
         let comparisons = candidates * metrics.len();
-        let judged =
-            pairs.map(|(group, metric)| Judged::new(experiment, (runs, noise), group, metric, comparisons));
+        let judged = pairs
+            .map(|(group, metric)| Judged::new(experiment, (runs, noise, looks), group, metric, comparisons));
         let mut judged: Vec<Judged<'a>> = judged.collect::<Outcome<_>>()?;
         let family = || judged.iter().flat_map(|judged| &judged.ranked);
         let family = family().filter(|ranked| ranked.comparison.p_value.is_some()).count();
@@ -94,8 +106,7 @@ impl<'a> Verdicts<'a> {
         Ok(Self { experiment, judged })
     }
 
-    /// Whether the interval of every comparison is no wider than from a relative difference below its middle to one
-    /// above.
+    /// Whether the confidence interval of every comparison is narrow: at most `delta` wide on both sides of its middle.
     pub fn reach_no_further_than(&self, precision: f64) -> bool {
         let is_narrow = |ranked: &Ranked| {
             let interval = ranked.comparison.interval;
@@ -141,8 +152,8 @@ impl<'a> Verdicts<'a> {
         text.trim_end().to_owned() + "\n"
     }
 
-    /// A paragraph on each group of cells and each metric. If there is only one, and it names few of its cells, the numbers
-    /// of all cells follow.
+    /// A paragraph on each group of configurations and each metric. If there is only one paragraph, and it names few
+    /// configurations, the values of all configurations follow.
     pub fn sentences(&self) -> Vec<String> {
         let sentences = self.judged.iter().map(Judged::paragraph);
         let values = match &self.judged[..] {

@@ -5,7 +5,7 @@ use measure::{Doubt, Ranked, Verdict};
 use super::judged::{Entry, Judged, is_confounded};
 use crate::words::{and_more, counted, listed, percent, quoted};
 
-/// The relative difference up to which two designs of one memory budget hold the same share of it.
+/// The largest relative difference of the memory of two designs that counts as equal memory.
 const MOST_UNEQUAL: f64 = 0.05;
 
 impl Judged<'_> {
@@ -25,6 +25,10 @@ impl Judged<'_> {
             format!("The rate search stops within {}; smaller changes are ignored.", percent(self.resolution))
         }));
         notes.extend(self.test_note());
+        notes.extend(self.looks_note());
+        notes.extend(self.counters_note());
+        notes.extend(self.waits_note());
+        notes.extend(self.cpu_notes());
         notes.extend(self.few_note());
         notes.extend(self.turned());
         notes.extend(self.outliers());
@@ -58,7 +62,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The test that the p-values are of, and their correction.
+    /// The note that names the test of the p-values and their correction.
     fn test_note(&self) -> Option<String> {
         let has_p = self.ranked.iter().any(|ranked| ranked.comparison.p_value.is_some());
         (has_p && !self.is_exact()).then(|| match self.family {
@@ -67,7 +71,7 @@ impl Judged<'_> {
         })
     }
 
-    /// Why comparisons other than the best one are inconclusive.
+    /// The reasons why comparisons other than the best comparison are inconclusive.
     fn doubts(&self) -> Vec<String> {
         let doubtful = |ranked: &&Ranked| {
             ranked.comparison.verdict == Verdict::Inconclusive
@@ -92,7 +96,8 @@ impl Judged<'_> {
             .collect()
     }
 
-    /// The cells whose median lies on the other side of the baseline's than most of their trials do.
+    /// The configurations whose median is on one side of the baseline's median, while most of their trials are on the
+    /// other side.
     fn turned(&self) -> Option<String> {
         let base = self.entries.first()?.sample.median()?;
         let is_turned = |ranked: &Ranked| {
@@ -113,7 +118,7 @@ impl Judged<'_> {
         })
     }
 
-    /// The cells that held other memory than the baseline although they were to hold the same.
+    /// The configurations whose memory differs from the baseline's although equal memory was requested.
     fn unequal_memory(&self) -> Option<String> {
         let unequal = self.entries.iter().skip(1).filter_map(|entry| match self.has_equal_memory(entry)? {
             true => None,
@@ -131,7 +136,8 @@ impl Judged<'_> {
         })
     }
 
-    /// Whether a cell held as much memory as the baseline, where all were to hold the same and it is known.
+    /// Whether a configuration had as much memory as the baseline, if equal memory was requested and the memory is
+    /// known.
     pub(super) fn has_equal_memory(&self, entry: &Entry<'_>) -> Option<bool> {
         if !self.experiment.has_equal_memory || !self.prices.are_memory() {
             return None;
@@ -141,7 +147,7 @@ impl Judged<'_> {
         Some((own - base).abs() <= MOST_UNEQUAL * base)
     }
 
-    /// Trials far from the others of their cell. They are part of every number.
+    /// Trials far from the other trials of their configuration. Outliers are part of every value.
     fn outliers(&self) -> Option<String> {
         let outliers = self.entries.iter().flat_map(|entry| {
             let name = quoted(&entry.sample.name);
@@ -154,7 +160,7 @@ impl Judged<'_> {
     }
 }
 
-/// Why a comparison is inconclusive; `None` where the verdict of the whole says it.
+/// The reason why a comparison is inconclusive; `None` if the verdict of the whole states it.
 fn reason(doubt: Doubt) -> Option<String> {
     Some(match doubt {
         Doubt::TooFewBlocks { blocks: 0 } => "no trial has a value on both sides".to_owned(),

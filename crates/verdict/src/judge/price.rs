@@ -1,24 +1,24 @@
-//! The cost of a cell next to the metric that decides: the memory of a tree, or the cost that the subject names for its
-//! component. It also decides which cells are comparable.
+//! The cost of a configuration, shown next to the deciding metric. The cost is the memory of a tree, or the cost that
+//! the subject names for its component. The cost also decides which configurations are comparable.
 
 use results::{Metric, Row, Unit, columns as c};
 
 use crate::facts::{ComponentFacts, ExperimentFacts};
 use crate::words::shown;
 
-/// Prices that differ by less than this share count as the same.
+/// Costs that differ by less than this fraction count as equal.
 const ALIKE: f64 = 0.1;
 
 /// The columns of the cost. Without any, the cost is the memory of a tree.
 pub(super) struct Prices {
     columns: Vec<&'static Metric>,
-    /// Whether cells are comparable only if they are alike in one of them.
+    /// Whether configurations are comparable only if one of their costs is equal.
     divide: bool,
 }
 
 impl Prices {
-    /// The costs of an experiment in which the column `judged` decides. Other engines report no memory, so the memory of
-    /// the process is compared with theirs.
+    /// The costs of an experiment in which the column `judged` decides. Other engines report no memory of their parts,
+    /// so the memory of their process is compared.
     pub(super) fn of(experiment: &ExperimentFacts<'_>, judged: &str) -> Self {
         match experiment.reports_memory {
             true => Self::of_component(experiment.component, judged),
@@ -51,18 +51,18 @@ impl Prices {
         self.columns.get(at).map_or_else(|| memory_bytes(row), |metric| row.get(metric).number())
     }
 
-    /// A cost of number `at` with its unit; empty without a value.
+    /// The cost with number `at` and its unit. Empty without a value.
     pub(super) fn shown(&self, at: usize, value: Option<f64>) -> String {
         let unit = self.columns.get(at).map_or(Unit::Bytes, |metric| metric.unit);
         value.map_or_else(String::new, |value| shown(value, unit))
     }
 
-    /// Whether cells with these costs may be compared: of several costs, one must be alike.
+    /// Whether configurations with these costs may be compared: at least one cost must be equal.
     pub(super) fn are_comparable(&self, own: &[Option<f64>], others: &[Option<f64>]) -> bool {
         !self.divide || own.iter().zip(others).any(|(own, other)| is_alike(*own, *other) == Some(true))
     }
 
-    /// `; fpr 1.26% against 0.9%`: the costs in which a component differs from another one.
+    /// The costs in which a component differs from another component, such as `; fpr 1.26% against 0.9%`.
     pub(super) fn differences(&self, own: &[Option<f64>], others: &[Option<f64>]) -> String {
         if !self.divide {
             return String::new();
@@ -76,7 +76,7 @@ impl Prices {
     }
 }
 
-/// Whether two prices are about the same, where both are known.
+/// Whether two costs are about equal, if both are known.
 fn is_alike(own: Option<f64>, other: Option<f64>) -> Option<bool> {
     let (own, other) = own.zip(other)?;
     Some((own - other).abs() <= ALIKE * own.abs().max(other.abs()))

@@ -6,8 +6,8 @@ use results::{Row, verdicts as v};
 use super::judged::{Entry, Judged};
 
 impl Judged<'_> {
-    /// The verdict on a candidate, and the reason where it is inconclusive. Implausible numbers of either side are
-    /// inconclusive, and so is a candidate that is not comparable.
+    /// The verdict on a candidate, with the reason if it is inconclusive. It is inconclusive if values of either side
+    /// are implausible, or if the candidate is not comparable.
     fn verdict(&self, ranked: &Ranked) -> (Verdict, Option<String>) {
         if let Some(words) = self.implausible(&ranked.name) {
             return (Verdict::Inconclusive, Some(format!("implausible: {words}")));
@@ -19,7 +19,7 @@ impl Judged<'_> {
         (ranked.comparison.verdict, ranked.comparison.doubt.map(|doubt| doubt.to_string()))
     }
 
-    /// One row per candidate, the best first.
+    /// One row per candidate, best candidate first.
     pub(super) fn rows(&self, experiment: &str) -> Vec<Row> {
         let Some(baseline) = self.entries.first() else { return Vec::new() };
         let candidate = |ranked: &Ranked| self.entries.iter().find(|entry| entry.sample.name == ranked.name);

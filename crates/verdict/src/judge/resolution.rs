@@ -1,5 +1,5 @@
-//! The precision of the rates that a phase searches for: a search stops within a share of the rate, so no verdict on a
-//! found rate may be finer.
+//! The precision of found rates. A rate search stops within a fraction of the rate, so no verdict on a found rate may
+//! be finer.
 
 use results::{Column, columns as c};
 

@@ -22,11 +22,11 @@ const MOST_SETTINGS: usize = 4;
 /// The widest difference that is called none, as a share.
 const WIDEST_EQUIVALENCE: f64 = 0.1;
 
-/// One outcome in words.
+/// The sentences about one outcome.
 pub(super) struct Statement {
-    /// The word that it begins with: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
+    /// The first word: `Verdict`, `No verdict`, `WARNING` or `INVALID`.
     word: &'static str,
-    /// Its sentences, each of which begins a line.
+    /// The sentences. Each of them begins a line.
     sentences: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Statement {
         self
     }
 
-    /// Whether it says how the configurations compare, or that nothing can be said.
+    /// Whether the statement compares the configurations, or states that no comparison is possible.
     pub(super) fn is_verdict(&self) -> bool {
         ["Verdict", "No verdict"].contains(&self.word)
     }
@@ -74,7 +74,7 @@ impl Statement {
 }
 
 impl Judged<'_> {
-    /// Everything that is to be said of the comparisons, the worst first.
+    /// All statements about the comparisons, worst first.
     pub(super) fn statements(&self) -> Vec<Statement> {
         let mut all: Vec<Statement> = Vec::new();
         all.extend(self.wrong.iter().map(|(cell, count)| {
@@ -274,7 +274,8 @@ impl Judged<'_> {
             .and((!worse.is_empty()).then(|| format!("{} {is_verb} worse than {baseline}.", listed(&worse))))
     }
 
-    /// The step after a difference below the threshold: less noise where the noise floor decides, else more trials.
+    /// The step that helps against a difference below the threshold: less noise if the noise floor decides, else more
+    /// trials.
     fn against_noise(&self, comparison: &Comparison, trials: String) -> String {
         match self.noise.is_some_and(|noise| noise.floor >= comparison.delta) {
             true => "Less noise may resolve it: `lsmbench doctor` lists its sources.".to_owned(),
@@ -282,7 +283,7 @@ impl Judged<'_> {
         }
     }
 
-    /// `3.1% noise floor`: the smallest relative difference that counts, and its origin.
+    /// The smallest relative difference that counts, and its origin, such as `3.1% noise floor`.
     fn threshold(&self, comparison: &Comparison) -> String {
         let delta = percent(comparison.delta);
         match self.noise {
@@ -322,7 +323,8 @@ impl Judged<'_> {
         }
     }
 
-    /// ` (95% CI 2.18x to 2.65x)`; of exact numbers, of counts below 100 and of shares both sides.
+    /// The evidence, such as ` (95% CI 2.18x to 2.65x)`. For exact values, counts below 100, and fractions, both
+    /// values.
     pub(super) fn evidence(&self, of: &Ranked) -> String {
         let sides = || {
             let [own, base] = self.sides(of)?;
@@ -348,7 +350,7 @@ impl Judged<'_> {
         self.change_of(of).filter(|_| !self.is_exact()).and_then(|change| change.interval())
     }
 
-    /// The size of a change; empty where it has none.
+    /// The size of a change. Empty if the change has no size.
     fn size_of(&self, of: &Ranked) -> String {
         self.change_of(of).map_or_else(String::new, |change| change.size())
     }
@@ -414,8 +416,8 @@ impl Judged<'_> {
         self.ranked.iter().filter(|ranked| keep(ranked)).map(|ranked| &*ranked.name).collect()
     }
 
-    /// The change of a candidate. A share of which more is better, such as a hit rate, changes by points: a percentage of
-    /// it could be taken for them.
+    /// The change of a candidate. A fraction for which more is better, such as a hit rate, changes by points, because a
+    /// percentage of it would be ambiguous.
     pub(super) fn change_of(&self, of: &Ranked) -> Option<Change> {
         let is_share = self.column.unit() == Unit::Share && self.column.better() == Better::Higher;
         let baseline = self.entries.first().and_then(|baseline| baseline.sample.median());
@@ -453,7 +455,7 @@ impl Judged<'_> {
         self.is_exact
     }
 
-    /// How far a difference of exact numbers holds; empty where they have an interval.
+    /// The scope in which a difference of exact values holds. Empty if the values have a confidence interval.
     fn exactness(&self) -> String {
         match (self.is_exact(), self.seeds) {
             (false, _) => String::new(),
@@ -463,7 +465,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The trials of the comparisons; those of the baseline where there are none.
+    /// The number of trials of the comparisons. If there are no comparisons, the number of trials of the baseline.
     pub(super) fn trials(&self) -> usize {
         let of_baseline = self.entries.first().map_or(0, |baseline| baseline.sample.blocks.len());
         let compared = self.ranked.iter().map(|ranked| ranked.comparison.blocks).max();

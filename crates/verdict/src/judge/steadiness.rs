@@ -37,12 +37,12 @@ impl Steadiness {
         steadiness
     }
 
-    /// The number of trials in which the cell was not steady; `None` where it is known of no trial.
+    /// The number of trials in which the configuration was not steady; `None` if no trial has this information.
     pub(super) fn unsteady_trials(&self) -> Option<u64> {
         (self.judged > 0).then_some(self.unsteady)
     }
 
-    /// A note on a cell of this name; `None` if it was steady.
+    /// A note on a configuration with this name; `None` if it was steady.
     pub(super) fn note(&self, name: &str) -> Option<String> {
         if self.unsteady > 0 {
             let in_what = self.unsteady_in.iter().map(String::as_str).collect::<Vec<_>>().join(", ");

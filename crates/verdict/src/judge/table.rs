@@ -3,19 +3,19 @@
 use std::fmt::Write as _;
 
 use measure::{Ranked, Verdict};
-use results::{Better, Column, RunMode, Unit};
+use results::{Better, Column, Interleaving, RunMode, Unit};
 
 use super::judged::{Entry, Judged, factors};
 use super::sentence::p_value;
 use crate::words::counted;
 
-/// The longest name of a baseline that stands in the head of a column.
+/// The maximum length of a baseline name in the head of a column.
 const LONGEST_NAME: usize = 16;
 
-/// The longest title of a metric that stands in the head of a column.
+/// The maximum length of a metric title in the head of a column.
 const LONGEST_TITLE: usize = 18;
 
-/// A column: its head, and whether it is aligned to the right.
+/// A column: its head, and whether it is right-aligned.
 type Head = (String, bool);
 
 impl Judged<'_> {
@@ -36,13 +36,20 @@ impl Judged<'_> {
                 format!("counted, {}, ± standard deviation", counted(self.seeds, "seed"))
             }
             0 | 1 => counted(trials, "trial"),
-            _ => format!("{trials} paired trials, ± standard deviation"),
+            _ => {
+                let how = match self.experiment.interleaving {
+                    Interleaving::Rounds => "",
+                    Interleaving::Slices => " in slices",
+                    Interleaving::Duet => " as duets",
+                };
+                format!("{trials} paired trials{how}, ± standard deviation")
+            }
         };
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         format!("{within}phase {}, {} ({how}), {trials}", self.phase, self.title())
     }
 
-    /// Every configuration with its median, its memory, and how it compares with the baseline.
+    /// A table of all configurations, each with its median, its memory, and its comparison with the baseline.
     pub(super) fn table(&self) -> String {
         let Some(baseline) = self.entries.first() else { return String::new() };
         let mut entries: Vec<&Entry<'_>> = self.entries.iter().collect();
@@ -88,7 +95,7 @@ impl Judged<'_> {
         heads
     }
 
-    /// The swept path in which the configurations differ, where it is one.
+    /// The swept path in which the configurations differ, if it is a single path.
     fn compared(&self) -> String {
         let swept = self.experiment.swept.iter().enumerate();
         let mut compared = swept.filter(|(at, _)| !self.experiment.within.contains(at)).map(|(_, path)| path);
@@ -152,7 +159,7 @@ impl Judged<'_> {
         }
     }
 
-    /// The settings in which every configuration differs from the baseline, where they are the same apart from the
+    /// The settings in which every configuration differs from the baseline, if they are equal for all, apart from
     /// parameters that only one variant has.
     pub(super) fn common_factors(&self) -> Option<String> {
         let (_, others) = self.entries.split_first()?;

@@ -1,4 +1,4 @@
-//! A verdict as people read it: the table, then a sentence on each outcome, then the notes.
+//! A verdict as text: the table, then a sentence on each outcome, and then the notes.
 
 use results::{Column, RunMode, Unit};
 
@@ -6,7 +6,7 @@ use super::judged::{Entry, Judged};
 use crate::words::{on_one_line, quoted, shown};
 
 impl Judged<'_> {
-    /// The outcomes in one paragraph that names its metric and phase.
+    /// All outcomes in one paragraph, which names the metric and the phase.
     pub(super) fn paragraph(&self) -> String {
         let within = if self.within.is_empty() { String::new() } else { format!("{}: ", self.within) };
         let statements: Vec<String> =
@@ -14,8 +14,8 @@ impl Judged<'_> {
         on_one_line(&format!("{within}{}: {}", self.what(), statements.join(" ")))
     }
 
-    /// `Data blocks read per get in phase absent by bloom.bits_per_key: 1: 2.41; 2: 1.60.`: the medians of all cells, where
-    /// they differ in one path.
+    /// The medians of all configurations, if they differ in one path, such as `Data blocks read per get in phase absent
+    /// by bloom.bits_per_key: 1: 2.41; 2: 1.60.`
     pub(super) fn values(&self) -> Option<String> {
         let swept = &self.experiment.swept;
         let [path] = &swept[..] else { return None };
@@ -40,7 +40,7 @@ impl Judged<'_> {
         })
     }
 
-    /// A value of the metric; counts of one run to the last digit.
+    /// A value of the metric. Counts of one run are printed to the last digit.
     pub(super) fn value(&self, value: f64) -> String {
         let is_count = self.column.unit() == Unit::Count && value.fract() == 0.0;
         if is_count && self.experiment.mode == RunMode::Counted {

@@ -72,7 +72,7 @@ fn absent_keys_lie_between(Subject(format): &Subject) -> Result<(), String> {
 }
 
 /// Checks the key whose number exceeds the number of another key by `span`. With span 0 it is the key itself. In an
-/// ordered format it is one of the next keys. It is never smaller.
+/// ordered format it is one of the next keys. The key is never smaller.
 fn sums_are_right(Subject(format): &Subject) -> Result<(), String> {
     let format = &**format;
     if !format.has_numbers() {

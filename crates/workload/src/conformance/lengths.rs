@@ -19,7 +19,7 @@ pub(crate) const INVARIANTS: &[Invariant<Subject>] = &[
     ("the mean matches the drawn lengths", the_mean_is_what_is_drawn),
 ];
 
-/// Iterates over bit patterns at both ends and in the middle, and random ones.
+/// Iterates over bit patterns at both ends and in the middle, and over random bit patterns.
 fn bits() -> impl Iterator<Item = u64> {
     let mut random = SplitMix64::new(1);
     let middle = u64::MAX / 2;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-/// A command. Its `Display` output is a line that parses to an equal command.
+/// A command. The `Display` output of a command is a line that parses to an equal command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// `p KEY VALUE`
@@ -21,6 +21,13 @@ pub enum Command {
     Delete {
         /// The key.
         key: Vec<u8>,
+    },
+    /// `x LOW HIGH`
+    DeleteRange {
+        /// The first key.
+        low: Vec<u8>,
+        /// The exclusive end key.
+        high: Vec<u8>,
     },
     /// `r LOW HIGH`
     Range {
@@ -44,6 +51,7 @@ impl fmt::Display for Command {
             Self::Put { key, value } => write!(f, "p {} {}", Token(key), Token(value)),
             Self::Get { key } => write!(f, "g {}", Token(key)),
             Self::Delete { key } => write!(f, "d {}", Token(key)),
+            Self::DeleteRange { low, high } => write!(f, "x {} {}", Token(low), Token(high)),
             Self::Range { low, high } => write!(f, "r {} {}", Token(low), Token(high)),
             Self::Load { file } => write!(f, "l {}", Quoted(file)),
             Self::Statistics => f.write_str("s"),

@@ -33,12 +33,13 @@ impl Command {
             b"p" => Self::Put { key: cursor.token("p KEY VALUE")?, value: cursor.token("p KEY VALUE")? },
             b"g" => Self::Get { key: cursor.token("g KEY")? },
             b"d" => Self::Delete { key: cursor.token("d KEY")? },
+            b"x" => Self::DeleteRange { low: cursor.token("x LOW HIGH")?, high: cursor.token("x LOW HIGH")? },
             b"r" => Self::Range { low: cursor.token("r LOW HIGH")?, high: cursor.token("r LOW HIGH")? },
             b"l" => Self::Load { file: cursor.token("l \"FILE\"")? },
             b"s" => Self::Statistics,
             other => {
                 let message = format!(
-                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, r LOW HIGH, l \"FILE\", s",
+                    "unknown command \"{}\". Valid: p KEY VALUE, g KEY, d KEY, x LOW HIGH, r LOW HIGH, l \"FILE\", s",
                     other.escape_ascii()
                 );
                 return Err(SyntaxError { column: start + 1, message });
@@ -229,7 +230,8 @@ mod tests {
     #[test]
     fn errors_name_the_column_and_what_is_accepted() {
         for (line, column, message) in [
-            ("x 1", 1, "unknown command \"x\". Valid: p KEY VALUE"),
+            ("x 1", 4, "the line ends too early; write x LOW HIGH"),
+            ("y 1", 1, "unknown command \"y\". Valid: p KEY VALUE"),
             ("put 1 2", 1, "unknown command \"put\""),
             ("p 10", 5, "write p KEY VALUE"),
             ("g", 2, "write g KEY"),

@@ -64,6 +64,10 @@ impl Printer<'_> {
                 writeln!(self.out, "{}", Command::Get { key: key() })?;
                 put()
             }
+            Kind::DeleteRange => {
+                let high = batch.end(at).map(<[u8]>::to_vec).unwrap_or_default();
+                Command::DeleteRange { low: key(), high }
+            }
             Kind::Range => {
                 let (index, count) = (operation.key.index(), u64::from(operation.count));
                 let (low, high) = match batch.end(at) {
@@ -72,6 +76,7 @@ impl Printer<'_> {
                 };
                 Command::Range { low, high }
             }
+            Kind::First | Kind::Last => return writeln!(self.out, "# {}", operation.kind),
             // The members are printed on their own lines.
             Kind::Batch | Kind::MultiGet => return Ok(()),
         };

@@ -8,9 +8,9 @@ use crate::operation::KeyId;
 use crate::permutation::Permutation;
 
 /// The parameters with their defaults, as TOML.
-pub(super) const REFERENCE: &str = "# The length of every key.
+pub(super) const REFERENCE: &str = "# Length of each key.
 bytes = \"16B\"
-# Whether keys are scattered, so that neighbours in index order are not adjacent in key order.
+# Whether keys are scattered. Two keys with successive indexes are then not adjacent in key order.
 scattered = false
 ";
 

@@ -13,7 +13,9 @@ use crate::operation::KeyId;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
-    Variant::plain("trace", "the numbers of the replayed trace, as they were recorded", || Box::new(Policy));
+    Variant::plain("trace", "the key numbers of the replayed trace, as they were recorded", || {
+        Box::new(Policy)
+    });
 
 struct Policy;
 

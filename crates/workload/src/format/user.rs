@@ -14,9 +14,7 @@ use crate::operation::KeyId;
 use crate::trace::Recording;
 
 pub(crate) const VARIANT: Variant<dyn KeyFormatPolicy> =
-    Variant::plain("user", "\"user\" and a hashed number of up to 19 digits, as YCSB writes them", || {
-        Box::new(User)
-    });
+    Variant::plain("user", "\"user\" and a hashed number of up to 19 digits, as in YCSB", || Box::new(User));
 
 /// Prefix of every key.
 const PREFIX: &[u8] = b"user";

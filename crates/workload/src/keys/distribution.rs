@@ -67,8 +67,8 @@ pub trait KeySampler: Send {
 }
 
 impl Scope {
-    /// Returns the number of keys to reserve if `existing` keys exist. It is the planned number, but at most twice
-    /// `existing`, so that at most every other draw hits a key that does not exist yet.
+    /// Returns the number of keys to reserve if `existing` keys exist. The result is the planned number, but at most
+    /// twice `existing`, so that at most every other draw hits a key that does not exist yet.
     pub(crate) fn room(&self, existing: u64) -> u64 {
         if existing < self.planned {
             self.planned.min(existing.saturating_mul(2))

@@ -9,9 +9,10 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Exponential>(
     "exponential",
-    "the newest keys most often, with an exponential distribution over their age",
-    "# Share of the draws in percent that falls into the newest keys, and this share of the keys.
+    "newer keys more often, with an exponential distribution over the age of keys",
+    "# Percentage of the accesses that go to the newest keys, whose share is `frac`.
 percentile = 95.0
+# Share of the keys, counted from the newest key, that receive `percentile` percent of the accesses.
 frac = 0.8571428571
 ",
 );

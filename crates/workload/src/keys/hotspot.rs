@@ -10,11 +10,12 @@ use crate::random::{Random, threshold};
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Hotspot>(
     "hotspot",
-    "a hot set of keys takes a fixed share of the accesses",
-    "# Share of the keys that is hot, and share of the accesses that goes to them.
+    "a hot set of keys, which receives a fixed share of all accesses",
+    "# Share of the keys that are hot.
 data = 0.2
+# Share of the accesses that go to the hot keys.
 accesses = 0.8
-# Whether the hot keys are adjacent; otherwise they are scattered over all keys.
+# Whether the hot keys are adjacent. Otherwise, the hot keys are scattered over all keys.
 contiguous = false
 ",
 );
@@ -87,7 +88,7 @@ impl KeyDistribution for Hotspot {
     }
 }
 
-/// Popularity ranks, the hot ones first.
+/// Popularity ranks. The hot ranks come first.
 struct HotRanks {
     params: Params,
     ranks: u64,

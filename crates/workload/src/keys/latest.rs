@@ -10,8 +10,9 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Latest>(
     "latest",
-    "the newest keys most often, with a Zipf distribution over their age",
-    "# The Zipf exponent.\ntheta = 0.99\n",
+    "newer keys more often, with a Zipf distribution over the age of keys",
+    "# Zipf exponent. A larger exponent concentrates more accesses on the newest keys.\n\
+     theta = 0.99\n",
 );
 
 struct Latest {

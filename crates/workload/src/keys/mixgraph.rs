@@ -22,15 +22,20 @@ use crate::random::{Random, scale};
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Mixgraph>(
     "mixgraph",
-    "hot ranges with hot keys inside, as fitted to ZippyDB at Facebook",
-    "# Number of key ranges, and the two exponential terms of their popularity.
+    "hot key ranges with hot keys inside, with parameters that Facebook fitted to ZippyDB",
+    "# Number of key ranges of equal size.
 ranges = 30
+# Parameter a of a·e^(b·i) + c·e^(d·i), which is the popularity of key range i.
 range_a = 14.18
+# Parameter b of a·e^(b·i) + c·e^(d·i), which is the popularity of key range i.
 range_b = -2.917
+# Parameter c of a·e^(b·i) + c·e^(d·i), which is the popularity of key range i.
 range_c = 0.0164
+# Parameter d of a·e^(b·i) + c·e^(d·i), which is the popularity of key range i.
 range_d = -0.08082
-# The power law of the keys inside a range.
+# Parameter a of the power law a·x^b, by which keys inside a range are selected.
 key_a = 0.002312
+# Parameter b of the power law a·x^b, by which keys inside a range are selected.
 key_b = 0.3467
 ",
 );

@@ -9,9 +9,11 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Normal>(
     "normal",
-    "keys around a position, with a normal distribution over their distance",
-    "# Mean and standard deviation, as shares of the number of keys.
+    "keys near a mean position more often, with a normal distribution",
+    "# Mean position, as a share of the number of keys.
 mean = 0.5
+# Standard deviation, as a share of the number of keys. A larger deviation spreads the accesses over
+# more keys.
 deviation = 0.1
 ",
 );

@@ -6,7 +6,9 @@ use super::distribution::{KeyDistribution, KeySampler, Scope, Standing};
 use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
-    Variant::plain("sequential", "keys in sequence, repeated from the first", || Box::new(Sequential));
+    Variant::plain("sequential", "all keys in sequence, repeated from the first key", || {
+        Box::new(Sequential)
+    });
 
 struct Sequential;
 

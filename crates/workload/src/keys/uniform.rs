@@ -5,8 +5,11 @@ use catalog::Variant;
 use super::distribution::{KeyDistribution, KeySampler, Scope};
 use crate::random::Random;
 
-pub(crate) const VARIANT: Variant<dyn KeyDistribution> =
-    Variant::plain("uniform", "every key equally often: nothing for a cache to learn", || Box::new(Uniform));
+pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
+    "uniform",
+    "each key with equal probability, so that no keys are worth caching more than others",
+    || Box::new(Uniform),
+);
 
 /// The distribution and its sampler in one type without state.
 struct Uniform;

@@ -4,7 +4,7 @@
 //! `CoreWorkload` hashes the items to N + 2 I + 1 keys, where N keys exist and I inserts are expected, because "the
 //! client may insert keys we didn't expect". Draws of keys that do not exist are repeated. With few keys and many
 //! inserts, as in workload E at a thousand records, most draws are repeated. The few existing keys among the most
-//! frequent ones then get far more accesses than the distribution gives them.
+//! frequent keys then get far more accesses than the distribution gives them.
 //!
 //! Source: `CoreWorkload.initialize` and `nextKeynum` of YCSB 0.17.
 
@@ -16,7 +16,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-core",
-    "what YCSB's CoreWorkload draws as zipfian: ycsb-scrambled over the keys that it expects to exist",
+    "the zipfian of YCSB's CoreWorkload, which is ycsb-scrambled over the expected number of keys",
     || Box::new(YcsbCore),
 );
 

@@ -19,7 +19,7 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::plain(
     "ycsb-scrambled",
-    "YCSB's zipfian, bit for bit: much less skewed than a true Zipf distribution",
+    "YCSB's scrambled Zipfian distribution, bit for bit; much less skewed than a true Zipf distribution",
     || Box::new(YcsbScrambled),
 );
 
@@ -89,8 +89,8 @@ impl KeySampler for Sampler {
     }
 }
 
-/// Gray's inversion: computes an item from one uniform number. It follows the Zipfian distribution exactly for the
-/// first two items, and nearly for all other items.
+/// Gray's inversion: computes an item from one uniform number. The inversion follows the Zipfian distribution exactly
+/// for the first two items, and nearly for all other items.
 pub(super) struct Gray {
     eta: f64,
     alpha: f64,
@@ -124,7 +124,8 @@ impl Gray {
         }
     }
 
-    /// Returns the smallest uniform number that gives `item` or a later item. This is the inverse of the inversion.
+    /// Returns the smallest uniform number that gives `item` or a later item. This function is the inverse of the
+    /// inversion.
     fn edge(&self, item: u64) -> f64 {
         match item {
             0 => 0.0,

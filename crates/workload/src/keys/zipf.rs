@@ -8,7 +8,7 @@
 
 use crate::random::{Random, threshold};
 
-/// Number of ranks with a bucket of their own.
+/// Number of ranks that have a separate bucket each.
 const HEAD: u64 = 256;
 
 /// Buckets after the head start at `first` and have `first / GROWTH` ranks.

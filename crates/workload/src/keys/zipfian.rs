@@ -11,10 +11,12 @@ use crate::random::Random;
 
 pub(crate) const VARIANT: Variant<dyn KeyDistribution> = Variant::new::<Zipfian>(
     "zipfian",
-    "a true Zipf distribution over exactly the existing keys, popular keys scattered",
-    "# Exponent: 0 is uniform, 0.99 is YCSB's, and above 1 a few keys get most requests.
+    "an exact Zipf distribution over the existing keys, with popular keys scattered by default",
+    "# Zipf exponent. 0 gives a uniform distribution, YCSB uses 0.99, and above 1 a few keys get most
+# accesses.
 theta = 0.99
-# Whether popular keys are adjacent, beginning at the first key; otherwise they are scattered over all keys.
+# Whether the popular keys are adjacent, beginning at the first key. Otherwise, the popular keys are
+# scattered over all keys.
 contiguous = false
 ",
 );
@@ -76,8 +78,8 @@ impl Ranks for GrowingZipf {
 mod tests {
     use super::*;
 
-    /// Tests the figures of a sum over all ranks: at a million keys and θ = 0.99 the hottest key takes 6.5 %, the
-    /// hottest 1 % take 66.4 %, the hottest 10 % take 83.0 %.
+    /// Tests a sum over all ranks: at a million keys and θ = 0.99, the hottest key takes 6.5 %, the hottest 1 % take
+    /// 66.4 %, and the hottest 10 % take 83.0 %.
     #[test]
     fn the_skew_is_that_of_the_exact_sums() {
         let zipfian = Zipfian(Params::default());

@@ -7,8 +7,9 @@ use crate::length::{Fixed, LengthDistribution};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<FixedLength>(
     "fixed",
-    "all scans read the same number of entries",
-    "# The number of entries that every scan reads.\nentries = 100\n",
+    "the same number of entries for all scans",
+    "# Number of entries per scan.\n\
+     entries = 100\n",
 );
 
 struct FixedLength;

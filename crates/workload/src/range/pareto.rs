@@ -8,13 +8,17 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoLength>(
     "pareto",
-    "mostly short with a heavy tail: the generalised Pareto distribution found in production",
-    "# Location, scale and shape of the distribution.
+    "mostly short scans with a heavy tail, by the generalised Pareto distribution measured in production",
+    "# Location parameter of the generalised Pareto distribution, in entries.
 theta = 0.0
+# Scale parameter of the generalised Pareto distribution, in entries. A larger scale gives longer
+# scans.
 sigma = 14.236
+# Shape parameter of the generalised Pareto distribution. A larger shape gives more long scans.
 k = 2.517
-# Shorter scans are lengthened to min; longer ones are taken modulo max.
+# Smallest number of entries per scan. Smaller numbers are raised to this number.
 min = 1
+# Largest number of entries per scan. Larger numbers are taken modulo this number.
 max = 10_000
 ",
 );

@@ -7,8 +7,11 @@ use crate::length::{LengthDistribution, Uniform};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<UniformLength>(
     "uniform",
-    "every length between two bounds, equally often",
-    "# The smallest and the largest number of entries.\nmin = 1\nmax = 100\n",
+    "all scan lengths between two bounds with equal probability",
+    "# Smallest number of entries per scan.\n\
+     min = 1\n\
+     # Largest number of entries per scan.\n\
+     max = 100\n",
 );
 
 struct UniformLength;

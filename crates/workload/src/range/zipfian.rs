@@ -7,11 +7,12 @@ use crate::length::{LengthDistribution, Zipfian};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ZipfianLength>(
     "zipfian",
-    "short scans often, long ones seldom, with a Zipf distribution",
-    "# The smallest and the largest number of entries.
+    "short scans often and long scans rarely, by a Zipf distribution",
+    "# Smallest number of entries per scan.
 min = 1
+# Largest number of entries per scan.
 max = 1_000
-# Exponent: 0 for uniform lengths; larger values give more short scans.
+# Zipf exponent. 0 gives uniform scan lengths, and a larger exponent gives more short scans.
 theta = 0.99
 ",
 );

@@ -4,8 +4,9 @@ use super::owned::OwnedKeys;
 use crate::keys::{KeyDistribution, KeySampler, Scope};
 use crate::mix::KindSampler;
 use crate::operation::{KeyId, Kind, Operation, Span};
-use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, PlannedWork, part};
+use crate::plan::{Extent, PhasePlan, PlannedKeys, PlannedMix, part};
 use crate::random::{Concern, Random, sub_seed, threshold};
+use crate::share::ThreadShare;
 use crate::trace::Accesses;
 use crate::values::Values;
 
@@ -67,23 +68,28 @@ struct Scratch {
 }
 
 impl MixedStream {
-    pub(super) fn new(phase: &PhasePlan, mixed: &PlannedMix, thread: u32, from: Extent) -> Self {
+    pub(super) fn new(
+        phase: &PhasePlan,
+        mixed: &PlannedMix,
+        (thread, own): (u32, ThreadShare),
+        from: Extent,
+    ) -> Self {
         let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
         let coin = |concern, share: f64| Coin { threshold: threshold(share), random: random(concern) };
         let spec = &mixed.spec;
-        let threads = phase.phase.threads;
-        let operations = phase.operations();
+        let operations = mixed.operations();
+        let (rank, writers) = own.owned.map_or((0, 1), |owned| (owned.rank, owned.of));
         Self {
-            left: operations.map_or(u64::MAX, |all| part(all, u64::from(thread), u64::from(threads))),
+            left: operations.map_or(u64::MAX, |all| part(all, u64::from(own.place), u64::from(own.of))),
             endless: operations.is_none(),
             kinds: KindSampler::new(&spec.mix),
             kind_random: random(Concern::Operation),
-            keys: Keys::new(phase, mixed, thread, from),
+            keys: Keys::new(phase, mixed, (thread, own), from),
             absent: coin(Concern::Absent, spec.absent),
             member_absent: coin(Concern::MemberAbsent, spec.absent),
             length_random: random(Concern::RangeLength),
             backward: coin(Concern::RangeDirection, spec.range.backward),
-            growth: Growth::new(from.keys.max(written_by(mixed)), thread, threads, phase.format.capacity()),
+            growth: Growth::new(from.keys.max(written_by(mixed)), rank, writers, phase.format.capacity()),
             version: from.versions,
             members: spec.batch,
             scratch: Scratch::default(),
@@ -103,8 +109,14 @@ impl MixedStream {
         Extent { keys: self.growth.existing, versions: self.version }
     }
 
-    pub(super) fn fill(&mut self, phase: &PhasePlan, operations: &mut Vec<Operation>, limit: usize) -> usize {
-        let PlannedWork::Mixed(mixed) = &phase.work else { unreachable!("a mixed stream of a mixed phase") };
+    pub(super) fn fill(
+        &mut self,
+        phase: &PhasePlan,
+        thread: u32,
+        operations: &mut Vec<Operation>,
+        limit: usize,
+    ) -> usize {
+        let (mixed, _) = phase.mix_of(thread).expect("a mixed stream is of a phase with a mix");
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut filled = self.left.min(limit as u64) as usize;
         scratch.kinds.resize(filled, Kind::Get);
@@ -124,6 +136,16 @@ impl MixedStream {
                     let span = mixed.spec.range.span;
                     let key = KeyId::new(*key, absent && span > 0);
                     operations.push(Operation::range(key, entries, span, self.backward.toss()));
+                }
+                Kind::DeleteRange => {
+                    let keys = mixed.ranges.length(self.length_random.bits());
+                    let first = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: keys, span: keys.saturating_mul(2), ..first });
+                }
+                Kind::First | Kind::Last => {
+                    let backward = *kind == Kind::Last;
+                    let one = self.single(*kind, *key, false, existing, &phase.values);
+                    operations.push(Operation { count: 1, backward, ..one });
                 }
                 Kind::Batch | Kind::MultiGet => {
                     self.push_group(*kind, existing, &phase.values, &mut scratch.members, operations);
@@ -192,7 +214,8 @@ impl MixedStream {
         };
         self.version += u32::from(writes);
         let version = self.version * u32::from(writes);
-        let value = values.locate_if(writes && kind != Kind::Delete, index, version);
+        let value =
+            values.locate_if(writes && kind != Kind::Delete && kind != Kind::DeleteRange, index, version);
         let key = KeyId::new(index, absent && kind == Kind::Get);
         Operation { key, value, version, count: 0, span: 0, kind, backward: false }
     }
@@ -206,15 +229,15 @@ impl Operation {
 }
 
 impl Keys {
-    fn new(phase: &PhasePlan, mixed: &PlannedMix, thread: u32, from: Extent) -> Self {
+    fn new(phase: &PhasePlan, mixed: &PlannedMix, own: (u32, ThreadShare), from: Extent) -> Self {
         match &mixed.keys {
             PlannedKeys::Recorded(accesses) => Self::Recorded {
                 accesses: accesses.clone(),
-                next: thread as usize,
-                step: phase.phase.threads as usize,
+                next: own.1.place as usize,
+                step: own.1.of as usize,
             },
             PlannedKeys::Drawn(distribution) => {
-                Self::Drawn(Box::new(DrawnKeys::new(phase, mixed, &**distribution, thread, from)))
+                Self::Drawn(Box::new(DrawnKeys::new(phase, mixed, &**distribution, own, from)))
             }
         }
     }
@@ -261,21 +284,21 @@ impl DrawnKeys {
         phase: &PhasePlan,
         mixed: &PlannedMix,
         distribution: &dyn KeyDistribution,
-        thread: u32,
+        (thread, own): (u32, ThreadShare),
         from: Extent,
     ) -> Self {
-        let threads = phase.phase.threads;
         let scope = Scope {
             keys: from.keys,
-            planned: planned_keys(phase, mixed, from.keys),
-            inserts: expected_inserts(phase, mixed) as u64,
+            planned: planned_keys(mixed, own.of, from.keys),
+            inserts: expected_inserts(mixed) as u64,
             popularity: sub_seed(phase.seed, Concern::Popularity, "", 0),
-            thread,
-            threads,
+            thread: own.place,
+            threads: own.of,
         };
         let random = |concern| Random::new(sub_seed(phase.seed, concern, &phase.phase.name, thread));
-        let owned = (threads > 1)
-            .then(|| OwnedKeys::new(distribution.sampler(&scope), random(Concern::Redraw), thread, threads));
+        let owned = own.owned.filter(|owned| owned.of > 1).map(|owned| {
+            OwnedKeys::new(distribution.sampler(&scope), random(Concern::Redraw), owned.rank, owned.of)
+        });
         Self {
             sampler: distribution.sampler(&scope),
             random: random(Concern::Key),
@@ -312,21 +335,21 @@ fn written_by(mixed: &PlannedMix) -> u64 {
 }
 
 /// Returns the expected number of keys at the end of the phase, with a small margin.
-fn planned_keys(phase: &PhasePlan, mixed: &PlannedMix, keys: u64) -> u64 {
-    match phase.operations() {
+fn planned_keys(mixed: &PlannedMix, threads: u32, keys: u64) -> u64 {
+    match mixed.operations() {
         _ if mixed.spec.mix.share(Kind::Insert) == 0.0 => keys,
         Some(_) => {
-            let expected = expected_inserts(phase, mixed);
-            keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(phase.phase.threads)
+            let expected = expected_inserts(mixed);
+            keys + (expected + 6.0 * expected.sqrt()) as u64 + u64::from(threads)
         }
         // Without a known end, more keys are always possible.
         None => u64::MAX,
     }
 }
 
-/// Returns the expected number of inserts of the phase; 0 if the phase has no known end.
-fn expected_inserts(phase: &PhasePlan, mixed: &PlannedMix) -> f64 {
-    phase.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
+/// Returns the expected number of inserts of the mix; 0 if it has no known end.
+fn expected_inserts(mixed: &PlannedMix) -> f64 {
+    mixed.operations().unwrap_or(0) as f64 * mixed.spec.mix.share(Kind::Insert)
 }
 
 impl Growth {

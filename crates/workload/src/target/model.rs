@@ -80,6 +80,14 @@ impl Target for Model {
         Ok(())
     }
 
+    fn delete_range(&self, low: &[u8], high: &[u8]) -> Option<Result<(), TargetError>> {
+        let mut entries = self.write_lock();
+        let inside = entries.map.range::<[u8], _>((Bound::Included(low), Bound::Excluded(high)));
+        let keys: Vec<Vec<u8>> = inside.map(|(key, _)| key.clone()).collect();
+        keys.iter().for_each(|key| entries.remove(key));
+        Some(Ok(()))
+    }
+
     fn range(&self, scan: &Scan<'_>, visit: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         if scan.high.is_some_and(|high| high <= scan.low) {
             return Ok(0);

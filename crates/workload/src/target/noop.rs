@@ -19,6 +19,10 @@ impl Target for NoOp {
         Ok(())
     }
 
+    fn delete_range(&self, _: &[u8], _: &[u8]) -> Option<Result<(), TargetError>> {
+        Some(Ok(()))
+    }
+
     fn range(&self, _: &Scan<'_>, _: &mut dyn FnMut(&[u8], &[u8])) -> Result<usize, TargetError> {
         Ok(0)
     }

@@ -11,7 +11,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "cachelib",
-    "CSV of Meta's key-value caches, with a header: key, op, size, op_count, key_size",
+    "CSV of Meta's key-value caches with a header (key, op, size, op_count, key_size)",
     || Box::new(CacheLib),
 );
 

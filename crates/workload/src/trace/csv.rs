@@ -1,5 +1,5 @@
-//! CSV with a configurable map of columns. It covers block traces such as those of MSR Cambridge, Alibaba, Tencent and
-//! `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
+//! CSV with a configurable map of columns. The format covers block traces such as those of MSR Cambridge, Alibaba,
+//! Tencent and `UMass`. The default map is that of the CSV that `lsmbench trace convert` writes.
 
 use catalog::{Build, ByteSize, Variant};
 use serde::{Deserialize, Serialize};
@@ -13,38 +13,42 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Csv>(
     "csv",
-    "CSV with a map of its columns, such as block traces; by default as `lsmbench trace convert` writes it",
-    "# The byte between columns.\n\
+    "CSV with configurable columns; the defaults match the output of `lsmbench trace convert`",
+    "# Byte between two columns.\n\
      separator = \",\"\n\
-     # Whether the first line has the names of the columns.\n\
+     # Whether the first line contains the names of the columns.\n\
      header = true\n\
-     # The column of the time, from 1; 0 if there is none.\n\
+     # Number of the column with the time, counted from 1; 0 if there is no such column.\n\
      time = 1\n\
-     # The unit of the time: \"ns\", \"us\", \"ms\", \"s\" or \"filetime\" (100 ns).\n\
+     # Unit of the column with the time. Valid: \"ns\", \"us\", \"ms\", \"s\", \"filetime\" (100 ns).\n\
      time_unit = \"ns\"\n\
-     # The column of the operation; 0 if every row reads.\n\
+     # Number of the column with the operation; 0 if every row is a read.\n\
      operation = 2\n\
-     # The column of the key or of the offset.\n\
+     # Number of the column with the key or the offset.\n\
      key = 3\n\
-     # The columns in front of the key, such as the host and the disk of a block trace.\n\
+     # Numbers of the columns that are put in front of the key, such as the host and the disk of a block\n\
+     # trace.\n\
      namespace = []\n\
-     # The column of the end key of a scan; 0 if there is none.\n\
+     # Number of the column with the end key of a scan; 0 if there is no such column.\n\
      end = 4\n\
-     # The column of the number of entries of a scan; 0 if there is none.\n\
+     # Number of the column with the number of entries of a scan; 0 if there is no such column.\n\
      count = 5\n\
-     # The column of the size of the value, or of the length of a request; 0 if there is none.\n\
+     # Number of the column with the value size or the request length; 0 if there is no such column.\n\
      size = 6\n\
-     # Whether \\xHH in a key is one byte.\n\
+     # Whether the text \\xHH in a key stands for one byte.\n\
      escapes = true\n\
-     # The size of a block. The key is then an offset and the size a length, and a row is one operation per block.\n\
+     # Size of a block, for block traces. The key is then an offset, the size is a length, and each row\n\
+     # is one operation per block.\n\
      block = \"0B\"\n\
-     # The unit of an offset, such as the size of a sector.\n\
+     # Unit of the offset, such as the size of a sector.\n\
      unit = \"1B\"\n\
-     # The unit of a size or length.\n\
+     # Unit of the size or length.\n\
      size_unit = \"1B\"\n\
-     # The names of operations that read, that write and that delete, in any case.\n\
+     # Names of operations that read, in upper or lower case.\n\
      read = [\"get\", \"read\", \"r\"]\n\
+     # Names of operations that write, in upper or lower case.\n\
      write = [\"put\", \"write\", \"w\"]\n\
+     # Names of operations that delete, in upper or lower case.\n\
      delete = [\"delete\", \"d\"]\n",
 );
 

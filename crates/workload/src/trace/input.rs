@@ -11,7 +11,7 @@ use types::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 
 use super::head::HEAD_BYTES;
 
-/// Memory limit of `.xz` decompression in KiB. It is enough for every preset of `xz`.
+/// Memory limit of `.xz` decompression in KiB. The limit is enough for every preset of `xz`.
 const XZ_MEMORY_KIB: u32 = 128 << 10;
 
 /// Binary logarithm of the largest `.zst` window in bytes: 128 MiB, as `zstd --long` writes it.

@@ -9,7 +9,7 @@ use super::reader::{TraceReader, TraceRecords};
 use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain("lirs", "block numbers as text, one a line", || Box::new(Lirs));
+    Variant::plain("lirs", "block numbers as text, one number per line", || Box::new(Lirs));
 
 struct Lirs;
 

@@ -10,7 +10,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "oracle-general",
-    "requests to caches in the binary format of libCacheSim: time, object, size, next access",
+    "cache requests in the binary format of libCacheSim (time, object, size, next access)",
     || Box::new(OracleGeneral),
 );
 

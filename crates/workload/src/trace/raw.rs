@@ -9,10 +9,11 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<Raw>(
     "raw",
-    "whole numbers of one width, one after the other",
-    "# Size of a number in bytes: 1, 2, 4 or 8.\n\
+    "integers of equal width, one after the other",
+    "# Size of each integer in bytes. Valid: 1, 2, 4, 8.\n\
      width = 4\n\
-     # Byte order of numbers: most significant first (\"big\") or least significant first (\"little\").\n\
+     # Byte order of the integers. \"big\" stores the most significant byte first, and \"little\" stores the\n\
+     # least significant byte first.\n\
      endian = \"big\"\n",
 );
 

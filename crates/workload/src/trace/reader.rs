@@ -105,7 +105,7 @@ pub enum TraceError {
     Widths {
         /// One of the two widths, in bytes.
         first: usize,
-        /// Another width.
+        /// The other of the two widths, in bytes.
         second: usize,
     },
 }

@@ -28,7 +28,8 @@ pub(super) struct Commands {
 impl Commands {
     /// Appends the operations of a command with its arguments at a time.
     ///
-    /// A field of a hash becomes its own entry. Its key is the key of the hash, a colon and the name of the field.
+    /// A field of a hash becomes its own entry. The key of the entry is the key of the hash, a colon and the name of
+    /// the field.
     pub(super) fn translate(
         &mut self,
         command: &[Vec<u8>],
@@ -54,7 +55,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Returns what was left out or assumed.
+    /// Returns notes about left-out commands and assumptions.
     pub(super) fn notes(&self) -> Vec<String> {
         let count: u64 = self.left_out.values().sum();
         if count == 0 {

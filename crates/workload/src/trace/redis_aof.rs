@@ -10,7 +10,7 @@ use super::record::TraceRecord;
 use super::redis::Commands;
 
 pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain("redis-aof", "append-only files of Redis, without a preamble in RDB format", || {
+    Variant::plain("redis-aof", "append-only files of Redis that have no preamble in RDB format", || {
         Box::new(Aof)
     });
 

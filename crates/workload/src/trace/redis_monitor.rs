@@ -10,7 +10,7 @@ use super::reader::{TraceReader, TraceRecords};
 use super::redis::Commands;
 
 pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain("redis-monitor", "output of `redis-cli monitor`", || Box::new(Monitor));
+    Variant::plain("redis-monitor", "output of the command `redis-cli monitor`", || Box::new(Monitor));
 
 /// The error of a line of another shape.
 const SHAPE: &str = "a line is TIME [DATABASE ADDRESS] \"COMMAND\" \"ARGUMENT\" …";

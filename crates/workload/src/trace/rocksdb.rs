@@ -1,5 +1,5 @@
-//! The query traces of RocksDB, versions 0.1 and 0.2. They are little-endian records of a time in microseconds, a type,
-//! a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
+//! The query traces of RocksDB, versions 0.1 and 0.2. The traces are little-endian records of a time in microseconds, a
+//! type, a length and a payload. `DB::StartTrace` and `db_bench --trace_file` write them.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use super::write_batch;
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDb>(
     "rocksdb",
-    "query traces of RocksDB, as DB::StartTrace and db_bench --trace_file write them",
+    "query traces that DB::StartTrace of RocksDB or db_bench --trace_file writes",
     seeks::REFERENCE,
 );
 

@@ -12,7 +12,7 @@ use super::seeks::{self, Params, Seeks};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::new::<RocksDbText>(
     "rocksdb-text",
-    "RocksDB traces as lines of hexadecimal key, type, column family, value size and time",
+    "RocksDB traces as text lines (hexadecimal key, type, column family, value size, time)",
     seeks::REFERENCE,
 );
 

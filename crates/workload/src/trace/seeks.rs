@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters with their defaults, as TOML.
 pub(super) const REFERENCE: &str =
-    "# The number of entries that an iterator reads from a seek on, which traces do not record.
+    "# Number of entries that an iterator reads after a seek. Traces do not record this number.
 entries = 1
 ";
 
@@ -39,7 +39,7 @@ impl Seeks {
         self.entries
     }
 
-    /// Returns what was assumed, if there was a seek.
+    /// Returns the assumption, if the trace has a seek.
     pub(super) fn note(&self) -> Option<String> {
         let Self { entries, count } = self;
         (*count > 0)

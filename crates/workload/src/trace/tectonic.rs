@@ -11,7 +11,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "tectonic",
-    "operations of Tectonic and KV-bench as text: I, U, M, P, D, S, SC, R",
+    "operations of Tectonic and KV-bench as text (I, U, M, P, D, S, SC, R)",
     || Box::new(Tectonic),
 );
 

@@ -15,8 +15,11 @@ use crate::pairs::Pairs;
 /// The name of the format.
 pub(crate) const KIND: &str = "text";
 
-pub(super) const VARIANT: Variant<dyn TraceReader> =
-    Variant::plain(KIND, "commands, one a line, as `lsmbench workload` prints them", || Box::new(Text));
+pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
+    KIND,
+    "commands as text, one command per line, as `lsmbench workload` prints them",
+    || Box::new(Text),
+);
 
 struct Text;
 
@@ -75,6 +78,9 @@ fn record(command: Command) -> Option<TraceRecord> {
         Command::Put { key, value } => Some(TraceRecord::new(TraceOperation::Put, key).with_value(value)),
         Command::Get { key } => Some(TraceRecord::new(TraceOperation::Get, key)),
         Command::Delete { key } => Some(TraceRecord::new(TraceOperation::Delete, key)),
+        Command::DeleteRange { low, high } => {
+            Some(TraceRecord::new(TraceOperation::DeleteRange, low).until(high))
+        }
         Command::Range { low, high } => Some(TraceRecord::new(TraceOperation::Scan, low).until(high)),
         Command::Load { .. } | Command::Statistics => None,
     }

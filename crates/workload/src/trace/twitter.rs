@@ -14,7 +14,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "twitter",
-    "CSV of Twitter's twemcache clusters: time, key, key size, value size, client, operation, TTL",
+    "CSV of Twitter's twemcache clusters (time, key, key size, value size, client, operation, TTL)",
     || Box::new(Twitter),
 );
 

@@ -11,7 +11,7 @@ use super::record::{TraceOperation, TraceRecord};
 
 pub(super) const VARIANT: Variant<dyn TraceReader> = Variant::plain(
     "ycsb",
-    "output of YCSB's basic binding: READ, SCAN, UPDATE, INSERT and DELETE with table and key",
+    "output of YCSB's basic binding (READ, SCAN, UPDATE, INSERT and DELETE with table and key)",
     || Box::new(Ycsb),
 );
 

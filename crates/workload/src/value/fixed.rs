@@ -7,8 +7,9 @@ use crate::length::{Fixed, LengthDistribution};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<FixedSize>(
     "fixed",
-    "all values have the same size",
-    "# The size of every value.\nbytes = \"100B\"\n",
+    "the same size for all values",
+    "# Size of each value.\n\
+     bytes = \"100B\"\n",
 );
 
 struct FixedSize;

@@ -8,13 +8,17 @@ use crate::length::{LengthDistribution, Pareto, ParetoLaw};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<ParetoSize>(
     "pareto",
-    "mostly small, some large: the generalised Pareto distribution found in production",
-    "# Location, scale and shape of the distribution.
+    "mostly small values, by the generalised Pareto distribution measured in production",
+    "# Location parameter of the generalised Pareto distribution, in bytes.
 theta = 0.0
+# Scale parameter of the generalised Pareto distribution, in bytes. A larger scale gives larger
+# values.
 sigma = 25.45
+# Shape parameter of the generalised Pareto distribution. A larger shape gives more large values.
 k = 0.2615
-# Shorter values are lengthened to min; longer ones are taken modulo max.
+# Smallest value size. Smaller sizes are raised to this size.
 min = \"10B\"
+# Largest value size. Larger sizes are taken modulo this size.
 max = \"1KiB\"
 ",
 );

@@ -7,8 +7,11 @@ use crate::length::{LengthDistribution, Uniform};
 
 pub(crate) const VARIANT: Variant<dyn LengthDistribution> = Variant::new::<UniformSize>(
     "uniform",
-    "every size between two bounds, equally often",
-    "# The smallest and the largest size.\nmin = \"1B\"\nmax = \"200B\"\n",
+    "all sizes between two bounds with equal probability",
+    "# Smallest value size.\n\
+     min = \"1B\"\n\
+     # Largest value size.\n\
+     max = \"200B\"\n",
 );
 
 struct UniformSize;

@@ -10,7 +10,7 @@ use crate::{CorruptFilter, Filter, FilterBuilder, FilterInput, FilterPolicy};
 /// The fault of a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// One of many keys is not added.
+    /// The filter leaves out one of many keys.
     ForgetsOneKey,
     /// The result depends on the number of earlier constructions.
     CountsItsBuilds,

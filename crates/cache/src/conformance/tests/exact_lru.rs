@@ -1,4 +1,4 @@
-//! An LRU list that shares no code with the crate. It is the reference for caches that promise exact LRU.
+//! An LRU list that shares no code with the crate. This list is the reference for caches that promise exact LRU.
 
 use super::super::calls::{self, Call};
 use super::super::invariants::CALLS;

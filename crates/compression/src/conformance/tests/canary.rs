@@ -7,7 +7,7 @@ use toml::Value;
 use super::super::invariants::Opened;
 use crate::{CATALOG, Compression, CorruptBlock, Decompressor, Dictionaries, RAW};
 
-/// The tag of the canary; no variant of the catalog has it.
+/// The tag of the seeded fault. No variant of the catalog has this tag.
 const TAG: u8 = 77;
 
 /// The tag of a codec of the catalog.

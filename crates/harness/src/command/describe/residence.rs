@@ -1,4 +1,5 @@
-//! The state in which the load leaves our own tree: its flushes and sorted runs, and the data that stays in the memtable.
+//! The state of lsmbench's own tree after the load: its flushes and sorted runs, and the data that stay in the
+//! memtable.
 
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ const LARGE_SHARE: f64 = 0.5;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Residence {
     flushes: u64,
-    /// Sorted runs after compaction has finished; `None` where they were not simulated.
+    /// Sorted runs after compaction has finished; `None` if they were not simulated.
     runs: Option<u64>,
     /// Bytes of keys and values in the memtable.
     memtable_bytes: f64,
@@ -28,8 +29,8 @@ struct Residence {
     loaded_bytes: f64,
 }
 
-/// A line for each state in which the load leaves configurations, and a warning where most data stays in the memtable.
-/// Empty for components, for other engines, and for workloads that begin otherwise.
+/// A line for each state that configurations have after the load, and a warning if most data stay in the memtable.
+/// Empty for components, for other engines, and for workloads without an initial load.
 pub(super) fn residence(experiment: &Experiment) -> Outcome<String> {
     let mut states: Vec<(Residence, Vec<&str>)> = Vec::new();
     for cell in experiment.cells.iter().filter(|cell| engine(&cell.engine).reads_whole_design()) {

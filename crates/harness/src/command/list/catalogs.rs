@@ -8,7 +8,7 @@ use super::markdown::Entry;
 use super::parameters::parameters;
 use crate::workbench::AXES;
 
-/// The name of the list of operation kinds, which are no variants of an axis.
+/// The name of the list of operation kinds, which are not variants of an axis.
 pub(super) const MIX_NAME: &str = "mix";
 
 /// A catalog with its variants.
@@ -127,7 +127,7 @@ impl Listed {
 }
 
 impl ListedVariant {
-    /// Its distinguishing properties in parentheses; empty if it has none.
+    /// The distinguishing properties of the variant, in parentheses. Empty if there are none.
     pub(super) fn remarks(&self) -> String {
         let oracle = self.oracle.then(|| "ideal bound".to_owned());
         let remarks: Vec<String> =
@@ -136,7 +136,7 @@ impl ListedVariant {
     }
 }
 
-/// A sentence in the form of a summary: without a capital letter and a full stop.
+/// Converts a sentence to the form of a summary, without an initial capital letter and a full stop.
 fn in_a_list(sentence: &str) -> String {
     let mut chars = sentence.trim_end_matches('.').chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().collect::<String>() + chars.as_str())

@@ -46,7 +46,7 @@ impl From<&KeyTable> for Section {
 }
 
 impl Section {
-    /// The section under a heading of this level, with `title` as its name.
+    /// Writes the section under a heading of this level, named `title`.
     pub(super) fn write(&self, page: &mut String, level: usize, title: &str) {
         let _ = writeln!(page, "\n{} {title}\n\n{}\n", "#".repeat(level), self.about);
         table(page, &["Key", "Values", "Default", "Meaning"], self.entries.iter().map(Entry::cells));
@@ -74,7 +74,7 @@ pub(super) fn code(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("`{text}`") }
 }
 
-/// A doc comment as plain Markdown: in one line, without links to items of the program.
+/// A doc comment as plain Markdown, in one line and without links to items of the program.
 pub(super) fn plain(doc: &str) -> String {
     let line = doc.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = String::new();

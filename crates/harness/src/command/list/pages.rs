@@ -14,7 +14,7 @@ use super::markdown::{Entry, Section, capitalised, code, table};
 use super::schema::{schema, sections};
 use crate::{BAD_ANSWER, BAD_REQUEST, INTERRUPTED};
 
-/// All pages: the name of the file, and its text.
+/// All pages, each as the name of the file and its text.
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let catalogs = catalogs();
     let of = |groups: &[Group]| -> Vec<&Listed> {
@@ -64,6 +64,8 @@ fn experiment_file() -> String {
     );
     let about = "The gate of `lsmbench run`: exit status 1 if a configuration is worse than the baseline.";
     derived(&mut page, sections("gate", about, &experiment::reference::gate()));
+    let about = "The objective and the limits of `lsmbench tune`. The space is the sweep of the file.";
+    derived(&mut page, sections("tune", about, &experiment::reference::tune()));
     derived(&mut page, sections("style", "The look of the charts.", &experiment::reference::style()));
     let about = "The figure of a published document that the experiment reproduces, for `lsmbench report`.";
     derived(&mut page, sections("source", about, &schema::<FigureSource>()));
@@ -151,7 +153,7 @@ pub(super) fn variants(catalogs: &[&Listed]) -> String {
     page
 }
 
-/// A catalog: its variants, and the parameters of all of them.
+/// Writes a catalog: its variants, and the parameters of all of them.
 fn of_catalog(page: &mut String, listed: &Listed) {
     let _ = writeln!(page, "\n## {}\n\n{}.\n", listed.name, capitalised(&listed.summary));
     let rows = listed

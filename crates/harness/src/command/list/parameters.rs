@@ -1,4 +1,5 @@
-//! The parameters of a variant: meanings from its commented reference, values from the errors of its reader.
+//! The parameters of a variant. Meanings come from its commented reference, and valid values from the errors of its
+//! parser.
 
 use catalog::{Axis, VariantInfo};
 use toml::{Table, Value};
@@ -26,7 +27,7 @@ fn in_one_line(value: &Value) -> String {
     value.to_string()
 }
 
-/// The keys of a commented reference, each with the comment above it; keys in a row share one comment.
+/// The keys of a commented reference, each with the comment above it. Several keys in a row share one comment.
 fn comments(reference: &str) -> Vec<(String, String)> {
     let (mut found, mut comment, mut goes_on) = (Vec::new(), String::new(), false);
     for line in reference.lines().map(str::trim) {
@@ -66,11 +67,23 @@ fn values(axis: &dyn Axis, kind: &str, key: &str, default: &Value) -> String {
         (Some(text), _) if text.starts_with("a count") => "count, such as `\"10M\"`".to_owned(),
         (Some(text), _) if text.starts_with("a time") => "time, such as `\"30s\"`".to_owned(),
         (Some("a number"), _) | (None, Value::Float(_)) => "number".to_owned(),
+        (_, Value::Array(items))
+            if items.first().map_or_else(|| takes_texts(axis, kind, key), Value::is_str) =>
+        {
+            "list of texts".to_owned()
+        }
         (Some("a list"), _) | (None, Value::Array(_)) => "list of numbers".to_owned(),
         (None, Value::Integer(_)) => "whole number".to_owned(),
         (None, Value::Table(_)) => "name of a variant, or a table with `kind` and its parameters".to_owned(),
         _ => "text".to_owned(),
     }
+}
+
+/// Whether a parameter that is a list may have texts in it.
+fn takes_texts(axis: &dyn Axis, kind: &str, key: &str) -> bool {
+    let texts = Value::Array(vec!["text".into()]);
+    let table = Table::from_iter([("kind".to_owned(), Value::from(kind)), (key.to_owned(), texts)]);
+    axis.choose(&Value::Table(table)).err().is_none_or(|error| !error.message.contains(": expected "))
 }
 
 /// Type names that a parameter's reader uses in errors about values of the wrong type.

@@ -12,7 +12,7 @@ pub(super) fn schema<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// The section of a type with the values of the table `name`, followed by those of its inner tables.
+/// The section of a type with the keys of the table `name`, followed by the sections of its inner tables.
 pub(super) fn sections(name: &str, about: &str, schema: &Schema) -> Vec<Section> {
     let mut sections = Vec::new();
     if let Some(object) = schema.as_object() {
@@ -36,7 +36,7 @@ fn add(sections: &mut Vec<Section>, name: &str, about: &str, object: &Map<String
     }
 }
 
-/// The schema of the table at a key: a single table, in a list, or as one of several forms.
+/// The schema of the table at a key. The table may be single, in a list, or one of several alternatives.
 fn inner_table(schema: &Value) -> Option<&Map<String, Value>> {
     let object = schema.as_object()?;
     if object.contains_key("properties") {
@@ -73,7 +73,7 @@ fn meanings(schema: &Value) -> Vec<(String, String)> {
     if own.is_empty() { forms(object).flat_map(meanings).collect() } else { own }
 }
 
-/// The default in TOML. A table's defaults are listed with its keys. An optional flag whose default is not in the
+/// The default in TOML. The defaults of a table are listed with its keys. An optional flag without a default in the
 /// schema is omitted when it is false, so its default is false.
 fn default(schema: &Value, is_required: bool) -> String {
     match schema.get("default") {

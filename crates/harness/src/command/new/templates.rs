@@ -1,7 +1,7 @@
-//! The files of a new crate, for every axis. They are in `templates/` with gaps such as `{{name}}`.
+//! The files of a new crate, for every axis. They are in `templates/`, with placeholders such as `{{name}}`.
 
-/// Names that a crate cannot have, separated by spaces: keywords of Rust, the standard crates, and folders and crates with
-/// which this one would collide.
+/// Names that a crate cannot have, separated by spaces. The list has keywords of Rust, the standard crates, and folders
+/// and crates with which the new crate would collide.
 pub(super) const RESERVED: &str = "abstract alloc as async await become box break build const continue core crate deps do dyn else \
     enum examples extern false final fn for gen if impl in incremental let loop lsmbench macro match \
     mod move mut override priv pub ref return self static std struct super test trait true try type \
@@ -31,7 +31,7 @@ enum Experiment {
     Swept {
         /// The swept path.
         sweep: &'static str,
-        /// Built-in variants next to the new one.
+        /// Built-in variants that are listed next to the new variant.
         beside: &'static [&'static str],
         /// The column of the chart.
         metric: &'static str,
@@ -51,7 +51,7 @@ const BY_ITSELF: &str = include_str!("../../../templates/conformance.rs.in");
 /// The test of a component that is part of a tree.
 const IN_A_TREE: &str = include_str!("../../../templates/conformance_in_a_tree.rs.in");
 
-/// A template whose library is in the folder of its axis.
+/// Declares a template whose library is in the folder of its axis.
 macro_rules! template {
     ($axis:literal, $catalog:literal, $test:ident($check:literal), $sweep:literal, $beside:expr, $metric:literal, $mode:literal) => {
         template!(

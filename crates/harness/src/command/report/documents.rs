@@ -28,7 +28,7 @@ struct Highlights {
     highlight: Vec<Highlight>,
 }
 
-/// The contradictions of all documents that some files answer, checked against the computed values.
+/// The contradictions of all documents whose figures some files reproduce, checked against the computed values.
 pub(super) fn contradictions(files: &[AnswerFile]) -> Outcome<Vec<Settled>> {
     let mut settled = Vec::new();
     for (folder, file) in folders(files) {

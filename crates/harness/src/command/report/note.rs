@@ -22,7 +22,7 @@ pub(super) fn note(manifest: &Manifest) -> RunNote {
     }
 }
 
-/// The other engines, each once, with the mismatches of all its configurations.
+/// The other engines, each once, with the mismatches of all their configurations.
 fn engines(manifest: &Manifest) -> Vec<EngineNote> {
     let mut notes: Vec<EngineNote> = Vec::new();
     for info in manifest.cells.iter().filter_map(|cell| cell.engine.as_ref()) {

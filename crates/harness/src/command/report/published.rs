@@ -1,5 +1,6 @@
-//! Copies of the results of a report that are small enough for git: rows without empty columns, and the parts of the
-//! manifest that are not about one machine. `lsmbench report --check` reproduces a report from them, byte for byte.
+//! Copies of the results of a report that are small enough for git. The copies have rows without empty columns, and the
+//! parts of the manifest that are not specific to one machine. `lsmbench report --check` reproduces a report from these
+//! copies, byte for byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub(super) const FOLDER: &str = "results/published";
 const INDEX: &str = "experiments.csv";
 /// Columns of the file.
 const HEADER: [&str; 3] = ["experiment", "file", "recipe"];
-/// The tables of an experiment that are not part of its recipe, because they do not change its results.
+/// The tables of an experiment that do not change its results, and are therefore not part of its recipe.
 const PRESENTATION: [&str; 6] = ["source", "claim", "chart", "style", "verdict", "question"];
 
 /// A folder of copied results.
@@ -34,7 +35,7 @@ pub(super) struct Published {
 }
 
 impl Published {
-    /// Opens the folder; `None` if it holds the original results of runs.
+    /// Opens the folder. Returns `None` if the folder contains the original results of runs.
     pub(super) fn read(folder: &Path) -> Outcome<Option<Self>> {
         let path = folder.join(INDEX);
         if !path.exists() {
@@ -59,8 +60,8 @@ impl Published {
         Ok(self.recipes.get(experiment) == Some(&recipe(file)?))
     }
 
-    /// Whether to keep the existing copy of an experiment, because its rows were not measured this time: the whole
-    /// experiment, or engines that are not installed.
+    /// Whether to keep the existing copy of an experiment because its rows were not measured this time. Either the
+    /// whole experiment did not run, or some engines are not installed.
     fn stays(&self, file: &AnswerFile, found: &Found<'_>, quick: bool) -> Outcome<bool> {
         let name = &found.experiment.name;
         let own = Folder::new(self.folder.join(name));
@@ -96,7 +97,7 @@ impl Published {
         Ok(false)
     }
 
-    /// Removes all results except those that stay.
+    /// Removes all results except the kept copies.
     fn clear(&self, staying: &BTreeSet<String>) -> Outcome<()> {
         for name in self.recipes.keys().filter(|name| !staying.contains(*name)) {
             let folder = self.folder.join(name);
@@ -192,8 +193,8 @@ fn copy(from: &Path, to: &Path) -> Outcome<()> {
     copied.map_err(|error| Problem::doing(format!("copy {} to {}", from.display(), to.display()), error))
 }
 
-/// A hash of the measured settings of an experiment file and of the designs that it extends, without the tables that only
-/// the report reads. It does not depend on the machine or its engines.
+/// A hash of the measured settings of an experiment file and of the designs that it extends, without the tables that
+/// only the report reads. The hash does not depend on the machine or its engines.
 fn recipe(file: &Path) -> Outcome<String> {
     let cannot = |error: &dyn std::fmt::Display| Problem::doing(format!("read {}", file.display()), error);
     let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;

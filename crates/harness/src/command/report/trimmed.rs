@@ -1,5 +1,5 @@
-//! The parts of a manifest that git keeps: the runs and the notes that a reader of the numbers needs, without the folders and
-//! the state of one machine.
+//! The parts of a manifest that git keeps. A reader of the results needs the runs and the notes, but not the folders
+//! and the state of one machine.
 
 use experiment::ENGINE;
 use results::{LeftOut, Manifest, Seal};
@@ -14,7 +14,7 @@ pub(super) struct Seals {
     pub(super) levels: Option<Seal>,
 }
 
-/// The parts of a manifest that are not about the folders and the state of one machine.
+/// The parts of a manifest without the folders and the state of one machine.
 pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Seals) -> Manifest {
     Manifest {
         left_out: left_out(manifest),
@@ -26,8 +26,8 @@ pub(super) fn trimmed(manifest: &Manifest, Seals { runs, timeline, levels }: Sea
     }
 }
 
-/// The configurations of engines that did not run, with the reason, but without searched folders and advice. Other skipped
-/// configurations follow from the experiment.
+/// The configurations of engines that did not run, with the reason. Searched folders and advice are left out. Other
+/// skipped configurations follow from the experiment.
 pub(super) fn left_out(manifest: &Manifest) -> Vec<LeftOut> {
     let of_engines = manifest.left_out.iter().filter(|left| left.label.contains(&format!("{ENGINE}=")));
     let names = Names::of(manifest);

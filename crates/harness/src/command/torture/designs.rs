@@ -1,4 +1,4 @@
-//! The designs of `lsmbench torture`: the shipped ones, or the named ones.
+//! The designs of `lsmbench torture`: the shipped designs, or the named designs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use types::{Outcome, Problem};
 /// The folder of the shipped designs, from the root of the repository.
 const DESIGNS: &str = "configs/designs";
 
-/// Loads a design by the path of its file or by its shipped name, and makes it small. Rejects one that drops data.
+/// Loads a design by the path of its file or by its shipped name, and makes it small. Rejects a design that drops data.
 pub(super) fn named(name: &Path) -> Outcome<(String, Design)> {
     let shown = name.display().to_string();
     let file = match name.is_file() {

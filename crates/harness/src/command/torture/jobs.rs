@@ -1,4 +1,4 @@
-//! The jobs of `lsmbench torture`, one for each design and WAL mode, and their table.
+//! The jobs of `lsmbench torture`, one for each design and WAL mode, and the table of their results.
 
 use std::fmt::Write as _;
 use std::time::Instant;
@@ -49,7 +49,7 @@ pub(super) fn jobs(arguments: &SubjectArguments) -> Outcome<Vec<Job>> {
 }
 
 /// Removes designs whose blocks have no checksum, and prints their names, because corruption of such blocks cannot be
-/// detected. Rejects such a design if it was named.
+/// detected. Rejects such a design if the user named it.
 pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<Job>) -> Outcome<()> {
     let is_unchecked = |job: &Job| job.tree.options.block.checksum == Checksum::None;
     let mut names: Vec<&str> = jobs.iter().filter(|job| is_unchecked(job)).map(|job| &*job.design).collect();
@@ -65,7 +65,7 @@ pub(super) fn leave_out_unchecked(arguments: &SubjectArguments, jobs: &mut Vec<J
     Ok(())
 }
 
-/// Runs `explore` for all jobs; `again` is the argument that replays a place.
+/// Runs `explore` for all jobs. `again` is the argument that replays a place.
 pub(super) fn run_jobs(
     (command, again): (&str, &str),
     jobs: &[Job],

@@ -24,13 +24,13 @@ use crate::cli::{KillArguments, WRITER_COMMAND};
 use crate::output::line;
 use types::{Outcome, Problem};
 
-/// The back ends with files; the stores use them in turn.
+/// The back ends that store files. The stores use them in turn.
 const BACK_ENDS: [&str; 4] = ["pread", "direct", "mmap", "uring"];
 
 /// The kills per store.
 const KILLS_PER_STORE: u64 = 4;
 
-/// The capacity of memtables. It is small, so that flushes are frequent.
+/// The capacity of memtables. The capacity is small so that flushes are frequent.
 const MEMTABLE: &str = "8KiB";
 
 /// The prefix of the error message of a writer process.
@@ -103,7 +103,7 @@ fn build(kind: &str) -> Result<Arc<dyn Storage>, String> {
     storage::CATALOG.build(&choice).map(Arc::from).map_err(|error| error.message)
 }
 
-/// Kills the processes of one design in one WAL mode, store after store.
+/// Kills the processes of one design in one WAL mode, one store after the other.
 fn kill_often(
     job: &Job,
     arguments: &KillArguments,
@@ -206,11 +206,11 @@ impl Victim {
 /// The outcome of a process.
 struct Death {
     ledger: Ledger,
-    /// Failure before the kill; `None` without one.
+    /// Failure before the kill; `None` if there was none.
     failure: Option<String>,
 }
 
-/// A process that writes to a store. Dropping this value ends it.
+/// A process that writes to a store. Dropping this value ends the process.
 struct Process {
     child: Child,
     /// Output lines of the process, as they arrive.
@@ -242,7 +242,8 @@ impl Process {
         sent.map(|()| process)
     }
 
-    /// Waits for the moment and kills the process. Returns its lines, and its exit status if it ended before.
+    /// Waits for the chosen time and kills the process. Returns its output lines, and its exit status if it ended
+    /// before the kill.
     fn die(mut self, moment: Moment) -> io::Result<(String, Option<String>)> {
         let (mut told, mut events, mut deadline) = (Vec::new(), 0, Instant::now() + FIRST_PATIENCE);
         while events < moment.events {
@@ -269,13 +270,14 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended before.
+        // The process may have ended before the kill.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The body of a writer process: opens the store and writes until it is killed, or prints its failure.
+/// The main function of a writer process. The writer process opens the store and writes until it is killed, or prints
+/// its failure.
 pub(crate) fn write_until_killed() {
     if let Err(message) = take_orders().and_then(|orders: Orders| write(&orders)) {
         tell(&format!("{FAILURE}{message}"));

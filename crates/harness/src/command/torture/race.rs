@@ -1,4 +1,4 @@
-//! `lsmbench torture race`: threads with concurrent operations, and a check that one order explains all answers.
+//! `lsmbench torture race`: threads run concurrent operations, and a check finds one order that explains all answers.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::cli::RaceArguments;
 use crate::output::{line, print};
 use types::{Outcome, Problem};
 
-/// The axes whose variants are shared by threads; each variant has a race of its own.
+/// The axes whose variants are shared by threads. Each of these variants has a separate race.
 const AXES: [&str; 3] = ["memtable", "cache", "wal"];
 
 /// The columns of the table.

@@ -22,7 +22,7 @@ use types::{Outcome, Problem};
 const COLUMNS: [&str; 7] =
     ["seconds", "operations", "opened", "memory KiB", "files open", "threads", "disk KiB"];
 
-/// The columns that must not grow, each with the share of its mean by which it may rise over the second half.
+/// The columns that must not grow. Each has the fraction of its mean by which it may rise over the second half.
 const FLAT: [(usize, f64); 4] = [(3, 0.05), (4, 0.05), (5, 0.05), (6, 0.05)];
 
 /// The standard errors from which on a rise is significant.
@@ -52,7 +52,7 @@ pub(crate) fn soak(arguments: &SoakArguments) -> Outcome<bool> {
     Ok(is_flat)
 }
 
-/// The directory of the store; removed at the end unless the user named it.
+/// The directory of the store. The directory is removed at the end unless the user named it.
 struct Place {
     directory: PathBuf,
     is_kept: bool,
@@ -127,8 +127,8 @@ fn race(
     Ok(Ok(samples))
 }
 
-/// The rise of each column that must not grow: of its least-squares line over the second half of the samples, in percent of
-/// the mean. A column grows if the rise is larger than allowed, and significant.
+/// The rise of each column that must not grow, in percent of its mean. The rise is that of its least-squares line over
+/// the second half of the samples. A column grows if the rise is larger than allowed, and significant.
 fn verdict(samples: &[Sample]) -> (String, bool) {
     let half = &samples[samples.len() / 2..];
     if half.len() < LEAST_SAMPLES {
@@ -152,8 +152,8 @@ fn verdict(samples: &[Sample]) -> (String, bool) {
     (text, is_flat)
 }
 
-/// The rise of the least-squares line through values from the first to the last, as a share of their mean, and its
-/// standard error.
+/// The rise of the least-squares line through values from the first to the last, as a fraction of their mean, and the
+/// standard error of this rise.
 fn rise(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -166,7 +166,7 @@ fn rise(values: &[f64]) -> (f64, f64) {
     (slope * (count - 1.0) / mean, error * (count - 1.0) / mean)
 }
 
-/// The anonymous resident memory of this process in KiB, and its threads.
+/// The anonymous resident memory of this process in KiB, and the number of its threads.
 fn status() -> Outcome<(u64, u64)> {
     let text = fs::read_to_string("/proc/self/status")
         .map_err(|error| Problem::doing("read /proc/self/status, which the soak test needs", error))?;
@@ -181,7 +181,7 @@ fn open_files() -> Outcome<u64> {
     let files = fs::read_dir("/proc/self/fd");
     let files =
         files.map_err(|error| Problem::doing("list /proc/self/fd, which the soak test needs", error))?;
-    // One is the open list itself.
+    // One of the files is the opened list itself.
     Ok((files.count() as u64).saturating_sub(1))
 }
 

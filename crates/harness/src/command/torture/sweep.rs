@@ -1,5 +1,5 @@
-//! `lsmbench torture sweep`: runs of an experiment that are killed by `kill -9` and resumed, and must end with the results
-//! of an uninterrupted run.
+//! `lsmbench torture sweep`: runs of an experiment are killed by `kill -9` and resumed. The resumed runs must end with
+//! the results of an uninterrupted run.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use super::jobs::row;
 use crate::cli::SweepArguments;
 use crate::output::{line, print};
 
-/// The experiment: six configurations of two trials, so that kills interrupt it.
+/// The experiment. The experiment has six configurations of two trials, so that kills interrupt it.
 const EXPERIMENT: &str = r#"
 question = "Does a killed and resumed run end like an uninterrupted one?"
 [design]
@@ -80,7 +80,7 @@ pub(super) fn sweep(arguments: &SweepArguments) -> Outcome<bool> {
     Ok(is_clean)
 }
 
-/// One experiment in one mode, with its results.
+/// One experiment in one mode, with the results that are expected.
 struct Sweep {
     mode: RunMode,
     scratch: Scratch,
@@ -134,7 +134,7 @@ impl Sweep {
         Ok(tally)
     }
 
-    /// Compares the results of an ended run with the expected ones, and removes them.
+    /// Compares the results of a completed run with the expected results, and removes them.
     fn conclude(&self, tally: &mut Tally) -> Outcome<()> {
         let rows = self.rows(BROKEN)?;
         tally.sweeps += 1;
@@ -167,7 +167,7 @@ impl Sweep {
         let mut command = Command::new(program);
         command.args(["run", CONFIG, "--out", out, "--allow-debug"]).current_dir(self.scratch.path());
         command.args(resume.then_some("--resume")).stdin(Stdio::null()).stdout(Stdio::null());
-        // Its output fits into the pipe.
+        // The output fits into the pipe.
         command.stderr(Stdio::piped());
         // Ctrl-C at a terminal is for this process.
         command.process_group(0);
@@ -204,7 +204,7 @@ fn ends_within(process: &mut Child, time: Duration) -> Outcome<bool> {
     Ok(ended.is_some())
 }
 
-/// Rejects a run whose exit code is not 0; `name` is its name.
+/// Rejects a run whose exit code is not 0. `name` is the name of the run.
 fn finished(ended: std::io::Result<Output>, name: &str) -> Outcome<()> {
     let ended = ended.map_err(|error| Problem::doing("wait for a run", error))?;
     if ended.status.success() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use trace::{Arrivals, Popularity, Sizes, Summary};
 
-/// The number of points of the miss-ratio curve and of windows that are printed.
+/// The number of points of the miss-ratio curve, and of windows, that are printed.
 const ROWS: usize = 10;
 
 /// Returns the statistics as text.
@@ -98,7 +98,7 @@ fn percent(share: f64) -> String {
     format!("{:.2} %", 100.0 * share)
 }
 
-/// Returns rows spread evenly over all, the last one included.
+/// Returns rows spread evenly over all rows, including the last row.
 fn spread<T>(rows: &[T]) -> impl Iterator<Item = &T> {
     let step = rows.len().div_ceil(ROWS).max(1);
     let last = rows.len().saturating_sub(1);

@@ -26,6 +26,7 @@ pub(crate) enum Fault {
     DrainsOldVersions,
     ForgetsAShard,
     ForgetsTheEndOfABatch,
+    NumbersTheNewest,
 }
 
 /// Creates memtables with a fault, or without.
@@ -137,6 +138,11 @@ impl Memtable for Table {
                 Lookup::Found
             }
         }
+    }
+
+    fn sequence_of(&self, key: HashedKey<'_>, snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let snapshot = if self.has(Fault::NumbersTheNewest) { SequenceNumber::MAX } else { snapshot };
+        self.state().model.sequence_of(key.bytes, self.snapshot(snapshot))
     }
 
     fn scan(

@@ -1,4 +1,4 @@
-//! Storage with injected faults: each fault breaks one invariant, and the check must detect it.
+//! Storage with seeded faults. Each fault breaks one invariant, and the check must detect this.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ impl Storage for Canary {
         if self.fault == Fault::TruncatesInPlace
             && let Ok(old) = self.sound.open(path, purpose)
         {
-            // Other readers and links see the change: here the link is changed as well.
+            // Other readers and links see the change, because the link is changed as well.
             let link = path.with_file_name("link");
             if !old.is_empty() && self.sound.remove(&link).is_ok() {
                 self.sound.create(&link, purpose)?;

@@ -9,7 +9,7 @@ use crate::block::{BlockFooter, BlockFormat, CATALOG, Draft, EntryWriter, Layout
 /// Injected fault of a canary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// It has a code that no format of the catalog has.
+    /// The format has a code that no format of the catalog has.
     HasAnUnknownCode,
     /// The last entry of a block is not written.
     ForgetsTheLastEntry,
@@ -37,7 +37,7 @@ impl BlockFormat for Canary {
 struct Writer {
     fault: Fault,
     sound: Box<dyn EntryWriter>,
-    /// The entry that is written together with the next one.
+    /// The entry that is written together with the next entry.
     held: Option<(Vec<u8>, Option<Vec<u8>>)>,
 }
 

@@ -1,0 +1,98 @@
+//! The parameters of a server.
+
+use serde::{Deserialize, Serialize};
+
+/// In a command: the file with the design.
+pub(super) const DESIGN: &str = "{design}";
+
+/// In a command: the folder of the store.
+pub(super) const FOLDER: &str = "{dir}";
+
+/// In a command: the port to listen on.
+pub(super) const PORT: &str = "{port}";
+
+/// As a command: the running program.
+pub(super) const THIS_PROGRAM: &str = "{lsmbench}";
+
+/// The command without one: Redis, whose log follows.
+pub(super) const WITHOUT_COMMAND: [&str; 9] =
+    ["redis-server", "--port", PORT, "--bind", "127.0.0.1", "--dir", "{dir}", "--save", ""];
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Params {
+    pub(super) address: String,
+    pub(super) command: Vec<String>,
+    pub(super) empty: bool,
+    pub(super) scans: bool,
+    pub(super) label: String,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { address: String::new(), command: Vec::new(), empty: false, scans: true, label: String::new() }
+    }
+}
+
+impl Params {
+    /// Whether the command starts `lsmbench serve`, whose tree is flushed and compacted on request.
+    pub(super) fn starts_a_tree(&self) -> bool {
+        self.command.first().is_some_and(|program| program == THIS_PROGRAM)
+    }
+
+    /// Rejects parameters that contradict each other.
+    ///
+    /// # Errors
+    /// The parameter to change.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let has_port = self.command.iter().any(|word| word.contains(PORT));
+        if !self.address.is_empty() && !self.command.is_empty() {
+            return Err(
+                "address and command: name a running server, or how to start one, not both".to_owned()
+            );
+        }
+        if !self.command.is_empty() && !has_port {
+            return Err(
+                "command: no {port} in it; the server must listen on that port of 127.0.0.1".to_owned()
+            );
+        }
+        if self.address.is_empty() && self.empty {
+            return Err("empty: a server that is started for a store is empty; leave it out".to_owned());
+        }
+        let is_address = self
+            .address
+            .rsplit_once(':')
+            .is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok());
+        match self.address.is_empty() || is_address {
+            true => Ok(()),
+            false => Err(format!("address: \"{}\" is no HOST:PORT, as 127.0.0.1:6379", self.address)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_that_contradict_each_other_are_refused() {
+        let of = |text: &str| toml::from_str::<Params>(text).unwrap().check();
+        for good in [
+            "",
+            "address = \"127.0.0.1:6379\"\nempty = true",
+            "address = \"[::1]:6379\"",
+            "command = [\"valkey-server\", \"--port\", \"{port}\"]",
+        ] {
+            assert_eq!(of(good), Ok(()), "{good}");
+        }
+        for (bad, error) in [
+            ("address = \"a:1\"\ncommand = [\"x\", \"{port}\"]", "not both"),
+            ("command = [\"redis-server\"]", "no {port} in it"),
+            ("empty = true", "leave it out"),
+            ("address = \"localhost\"", "is no HOST:PORT"),
+            ("address = \"localhost:x\"", "is no HOST:PORT"),
+        ] {
+            assert!(of(bad).unwrap_err().contains(error), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A server that is started for one store, and ends with it.
+
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use workload::TargetError;
+
+use super::find;
+use super::params::{DESIGN, FOLDER, PORT, Params, THIS_PROGRAM, WITHOUT_COMMAND};
+use crate::opening::Opening;
+use crate::options::Log;
+
+/// Runs the server in the background, and ends it when standard input does: when the process that started it is gone.
+const SCRIPT: &str = "exec 3<&0; \"$@\" </dev/null 3<&- & server=$!; \
+                      { read -r gone <&3; kill \"$server\" 2>/dev/null; } & watcher=$!; exec 3<&-; \
+                      wait \"$server\"; code=$?; kill \"$watcher\" 2>/dev/null; exit $code";
+
+/// The time that a server has until it answers: it may have a log to replay.
+const START_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The time that a server has to end.
+const END_PATIENCE: Duration = Duration::from_secs(60);
+
+/// The time between two looks at a server.
+const LOOK_PERIOD: Duration = Duration::from_millis(5);
+
+/// A server in a process of its own.
+pub(super) struct ServerProcess {
+    shell: Child,
+    port: u16,
+    /// The output of the server.
+    output: PathBuf,
+}
+
+impl ServerProcess {
+    /// Starts the server of a store.
+    pub(super) fn start(params: &Params, opening: &Opening) -> Result<Self, TargetError> {
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let folder = &opening.directory;
+        let words = words(params, opening)?;
+        let design = folder.join("design.toml");
+        if words.iter().any(|word| word.contains(DESIGN)) {
+            let table = toml::Table::from_iter([("design".to_owned(), opening.design.to_toml().into())]);
+            fs::write(&design, toml::to_string(&table)?)?;
+        }
+        let filled = |word: &String| {
+            word.replace(PORT, &port.to_string())
+                .replace(FOLDER, &folder.to_string_lossy())
+                .replace(DESIGN, &design.to_string_lossy())
+        };
+        let output = folder.join("server.log");
+        let log = File::create(&output)?;
+        let shell = Command::new("sh")
+            .args(["-c", SCRIPT, "sh"])
+            .args(words.iter().map(filled))
+            .stdin(Stdio::piped())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        Ok(Self { shell, port, output })
+    }
+
+    /// The port that the server listens on.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Calls `connect` until it succeeds.
+    ///
+    /// # Errors
+    /// The last lines of the server, where it ends before; else the error of `connect` after a minute.
+    pub(super) fn wait_for<T>(
+        &mut self,
+        mut connect: impl FnMut() -> Result<T, TargetError>,
+    ) -> Result<T, TargetError> {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.shell.try_wait()? {
+                return Err(format!("the server ended at its start, {status}: {}", self.last_lines()).into());
+            }
+            match connect() {
+                Err(error) if start.elapsed() > START_PATIENCE => return Err(error),
+                Err(_) => std::thread::sleep(LOOK_PERIOD),
+                connected => return connected,
+            }
+        }
+    }
+
+    /// Waits for the end of a server that was told to end.
+    pub(super) fn wait(&mut self) -> io::Result<()> {
+        let start = Instant::now();
+        while self.shell.try_wait()?.is_none() {
+            if start.elapsed() > END_PATIENCE {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the server does not end"));
+            }
+            std::thread::sleep(LOOK_PERIOD);
+        }
+        Ok(())
+    }
+
+    /// The end of what the server has printed, on one line.
+    fn last_lines(&self) -> String {
+        let text = fs::read(&self.output).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+        match lines[lines.len().saturating_sub(3)..].join("; ") {
+            lines if lines.is_empty() => "it printed nothing".to_owned(),
+            lines => lines,
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // The end of standard input ends the server.
+        drop(self.shell.stdin.take());
+        let _ = self.wait();
+    }
+}
+
+/// The words of the command, with the path of its program.
+fn words(params: &Params, opening: &Opening) -> Result<Vec<String>, TargetError> {
+    let mut words = match params.command.is_empty() {
+        true => redis(opening),
+        false => params.command.clone(),
+    };
+    let path = |program: &str| -> Result<String, TargetError> {
+        let path: PathBuf = find(program)?;
+        Ok(Path::new(&path).to_string_lossy().into_owned())
+    };
+    words[0] = path(&words[0])?;
+    for word in words.iter_mut().filter(|word| *word == THIS_PROGRAM) {
+        *word = path(THIS_PROGRAM)?;
+    }
+    Ok(words)
+}
+
+/// The command of Redis with the log of the design.
+fn redis(opening: &Opening) -> Vec<String> {
+    let log: &[&str] = match opening.options.log {
+        Log::None => &["--appendonly", "no"],
+        Log::Buffered => &["--appendonly", "yes", "--appendfsync", "no"],
+        Log::Sync => &["--appendonly", "yes", "--appendfsync", "always"],
+        Log::Interval { .. } => &["--appendonly", "yes", "--appendfsync", "everysec"],
+    };
+    WITHOUT_COMMAND.iter().chain(log).map(|word| (*word).to_owned()).collect()
+}

@@ -1,0 +1,186 @@
+//! Finds settings that nothing reads: keys of phases that no mix uses, a swept cache that no block goes through, and
+//! settings of times where none is measured.
+
+use engines::{Codec, EngineOptions, Reads};
+use results::{ConfigPath, Root, RunMode};
+use toml::{Table, Value};
+use tree::Mapped;
+use types::Outcome;
+use workload::{Phase, Rate};
+
+use super::Loader;
+use crate::cell::{Cell, is_read};
+use crate::engine::engine;
+use crate::overrides::{Set, SetBy};
+use crate::sweep::{Sweep, SweepError};
+use crate::trials::Trials;
+
+/// The keys of a phase that only some mixes read, with the reason why others do not.
+const OF_MIXES: [(&str, &str); 5] = [
+    ("absent", "the mix has no get, no multi_get and no range with a span"),
+    ("range", "the mix has no range"),
+    ("batch", "the mix has no batch and no multi_get; for writes in batches use mix = { batch = 1 }"),
+    ("value", "the mix writes no values"),
+    ("keys", "the mix only inserts new keys"),
+];
+
+/// The keys among them that files often repeat in every phase. They are worth a warning only.
+const REPEATED: [&str; 2] = ["value", "keys"];
+
+/// The settings of trials that only times depend on.
+const OF_TIMES: [&str; 4] = ["sampling", "check", "timeline", "warm_memory"];
+
+/// The source of a key of a phase.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    File,
+    Set(&'a Set),
+    Sweep(&'a str),
+}
+
+impl Loader<'_> {
+    /// The settings that nothing reads, as sentences. Those that are surely meant otherwise are errors.
+    pub(super) fn unread(&self, sweep: &Sweep, trials: &Trials, cells: &[Cell]) -> Outcome<Vec<String>> {
+        let mut sentences = self.unread_keys(sweep, cells)?;
+        sentences.extend(Self::idle_cache(sweep, cells));
+        if trials.mode == RunMode::Counted && self.sets.setter("trials.mode").is_none() {
+            sentences.extend(self.times_of_counters(cells));
+        }
+        Ok(sentences)
+    }
+
+    /// The keys of phases that no configuration reads.
+    fn unread_keys(&self, sweep: &Sweep, cells: &[Cell]) -> Outcome<Vec<String>> {
+        let mut sentences: Vec<String> = Vec::new();
+        for (phase, path, source) in self.keys_of_phases(sweep) {
+            let key = path.last().copied().unwrap_or_default();
+            let Some((_, reason)) = OF_MIXES.iter().find(|(known, _)| *known == key) else { continue };
+            let path = path.join(".");
+            if is_read(cells, phase, &path) {
+                continue;
+            }
+            let message = format!("nothing reads {key}: {reason}");
+            // A mix of the command line may take the place of one that reads the key.
+            let is_other_mix = self.sets.setter(&format!("phase.{phase}.mix")).is_some();
+            if REPEATED.contains(&key) || is_other_mix {
+                let sentence = format!("phase.{phase}.{path}: {message}");
+                sentences.extend((!sentences.contains(&sentence)).then_some(sentence));
+                continue;
+            }
+            return Err(match source {
+                Source::File => {
+                    let file = self.workload_file.as_ref().unwrap_or(&self.file);
+                    let keys: Vec<&str> = ["phase", phase].into_iter().chain(path.split('.')).collect();
+                    file.problem(&keys, message)
+                }
+                Source::Set(set) => set.problem(&self.file, message),
+                Source::Sweep(path) => self.sweep_problem(&SweepError::new(path, message)),
+            });
+        }
+        Ok(sentences)
+    }
+
+    /// The keys that were given for phases and their roles: the name of the phase, the path of the key in it, and who
+    /// gave it.
+    fn keys_of_phases<'a>(&'a self, sweep: &'a Sweep) -> Vec<(&'a str, Vec<&'a str>, Source<'a>)> {
+        let file = self.workload_file.as_ref().unwrap_or(&self.file);
+        let tables = file.table.get("phase").and_then(Value::as_array).into_iter().flatten();
+        let mut given = Vec::new();
+        for table in tables.filter_map(Value::as_table) {
+            let name = name_of(table);
+            given.extend(keys_of(table).map(|key| (name, vec![key], Source::File)));
+            let roles = table.get("role").and_then(Value::as_array).into_iter().flatten();
+            for role in roles.filter_map(Value::as_table) {
+                let path = |key| (name, vec!["role", name_of(role), key], Source::File);
+                given.extend(keys_of(role).map(path));
+            }
+        }
+        for (path, set) in self.sets.under("phase") {
+            if let Some((name, key)) = key_of_phase(&path) {
+                given.push((name, key, Source::Set(set)));
+            }
+        }
+        for factor in &sweep.factors {
+            let path = ConfigPath::new(&factor.path);
+            if let (Root::Phase, Some((name, key))) = (path.root(), key_of_phase(path.below())) {
+                given.push((name, key, Source::Sweep(&factor.path)));
+            }
+        }
+        given
+    }
+
+    /// A swept cache that no block goes through in any configuration, as a sentence.
+    fn idle_cache(sweep: &Sweep, cells: &[Cell]) -> Option<String> {
+        let is_of_cache = |path: &str| ConfigPath::new(path).axis() == Some("cache");
+        let factor = sweep.factors.iter().find(|factor| is_of_cache(&factor.path))?;
+        let goes_past = |cell: &Cell| {
+            let options = EngineOptions::of(&cell.design);
+            let is_in_place = options.reads == Reads::Mapped
+                && options.codec == Codec::None
+                && cell.design.options.block.mapped == Mapped::InPlace
+                && !cell.design.has_paged_fence();
+            is_in_place && cell.task.workload().is_some() && engine(&cell.engine).reads_whole_design()
+        };
+        cells.iter().all(goes_past).then(|| {
+            format!(
+                "sweep.{}: nothing reads the cache, because every configuration uses the blocks of its mapped SSTables in \
+                 place; use storage = \"pread\", or block.mapped = \"cached\"",
+                factor.path
+            )
+        })
+    }
+
+    /// The settings of times, where only counters are measured.
+    fn times_of_counters(&self, cells: &[Cell]) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let trials = self.file.table.get("trials").and_then(Value::as_table);
+        for key in OF_TIMES {
+            let in_file = trials.is_some_and(|table| table.contains_key(key));
+            if in_file || self.sets.setter(&format!("trials.{key}")).is_some_and(|set| set.by != SetBy::Quick)
+            {
+                sentences
+                    .push(format!("trials.{key}: nothing reads it in counted mode, which measures no time"));
+            }
+        }
+        let phases =
+            cells.iter().filter_map(|cell| cell.task.workload()).flat_map(|workload| &workload.phases);
+        for Phase { name, rate, settle, .. } in phases {
+            for (key, is_set) in [("rate", *rate != Rate::Closed), ("settle", !settle)] {
+                let sentence = format!(
+                    "phase.{name}.{key}: nothing reads it in counted mode, in which no operation waits"
+                );
+                if is_set && !sentences.contains(&sentence) {
+                    sentences.push(sentence);
+                }
+            }
+        }
+        sentences
+    }
+}
+
+fn name_of(table: &Table) -> &str {
+    table.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The keys of a table, without those that ask for nothing.
+fn keys_of(table: &Table) -> impl Iterator<Item = &str> {
+    table.keys().filter(|key| !is_zero(table, key)).map(String::as_str)
+}
+
+/// The name of a phase and the path of a key in it, from a path below `phase`.
+fn key_of_phase<'a>(path: &[&'a str]) -> Option<(&'a str, Vec<&'a str>)> {
+    match path {
+        [name, "role", role, key, ..] => Some((name, vec!["role", role, key])),
+        [name, key, ..] => Some((name, vec![key])),
+        _ => None,
+    }
+}
+
+/// Whether a value asks for nothing, as `absent = 0`.
+fn is_zero(table: &Table, key: &str) -> bool {
+    match table.get(key) {
+        Some(Value::Integer(number)) => *number == 0,
+        Some(Value::Float(number)) => number.abs() <= 0.0,
+        _ => false,
+    }
+}

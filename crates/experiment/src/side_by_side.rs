@@ -1,0 +1,46 @@
+//! The experiments whose trials can run side by side: the operations of a slice must be the same in each configuration.
+
+use results::{Interleaving, RunMode};
+use subject::Task;
+use workload::{Phase, Rate, WarmUp, Work};
+
+use super::trials::Trials;
+
+/// Rejects a plan that the experiment cannot follow. The error is a sentence.
+pub(super) fn check(trials: &Trials, task: &Task, cells: usize) -> Result<(), String> {
+    let Some(plan) = trials.plan.filter(|plan| *plan != Interleaving::Rounds) else { return Ok(()) };
+    let name = plan.name();
+    let reason = match task.workload() {
+        _ if trials.mode == RunMode::Counted => Some("counted mode measures no time".to_owned()),
+        None => Some("an experiment with a subject has no store that could take turns".to_owned()),
+        Some(workload) => workload.phases.iter().find_map(obstacle),
+    };
+    if let Some(reason) = reason {
+        return Err(format!("\"{name}\" does not apply: {reason}; use trials.plan = \"rounds\""));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if plan == Interleaving::Duet && cells > cores {
+        return Err(format!(
+            "\"duet\" needs a core for each of the {cells} configurations, and this machine has {cores}; use \"slices\""
+        ));
+    }
+    Ok(())
+}
+
+/// Why a phase cannot run in slices with the same operations in each configuration; `None` if it can.
+fn obstacle(phase: &Phase) -> Option<String> {
+    let name = &phase.name;
+    let is_timed_warm_up = phase.before.warm_up.is_some_and(WarmUp::is_timed);
+    match &phase.work {
+        _ if phase.rate != Rate::Closed => Some(format!("phase {name} has a rate of operations")),
+        _ if is_timed_warm_up => {
+            Some(format!("the warm-up of phase {name} ends by time, not after operations"))
+        }
+        Work::Mixed(mixed) if mixed.time_limit_ns.is_some() => {
+            Some(format!("phase {name} ends by time, not after operations"))
+        }
+        Work::Roles(_) => Some(format!("phase {name} has roles, some of which may end by time")),
+        Work::Replay(_) => Some(format!("phase {name} replays a trace")),
+        Work::Load(_) | Work::Mixed(_) | Work::Step(_) => None,
+    }
+}

@@ -1,0 +1,21 @@
+//! `lsmbench merge`: one results folder from the parts of an experiment.
+
+use run::{Ending, MergeOptions};
+use types::Outcome;
+
+use crate::build_info::build_info;
+use crate::cli::MergeArguments;
+use crate::output::CONSOLE;
+
+/// Merges parts and judges them.
+pub(crate) fn merge(arguments: &MergeArguments) -> Outcome<Ending> {
+    let MergeArguments { parts, into, plots, no_page, markdown } = arguments;
+    let folder = into.parent().unwrap_or(into);
+    let plots = plots.clone().unwrap_or_else(|| match folder == std::path::Path::new("results") {
+        true => "plots".into(),
+        false => folder.join("charts"),
+    });
+    let (markdown, build) = (markdown.clone(), build_info());
+    let options = MergeOptions { plots, has_page: !no_page, markdown, console: CONSOLE, build };
+    run::merge(parts, into, &options)
+}

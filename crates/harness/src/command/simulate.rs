@@ -1,0 +1,182 @@
+//! `lsmbench simulate`: the counters of an experiment without its data.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use experiment::{Cell, Experiment, Overrides, catalog_order, engine};
+use plot::{Chart, ChartSpec, Context, Form, format_value};
+use results::targets::{check_folder, create_folder};
+use results::{Folder, Row, RowWriter, Schema, Table, columns as c};
+use simulation::{Picture, Simulation, added_keys, scaled, simulate as run};
+use types::{Outcome, Problem};
+
+use crate::cli::{PictureArgument, SimulateArguments};
+use crate::output::{line, print};
+
+/// The column of the number of keys.
+const ENTRIES: &str = "entries";
+
+/// The printed columns, and those that have a chart.
+const SHOWN: [&results::Metric; 6] = [
+    &c::WRITE_AMP_SETTLED,
+    &c::SPACE_AMP_SETTLED,
+    &c::RUNS_SETTLED,
+    &c::LEVELS_SETTLED,
+    &c::BLOCKS_PER_GET,
+    &c::DEVICE_SECONDS,
+];
+
+/// Simulates all configurations, writes their rows, prints a table and draws charts against the size.
+pub(crate) fn simulate(arguments: &SimulateArguments, overrides: &Overrides) -> Outcome<()> {
+    let experiment = Experiment::load(&arguments.config, overrides)?;
+    check_folder(&arguments.out)?;
+    let mut swept = experiment.swept();
+    swept.push(ENTRIES.to_owned());
+    let schema = Schema::runs(&swept)?;
+    let mut rows = Vec::new();
+    for cell in &experiment.cells {
+        match of_cell(&experiment, cell, arguments, &schema)? {
+            Some(simulated) => rows.extend(simulated),
+            None => line(&format!("skipped: {}: only lsmbench's own tree is simulated", cell.label)),
+        }
+    }
+    if rows.is_empty() {
+        return Err(Problem::new(
+            "nothing was simulated; use engine = \"lsmbench\" and a workload with phases",
+        ));
+    }
+    let folder = Folder::new(arguments.out.join(format!("{}-simulated", experiment.name)));
+    write(&folder, &schema, &rows)?;
+    print(&table(&rows))?;
+    line(&format!("Rows: {}", folder.runs().display()));
+    if arguments.entries.len() > 1 {
+        let plots = arguments.plots.join(format!("{}-simulated", experiment.name));
+        for chart in charts(&experiment, &schema, rows, &plots)? {
+            line(&format!("Chart: {}", chart.display()));
+        }
+    }
+    Ok(())
+}
+
+/// The rows of one configuration at all sizes; `None` for another engine than the tree, and for a component.
+fn of_cell(
+    experiment: &Experiment,
+    cell: &Cell,
+    arguments: &SimulateArguments,
+    schema: &Schema,
+) -> Outcome<Option<Vec<Row>>> {
+    let is_tree = engine(&cell.engine).reads_whole_design();
+    let Some(workload) = cell.task.workload().filter(|_| is_tree) else {
+        return Ok(None);
+    };
+    let keys = added_keys(workload);
+    if keys <= 0.0 {
+        return Err(Problem::new("the workload inserts no keys; begin with a phase with insert = …"));
+    }
+    let policy = compaction::CATALOG.build(cell.design.choice("compaction"));
+    let scans =
+        policy.is_ok_and(|policy| policy.seek_price() > 0) && workload.phases.iter().any(simulation::scans);
+    if scans {
+        line(&format!("{}: read-triggered compactions are not simulated", cell.label));
+    }
+    let sizes = if arguments.entries.is_empty() { vec![keys] } else { arguments.entries.clone() };
+    let mut rows = Vec::new();
+    for size in sizes {
+        let picture = match arguments.picture {
+            PictureArgument::Auto => Picture::Automatic,
+            PictureArgument::Exact => Picture::Exact,
+            PictureArgument::Expected => Picture::Expected,
+        };
+        let workload = scaled(workload, size / keys);
+        let simulation = Simulation {
+            design: &cell.design,
+            workload: &workload,
+            seed: experiment.trials.seed,
+            base: &experiment.base,
+            picture,
+            device: &arguments.device,
+            costs: None,
+        };
+        let (phases, _) =
+            run(&simulation).map_err(|problem| Problem::new(format!("{}: {problem}", cell.label)))?;
+        for phase in phases {
+            let mut row = Row::new(schema);
+            row.fill(&phase.row).set(&c::EXPERIMENT, experiment.name.as_str()).set(&c::CELL, cell.number);
+            row.set(&c::LABEL, cell.label.as_str()).set(&c::TRIAL, 0_u64);
+            row.set(&c::SEED, experiment.trials.seed);
+            for (path, value) in experiment.swept().iter().zip(&cell.swept) {
+                row.set_swept(path, value)?;
+            }
+            row.set_swept(ENTRIES, &format!("{size:.0}"))?;
+            rows.push(row);
+        }
+    }
+    Ok(Some(rows))
+}
+
+/// Writes the rows in place of those of an earlier simulation.
+fn write(folder: &Folder, schema: &Schema, rows: &[Row]) -> Outcome<()> {
+    create_folder(folder.root())?;
+    match std::fs::remove_file(folder.runs()) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(Problem::doing(format!("replace {}", folder.runs().display()), error));
+        }
+        _ => {}
+    }
+    let mut writer = RowWriter::create(&folder.runs(), schema)?;
+    Ok(writer.append(rows)?)
+}
+
+/// The main columns of all rows, aligned.
+fn table(rows: &[Row]) -> String {
+    let mut head = vec!["design".to_owned(), ENTRIES.to_owned(), "phase".to_owned()];
+    head.extend(SHOWN.iter().map(|metric| metric.name.to_owned()));
+    let mut lines = vec![head];
+    for row in rows {
+        let entries = row.schema().find(ENTRIES).ok().map(|at| row.cells()[at].to_string());
+        let mut cells =
+            vec![row.get(&c::LABEL).to_string(), entries.unwrap_or_default(), row.get(&c::PHASE).to_string()];
+        let shown = |metric: &&results::Metric| {
+            row.get(metric).number().map_or_else(String::new, |value| format_value(value, metric.unit))
+        };
+        cells.extend(SHOWN.iter().map(shown));
+        lines.push(cells);
+    }
+    let width = |at: usize| lines.iter().map(|cells| cells[at].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut text = String::new();
+    for cells in &lines {
+        let cells: Vec<String> =
+            cells.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        let _ = writeln!(text, "{}", cells.join("  ").trim_end());
+    }
+    text
+}
+
+/// Draws each shown column against the number of keys, after the last phase.
+fn charts(experiment: &Experiment, schema: &Schema, rows: Vec<Row>, folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let table = Table::new(schema.clone(), rows);
+    let mut drawn = Vec::new();
+    for metric in SHOWN {
+        let spec = ChartSpec {
+            x: Some(ENTRIES.to_owned()),
+            y: Some(metric.name.to_owned()),
+            series: Some(c::LABEL.name.to_owned()),
+            log_x: true,
+            name: Some(metric.name.to_owned()),
+            ..ChartSpec::new(Form::Line)
+        };
+        let context = Context {
+            experiment: experiment.name.clone(),
+            question: experiment.question.clone(),
+            points: Some("each point is one simulated tree".to_owned()),
+            order: catalog_order(),
+            ..Context::default()
+        };
+        match Chart::of_table(&table, &Folder::new(""), &spec, &context) {
+            Ok(chart) => drawn.extend(chart.write(folder, &spec.file_stem())?),
+            Err(error) => line(&format!("no chart {}: {error}", spec.file_stem())),
+        }
+    }
+    Ok(drawn)
+}

@@ -1,0 +1,157 @@
+//! `lsmbench submit`: the parts of an experiment and their merge as jobs of a scheduler.
+
+mod kubernetes;
+mod slurm;
+mod ssh;
+mod watch;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use experiment::Experiment;
+use results::RunMode;
+use types::{Outcome, Problem};
+
+use crate::cli::{OverrideArguments, SubmitArguments};
+use crate::output::{line, print};
+
+/// The jobs of one experiment.
+pub(super) struct Jobs<'a> {
+    /// The name of the experiment.
+    name: String,
+    /// The number of parts.
+    count: u64,
+    /// The numbers of the parts that have not run.
+    missing: Vec<u64>,
+    /// The program that examines a machine, quoted for a shell; `None` if no machine is examined.
+    examine: Option<String>,
+    /// The program and everything behind it but the part, quoted for a shell.
+    run: String,
+    /// The program and the merge, quoted for a shell.
+    merge: String,
+    arguments: &'a SubmitArguments,
+}
+
+/// Prints the jobs, or submits them.
+pub(crate) fn submit(arguments: &SubmitArguments, overrides: &experiment::Overrides) -> Outcome<()> {
+    let experiment = Experiment::load(&arguments.config, overrides)?;
+    let natural = match experiment.trials.mode {
+        RunMode::Timed => experiment.trials.count,
+        RunMode::Counted => experiment.cells.len() as u64,
+    };
+    let count = arguments.parts.unwrap_or(natural.max(1));
+    run::check_count(&experiment, count)?;
+    if arguments.watch {
+        return watch::watch(&experiment, &arguments.out, count);
+    }
+    let missing = run::missing(&arguments.out, &experiment.name, count);
+    let name = experiment.name.clone();
+    let into = arguments.into.clone().unwrap_or_else(|| Path::new("results").join(&experiment.name));
+    let program = program(arguments)?;
+    let config = arguments.config.display().to_string();
+    let out = arguments.out.display().to_string();
+    let mut run = vec![program.clone(), "run".to_owned(), config, "--out".to_owned(), out.clone()];
+    run.extend(options(&arguments.overrides));
+    if arguments.allow_debug {
+        run.push("--allow-debug".to_owned());
+    }
+    let examine = [program.clone(), "doctor".to_owned(), out.clone(), "--require".to_owned()];
+    let examine = arguments.require.then(|| quoted(&examine));
+    let merge = [program, "merge".to_owned(), out, "--into".to_owned(), into.display().to_string()];
+    let done = count - missing.len() as u64;
+    line(&format!("{name}: {done} of {count} parts are done"));
+    let jobs = Jobs { name, count, missing, examine, run: quoted(&run), merge: quoted(&merge), arguments };
+    let text = match (&arguments.ssh[..], arguments.kubernetes) {
+        (hosts @ [_, ..], _) => ssh::script(&jobs, hosts),
+        (_, true) => kubernetes::manifest(&jobs),
+        _ => slurm::script(&jobs),
+    };
+    if arguments.submit { execute(&text) } else { print(&text) }
+}
+
+/// Runs a script that submits jobs.
+fn execute(script: &str) -> Outcome<()> {
+    let wrong = |error: &dyn std::fmt::Display| Problem::doing("submit the jobs", error);
+    let has_sbatch = Command::new("sbatch").arg("--version").stdout(Stdio::null()).status();
+    if has_sbatch.is_err() {
+        return Err(Problem::new(
+            "there is no sbatch here; leave --submit out and run the printed script where Slurm is",
+        ));
+    }
+    let mut bash = Command::new("bash").stdin(Stdio::piped()).spawn().map_err(|error| wrong(&error))?;
+    if let Some(mut input) = bash.stdin.take() {
+        input.write_all(script.as_bytes()).map_err(|error| wrong(&error))?;
+    }
+    match bash.wait().map_err(|error| wrong(&error))? {
+        status if status.success() => Ok(()),
+        status => Err(wrong(&format!("sbatch ended with {status}; see the lines above"))),
+    }
+}
+
+/// The program that nodes run: the named one, else this one.
+fn program(arguments: &SubmitArguments) -> Outcome<String> {
+    let named = arguments.program.clone();
+    let own = || std::env::current_exe().map_err(|error| Problem::doing("find this program", error));
+    let image = arguments.kubernetes.then(|| PathBuf::from("lsmbench"));
+    Ok(named.or(image).map_or_else(own, Ok)?.display().to_string())
+}
+
+/// The changes to the experiment as options.
+fn options(overrides: &OverrideArguments) -> Vec<String> {
+    let OverrideArguments { set, trials, seed, quick, design } = overrides;
+    let mut options: Vec<String> = set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]).collect();
+    let numbers = [("--trials", trials), ("--seed", seed)];
+    options.extend(
+        numbers
+            .iter()
+            .filter_map(|(name, of)| Some([(*name).to_owned(), of.as_ref()?.to_string()]))
+            .flatten(),
+    );
+    options.extend(quick.then(|| "--quick".to_owned()));
+    options.extend(design.iter().flat_map(|file| ["--design".to_owned(), file.display().to_string()]));
+    options
+}
+
+impl Jobs<'_> {
+    /// A part that runs after its machine was examined, quoted for a shell; `part` is a word of the shell.
+    fn part(&self, part: &str) -> String {
+        let examine = self.examine.as_ref().map_or_else(String::new, |examine| format!("{examine} >&2 && "));
+        format!("{examine}{} --part {part}", self.run)
+    }
+
+    /// The numbers of the missing parts with a text between them.
+    fn numbers(&self, between: &str) -> String {
+        self.missing.iter().map(u64::to_string).collect::<Vec<_>>().join(between)
+    }
+}
+
+/// Words for a shell.
+fn quoted(words: &[String]) -> String {
+    words.iter().map(|word| word_of_shell(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word for a shell, in quotes if it needs them.
+fn word_of_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_a_program_through_a_shell() {
+        for word in
+            ["plain", "a b", "it's", "", "$HOME", "sweep.\"design.bloom\"=[\"a\"]", "#x", "a;b", "a\nb"]
+        {
+            let command = format!("printf %s {}", word_of_shell(word));
+            let output = Command::new("bash").args(["-c", &command]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), word);
+        }
+    }
+}

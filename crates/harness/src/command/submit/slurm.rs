@@ -1,0 +1,72 @@
+//! The jobs of Slurm: an array with a task for each missing part, and the merge behind it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::{Jobs, word_of_shell};
+
+/// A script that submits the array and the merge.
+pub(super) fn script(jobs: &Jobs<'_>) -> String {
+    let Jobs { name, count, run, merge, arguments, .. } = jobs;
+    let excluded = excluded(jobs);
+    let out = word_of_shell(&arguments.out.display().to_string());
+    let mut text = format!(
+        "#!/bin/bash\n# Submits the missing parts of {name} to Slurm, and their merge. Run it with bash.\n\
+         set -euo pipefail\nmkdir -p {out}\n"
+    );
+    let mut after = String::new();
+    if !jobs.missing.is_empty() {
+        let throttle = arguments.throttle.map_or_else(String::new, |most| format!("%{most}"));
+        let _ = write!(
+            text,
+            "parts=$(sbatch --parsable <<'PARTS'\n#!/bin/bash\n#SBATCH --job-name=lsmbench-{name}\n\
+             #SBATCH --array={}{throttle}\n#SBATCH --nodes=1\n#SBATCH --exclusive\n#SBATCH --requeue\n\
+             #SBATCH --open-mode=append\n{excluded}#SBATCH --output=\"{}/part-%a.log\"\n{}\
+             set -euo pipefail\nexport LSMBENCH_NODE=$SLURMD_NODENAME\n{}\
+             srun --cpu-bind=cores --mem-bind=local {run} --part auto/{count}\nPARTS\n)\n",
+            jobs.numbers(","),
+            arguments.out.display(),
+            limits(jobs),
+            examined(jobs),
+        );
+        after = " --dependency=afterany:\"${parts%%;*}\"".to_owned();
+    }
+    let _ = write!(
+        text,
+        "sbatch{after} <<'MERGE'\n#!/bin/bash\n#SBATCH --job-name=lsmbench-{name}-merge\n\
+         #SBATCH --output=\"{}/merge.log\"\nset -euo pipefail\n{merge}\nMERGE\n",
+        arguments.out.display(),
+    );
+    text
+}
+
+/// The file in the folder of the parts with the machines on which no part runs.
+const EXCLUDED: &str = "excluded";
+
+/// The lines that examine the machine of a task. One with an issue is excluded from later submissions.
+fn examined(jobs: &Jobs<'_>) -> String {
+    let Some(examine) = &jobs.examine else { return String::new() };
+    let file = word_of_shell(&jobs.arguments.out.join(EXCLUDED).display().to_string());
+    format!(
+        "if ! {examine}; then\n  echo \"$SLURMD_NODENAME\" >>{file}\n  echo \"$SLURMD_NODENAME is excluded\" >&2\n  \
+         exit 75\nfi\n"
+    )
+}
+
+/// The line of the machines that are excluded.
+fn excluded(jobs: &Jobs<'_>) -> String {
+    let text = std::fs::read_to_string(jobs.arguments.out.join(EXCLUDED)).unwrap_or_default();
+    let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let names: BTreeSet<&str> = text.split_whitespace().filter(is_name).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("#SBATCH --exclude={}\n", names.into_iter().collect::<Vec<_>>().join(",")),
+    }
+}
+
+/// The lines of the time and the memory of a part.
+fn limits(jobs: &Jobs<'_>) -> String {
+    let lines = [("time", &jobs.arguments.time), ("mem", &jobs.arguments.memory)];
+    let lines = lines.iter().filter_map(|(key, of)| Some(format!("#SBATCH --{key}={}\n", of.as_ref()?)));
+    lines.collect()
+}

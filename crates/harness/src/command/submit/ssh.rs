@@ -1,0 +1,25 @@
+//! The parts on machines that are reached by SSH, through GNU parallel.
+
+use std::fmt::Write as _;
+
+use super::{Jobs, word_of_shell};
+
+/// A script that runs the missing parts, one at a time on each machine, then the merge.
+pub(super) fn script(jobs: &Jobs<'_>, hosts: &[String]) -> String {
+    let Jobs { name, count, merge, .. } = jobs;
+    let mut text = format!(
+        "#!/bin/bash\n# Runs the missing parts of {name} on machines that share this folder, then merges them.\n\
+         set -euo pipefail\n"
+    );
+    if !jobs.missing.is_empty() {
+        let _ = writeln!(
+            text,
+            "parallel --sshlogin {} --jobs 1 --workdir . --line-buffer --tag {} ::: {}",
+            word_of_shell(&hosts.join(",")),
+            word_of_shell(&jobs.part(&format!("{{}}/{count}"))),
+            jobs.numbers(" "),
+        );
+    }
+    let _ = writeln!(text, "{merge}");
+    text
+}

@@ -1,0 +1,135 @@
+//! A page of results on a loopback address, which fills while the results grow.
+
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use page::Page;
+use results::Folder;
+use types::{Outcome, Problem};
+
+use crate::output::line;
+
+/// The longest wait for a request of a browser.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The time in which open pages load the end of a run.
+pub(crate) const LAST_LOOK: Duration = Duration::from_secs(2);
+
+/// The most bytes of a request that are read.
+const MOST_BYTES: u64 = 16 << 10;
+
+/// The script that loads the page again when the results have grown. The hash of the address keeps the selection.
+const RELOAD: &str = "<script>(() => { let known = null; setInterval(async () => { try { \
+    const now = await (await fetch('state')).text(); if (known !== null && now !== known) location.reload(); known = now; \
+    } catch {} }, 1000); })();</script>\n</body>";
+
+/// The page while there are no results.
+const EMPTY: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+    <link rel=\"icon\" href=\"data:,\">\n<title>lsmbench</title>\n</head>\n<body>\n<p>No trial has finished yet.</p>\n</body>\n</html>\n";
+
+/// The results folders of a live page.
+pub(crate) struct Live {
+    folders: Vec<PathBuf>,
+    listener: TcpListener,
+}
+
+impl Live {
+    /// Takes a port of the loopback address, or any free one for 0.
+    ///
+    /// # Errors
+    /// The port is in use.
+    pub(crate) fn bind(folders: Vec<PathBuf>, port: u16) -> Outcome<Self> {
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let listener = TcpListener::bind(address)
+            .map_err(|error| Problem::doing(format!("listen on {address}; choose another port"), error))?;
+        let shown = listener.local_addr().map_err(|error| Problem::doing("read the address", error))?;
+        line(&format!("live page: http://{shown}/"));
+        Ok(Self { folders, listener })
+    }
+
+    /// Serves the page until the program ends.
+    pub(crate) fn serve(&self) {
+        let mut last = None;
+        for stream in self.listener.incoming().flatten() {
+            // A browser that goes away has no answer.
+            let _ = self.answer(stream, &mut last);
+        }
+    }
+
+    /// Serves the page from a thread of its own until the program ends.
+    pub(crate) fn serve_behind(self) {
+        thread::spawn(move || self.serve());
+    }
+
+    /// Answers one request. `last` is the last page that was whole.
+    fn answer(&self, stream: TcpStream, last: &mut Option<String>) -> std::io::Result<()> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut lines = BufReader::new((&stream).take(MOST_BYTES)).lines();
+        let first = lines.next().transpose()?.unwrap_or_default();
+        let mut host = String::new();
+        for header in lines {
+            let header = header?;
+            if header.is_empty() {
+                break;
+            }
+            if let Some((_, value)) =
+                header.split_once(':').filter(|(name, _)| name.eq_ignore_ascii_case("host"))
+            {
+                value.trim().clone_into(&mut host);
+            }
+        }
+        let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
+        let (status, kind, body) = match (first.split(' ').take(2).collect::<Vec<_>>().as_slice(), name) {
+            // Pages of other sites must not read results through a name of theirs.
+            (_, name) if !["127.0.0.1", "localhost"].contains(&name) => {
+                ("403 Forbidden", "text/plain", String::new())
+            }
+            (["GET", "/"], _) => ("200 OK", "text/html", self.page(last)),
+            (["GET", "/state"], _) => ("200 OK", "text/plain", state(&self.folders)),
+            _ => ("404 Not Found", "text/plain", String::new()),
+        };
+        let head = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
+             Connection: close\r\n\r\n",
+            body.len()
+        );
+        (&stream).write_all(head.as_bytes())?;
+        (&stream).write_all(body.as_bytes())
+    }
+
+    /// The page now. While a run writes its files they may not fit together; the last page stands in then.
+    fn page(&self, last: &mut Option<String>) -> String {
+        let begun: Vec<PathBuf> = self.folders.iter().filter(|folder| has_rows(folder)).cloned().collect();
+        if !begun.is_empty()
+            && let Ok(page) = Page::of(&begun)
+        {
+            *last = Some(page.html());
+        }
+        last.as_deref().unwrap_or(EMPTY).replacen("</body>", RELOAD, 1)
+    }
+}
+
+/// Whether a results folder has rows.
+fn has_rows(folder: &Path) -> bool {
+    let runs = std::fs::read(Folder::new(folder).runs()).unwrap_or_default();
+    runs.iter().filter(|byte| **byte == b'\n').nth(1).is_some()
+}
+
+/// The sizes and times of the files that a page is made of.
+fn state(folders: &[PathBuf]) -> String {
+    let file = |path: PathBuf| {
+        let data = std::fs::metadata(path).ok();
+        let age =
+            data.as_ref().and_then(|data| data.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok());
+        format!("{} {}", data.map_or(0, |data| data.len()), age.unwrap_or_default().as_millis())
+    };
+    let of = |folder: &PathBuf| {
+        let folder = Folder::new(folder);
+        [folder.runs(), folder.verdicts(), folder.manifest()].map(file).join(" ")
+    };
+    folders.iter().map(of).collect::<Vec<_>>().join("\n")
+}

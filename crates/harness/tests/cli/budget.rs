@@ -1,0 +1,76 @@
+//! Runs with a budget of time: looks, decided configurations, and what is refused.
+
+use results::{Folder, Manifest, columns as c};
+
+use crate::bench::{Bench, unwrapped};
+
+/// A timed experiment whose second store takes far longer for each read.
+const READS: &str = r#"
+question = "Which device is faster?"
+
+[design]
+memtable = { capacity = "16KiB" }
+cache    = "none"
+storage  = { kind = "simulated", read_latency = "0ns", write_latency = "0ns", sync_latency = "0ns", read_bandwidth = "100GB", write_bandwidth = "100GB" }
+
+[[phase]]
+name   = "load"
+insert = 1_000
+
+[[phase]]
+name       = "look"
+operations = 500
+mix        = { get = 1 }
+
+[sweep]
+"design.storage.read_latency" = ["0ns", "200us"]
+
+[trials]
+budget = "1min"
+
+[verdict]
+metric = "mean_ns"
+phase  = "look"
+"#;
+
+fn manifest(bench: &Bench) -> Manifest {
+    Manifest::read(&Folder::new(bench.path("results/x")).manifest()).unwrap()
+}
+
+#[test]
+fn a_run_ends_when_its_verdicts_are_decided() {
+    let bench = Bench::new();
+    bench.write("x.toml", READS);
+    for plan in ["rounds", "slices"] {
+        let set = format!("trials.plan=\"{plan}\"");
+        let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", &set]).expect(0);
+        assert!(answer.err.contains(" is decided after 6 rounds: regressed"), "{}", answer.err);
+        assert!(answer.err.contains("stopped after 6 rounds: every verdict is decided"), "{}", answer.err);
+        assert!(
+            unwrapped(&answer.out).contains("Looks after 6 rounds share one error rate of 5%."),
+            "{}",
+            answer.out
+        );
+        let looks = manifest(&bench).looks;
+        assert!(looks.len() == 1 && looks[0].rounds == 6 && looks[0].level < 0.05, "{looks:?}");
+        let trials = bench.rows("x").iter().filter_map(|row| row.get(&c::TRIAL).integer()).max();
+        assert_eq!(trials, Some(5));
+    }
+    let error = bench
+        .run(&["run", "x.toml", "--allow-debug", "--set", "trials.plan=\"slices\"", "--resume"])
+        .refusal();
+    assert!(error.contains("its budget of time has passed in part"), "{error}");
+}
+
+#[test]
+fn a_budget_that_is_too_short_or_has_no_use_is_said() {
+    let bench = Bench::new();
+    bench.write("x.toml", READS);
+    let answer = bench.run(&["run", "x.toml", "--allow-debug", "--set", "trials.budget=\"1ms\""]).expect(0);
+    assert!(answer.err.contains("trials.budget is over, and a verdict needs 6 rounds"), "{}", answer.err);
+    assert!(answer.out.contains("No verdict"), "{}", answer.out);
+    let refusal = |set: &str| bench.run(&["run", "x.toml", "--allow-debug", "--set", set]).refusal();
+    assert!(refusal("trials.precision=0.01").contains("remove one of the two"));
+    assert!(refusal("trials.mode=\"counted\"").contains("it needs no budget"));
+    assert!(refusal("trials.budget=\"0s\"").contains("too short"));
+}

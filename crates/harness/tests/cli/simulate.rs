@@ -1,0 +1,153 @@
+//! `lsmbench simulate`: the counters of counted mode without the data.
+
+use results::{Metric, Row, Table, columns as c};
+
+use crate::bench::{Bench, number, text};
+
+/// Every policy of the catalog, with overwrites, deletes and lookups.
+const CATALOG: &str = r#"
+question = "Does the simulation count what a run counts?"
+
+[design]
+memtable   = { capacity = "8KiB" }
+table      = { capacity = "16KiB" }
+bloom      = { kind = "standard", bits_per_key = 8 }
+wal        = "none"
+
+[[phase]]
+name   = "load"
+insert = 4_000
+value  = { kind = "uniform", min = 10, max = 90 }
+
+[[phase]]
+name       = "mixed"
+operations = 6_000
+mix        = { get = 40, put = 30, delete = 15, rmw = 10, multi_get = 2, batch = 3 }
+batch      = 20
+keys       = { kind = "zipfian", theta = 0.9 }
+absent     = 0.3
+value      = { kind = "uniform", min = 10, max = 90 }
+
+[sweep]
+"design.compaction" = "all"
+
+[trials]
+count = 1
+mode  = "counted"
+"#;
+
+/// Columns that the simulation counts exactly.
+const EXACT: [&Metric; 11] = [
+    &c::OPS,
+    &c::FOUND,
+    &c::MISSING,
+    &c::USER_BYTES_WRITTEN,
+    &c::LIVE_BYTES,
+    &c::FLUSHES,
+    &c::COMPACTIONS,
+    &c::RUNS,
+    &c::LEVELS,
+    &c::RUNS_SETTLED,
+    &c::LEVELS_SETTLED,
+];
+
+/// Columns whose bytes come from a sample of the design, and the largest relative difference.
+const SAMPLED: [(&Metric, f64); 3] =
+    [(&c::FLUSH_BYTES, 0.05), (&c::COMPACTION_BYTES_WRITTEN, 0.05), (&c::TABLE_BYTES, 0.05)];
+
+fn simulated(bench: &Bench, name: &str) -> Vec<Row> {
+    Table::read(&bench.path(&format!("results/{name}-simulated/runs.csv"))).unwrap().rows().to_vec()
+}
+
+fn key(row: &Row) -> (String, String) {
+    (text(row, &c::LABEL).to_owned(), text(row, &c::PHASE).to_owned())
+}
+
+#[test]
+fn a_simulation_counts_what_a_counted_run_counts() {
+    let bench = Bench::new();
+    bench.write("catalog.toml", CATALOG);
+    bench.ok(&["run", "catalog.toml"]);
+    bench.ok(&["simulate", "catalog.toml"]);
+    let simulated = simulated(&bench, "catalog");
+    let mut policies = 0;
+    for counted in bench.rows("catalog").iter().filter(|row| text(row, &c::OPERATION) == "all") {
+        let same = simulated.iter().find(|row| key(row) == key(counted));
+        let same = same.unwrap_or_else(|| panic!("{:?} is missing", key(counted)));
+        for column in EXACT {
+            let is_step = text(counted, &c::PHASE) == "compact" && column.name == c::OPS.name;
+            let (counted, simulated) = (counted.get(column), same.get(column));
+            assert!(
+                is_step || counted == simulated,
+                "{:?} {}: {counted} {simulated}",
+                key(same),
+                column.name
+            );
+        }
+        for (column, tolerance) in SAMPLED {
+            let (counted, simulated) = (number(counted, column), number(same, column));
+            let is_near = (simulated - counted).abs() <= tolerance * counted;
+            assert!(is_near, "{:?} {}: {counted} {simulated}", key(same), column.name);
+        }
+        policies += usize::from(text(counted, &c::PHASE) == "load");
+    }
+    assert!(policies >= 20, "{policies} policies");
+}
+
+/// A tree with a thousand billion entries, and the exact picture beside the expected one on a small tree.
+#[test]
+fn the_expected_picture_is_near_the_exact_one_and_has_any_size() {
+    let bench = Bench::new();
+    bench.write("sizes.toml", CATALOG.replace("\"all\"", "[\"leveled\", \"tiered\"]"));
+    let of = |picture: &str| {
+        bench.ok(&["simulate", "sizes.toml", "--picture", picture]);
+        simulated(&bench, "sizes")
+    };
+    let (exact, expected) = (of("exact"), of("expected"));
+    for (exact, expected) in exact.iter().zip(&expected) {
+        assert_eq!(key(exact), key(expected));
+        for (column, tolerance) in [
+            (&c::USER_BYTES_WRITTEN, 0.02),
+            (&c::WRITE_AMP_SETTLED, 0.1),
+            (&c::SPACE_AMP_SETTLED, 0.1),
+            (&c::BLOCKS_PER_GET, 0.15),
+        ] {
+            if exact.get(column).is_empty() {
+                continue;
+            }
+            let (exact, expected) = (number(exact, column), number(expected, column));
+            assert!((expected / exact - 1.0).abs() < tolerance, "{} {exact} {expected}", column.name);
+        }
+    }
+    let huge = ["--set", "design.memtable.capacity=4GiB", "--entries", "1e6,1e12"];
+    bench.ok(&[&["simulate", "sizes.toml"][..], &huge].concat());
+    let rows = simulated(&bench, "sizes");
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    let deep = rows.iter().map(|row| number(row, &c::LEVELS)).fold(0.0, f64::max);
+    assert!(deep >= 4.0, "{deep} levels");
+    assert!(bench.path("plots/sizes-simulated/write_amp_settled.svg").exists());
+}
+
+#[test]
+fn what_cannot_be_simulated_is_rejected_with_advice() {
+    let bench = Bench::small();
+    for (arguments, message) in [
+        (&["--entries", "0"][..], "no number of keys from 1 to 1e14"),
+        (&["--device", "tape"], "--device tape"),
+        (
+            &[
+                "--set",
+                "phase.look.mix={ get = 1, put = 0 }",
+                "--set",
+                "design.memtable.capacity=1KiB",
+                "--entries",
+                "1e12",
+            ],
+            "memtable",
+        ),
+    ] {
+        let answer = bench.run(&[&["simulate", "small.toml"][..], arguments].concat());
+        assert_eq!(answer.code, Some(2), "{answer:?}");
+        assert!(answer.err.contains(message), "{arguments:?}: {}", answer.err);
+    }
+}

@@ -1,0 +1,104 @@
+//! Settings that nothing reads: one error, or a warning where a file may repeat them on purpose.
+
+use results::columns as c;
+
+use crate::bench::{Bench, number, of};
+
+const EXPERIMENT: &str = r#"
+question = "What is read?"
+[design]
+memtable = { capacity = "32KiB" }
+[[phase]]
+name   = "load"
+insert = 2_000
+[[phase]]
+name       = "work"
+operations = 1_000
+mix        = { put = 1 }
+[trials]
+count = 1
+mode  = "counted"
+"#;
+
+#[test]
+fn a_key_that_no_mix_reads_is_an_error() {
+    let bench = Bench::new();
+    for (mix, key, reason) in [
+        (
+            "{ put = 1 }",
+            "batch = 1_000",
+            "batch: the mix has no batch and no multi_get; for writes in batches use mix",
+        ),
+        ("{ put = 1 }", "absent = 0.5", "absent: the mix has no get, no multi_get and no range with a span"),
+        ("{ get = 1 }", "range = { entries = 9 }", "range: the mix has no range"),
+    ] {
+        let work = format!("mix        = {mix}\n{key}\n");
+        bench.write("x.toml", EXPERIMENT.replace("mix        = { put = 1 }\n", &work));
+        let error = bench.run(&["run", "x.toml"]).refusal();
+        let name = key.split(' ').next().unwrap();
+        let expected = format!("x.toml:12: phase.work.{name}: nothing reads {reason}");
+        assert!(error.contains(&expected), "{error}");
+    }
+    bench.write("x.toml", EXPERIMENT);
+    let error = bench.run(&["run", "x.toml", "--set", "phase.work.batch=1000"]).refusal();
+    assert!(error.contains("--set phase.work.batch: nothing reads batch: "), "{error}");
+    bench.write("x.toml", format!("{EXPERIMENT}[sweep]\n\"phase.work.batch\" = [10, 100]\n"));
+    let error = bench.run(&["run", "x.toml"]).refusal();
+    assert!(error.contains("sweep.phase.work.batch: nothing reads batch: "), "{error}");
+    // What is 0 asks for nothing.
+    bench.write("x.toml", EXPERIMENT.replace("{ put = 1 }", "{ put = 1 }\nabsent = 0.0"));
+    bench.ok(&["describe", "x.toml"]);
+}
+
+#[test]
+fn a_key_that_some_mix_of_a_sweep_reads_keeps_its_value() {
+    let bench = Bench::new();
+    let work = "mix        = { get = 1 }\nrange      = { entries = 7 }\n";
+    let experiment = EXPERIMENT.replace("mix        = { put = 1 }\n", work);
+    bench.write("x.toml", format!("{experiment}[sweep]\n\"phase.work.mix\" = [\"get\", \"range\"]\n"));
+    bench.ok(&["run", "x.toml"]);
+    let streams = &bench.manifest("x").cells[1].streams;
+    let work = streams.iter().find(|stream| stream.phase == "work").unwrap();
+    assert_eq!(work.intended.range_entries, Some(7.0), "the base has another mix");
+    assert!(number(of(&bench.rows("x"), "work", "range")[0], &c::OPS) > 0.0);
+}
+
+#[test]
+fn repeated_keys_and_settings_of_times_are_warnings() {
+    let bench = Bench::new();
+    let work = "mix        = { get = 1 }\nvalue      = { bytes = 50 }\nrate       = 500\n";
+    let experiment = EXPERIMENT.replace("mix        = { put = 1 }\n", work);
+    bench.write("x.toml", experiment.replace("count = 1", "count = 1\nsampling = 10"));
+    let described = bench.ok(&["describe", "x.toml"]);
+    let told = bench.run(&["run", "x.toml"]).expect(0).err;
+    for warning in [
+        "warning: phase.work.value: nothing reads value: the mix writes no values",
+        "warning: phase.work.rate: nothing reads it in counted mode, in which no operation waits",
+        "warning: trials.sampling: nothing reads it in counted mode, which measures no time",
+    ] {
+        assert!(described.contains(warning), "{described}");
+        assert_eq!(told.matches(warning).count(), 1, "{told}");
+    }
+    // A mix of the command line may take the place of one that reads the key.
+    let scans = EXPERIMENT.replace("{ put = 1 }", "{ range = 1 }\nrange = { entries = 9 }");
+    bench.write("x.toml", scans);
+    let described = bench.ok(&["describe", "x.toml", "--set", "phase.work.mix=get"]);
+    assert!(described.contains("warning: phase.work.range: nothing reads range: "), "{described}");
+}
+
+#[test]
+fn a_swept_cache_on_mapped_tables_is_a_warning() {
+    let bench = Bench::new();
+    let swept = |design: &str| {
+        let experiment = EXPERIMENT.replace("[design]\n", &format!("[design]\n{design}\n"));
+        let sweep = "[sweep]\n\"design.cache.capacity\" = [\"64KiB\", \"1MiB\"]\n";
+        bench.write("x.toml", format!("{experiment}{sweep}"));
+        bench.ok(&["describe", "x.toml"])
+    };
+    let warning =
+        "warning: sweep.design.cache.capacity: nothing reads the cache, because every configuration uses";
+    assert!(swept("").contains(warning));
+    for design in ["storage = \"pread\"", "block = { mapped = \"cached\" }", "compression = \"lz4\""] {
+        assert!(!swept(design).contains("warning: "), "{design}");
+    }
+}

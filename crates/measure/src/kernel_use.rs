@@ -1,0 +1,77 @@
+//! The events of the kernel that this process has caused or suffered so far.
+
+use nix::sys::resource::{UsageWho, getrusage};
+
+use crate::probe;
+
+/// The events of the kernel until a point in time. `None` for a number that this system does not report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelUse {
+    /// Context switches of threads that had to wait.
+    pub context_switches: Option<u64>,
+    /// Context switches of threads that could have run on.
+    pub preemptions: Option<u64>,
+    /// Page faults without I/O.
+    pub page_faults: Option<u64>,
+    /// Page faults that read from storage.
+    pub major_page_faults: Option<u64>,
+    /// Time in which living threads were ready to run and had no CPU, in nanoseconds.
+    pub run_queue_ns: Option<u64>,
+    /// Time that the hypervisor took from all CPUs of the machine, in nanoseconds.
+    pub stolen_ns: Option<u64>,
+}
+
+impl KernelUse {
+    /// The events until now.
+    pub fn read() -> Self {
+        let usage = getrusage(UsageWho::RUSAGE_SELF).ok();
+        let count = |of: fn(&nix::sys::resource::Usage) -> i64| {
+            usage.as_ref().and_then(|usage| u64::try_from(of(usage)).ok())
+        };
+        Self {
+            context_switches: count(nix::sys::resource::Usage::voluntary_context_switches),
+            preemptions: count(nix::sys::resource::Usage::involuntary_context_switches),
+            page_faults: count(nix::sys::resource::Usage::minor_page_faults),
+            major_page_faults: count(nix::sys::resource::Usage::major_page_faults),
+            run_queue_ns: probe::run_queue_wait_ns(),
+            stolen_ns: probe::stolen_ns(),
+        }
+    }
+
+    /// The events from `before` until this point.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        // The waits of threads that have ended are missing now, so a difference may be negative.
+        let since =
+            |now: Option<u64>, before: Option<u64>| now.zip(before).and_then(|(n, b)| n.checked_sub(b));
+        Self {
+            context_switches: since(self.context_switches, before.context_switches),
+            preemptions: since(self.preemptions, before.preemptions),
+            page_faults: since(self.page_faults, before.page_faults),
+            major_page_faults: since(self.major_page_faults, before.major_page_faults),
+            run_queue_ns: since(self.run_queue_ns, before.run_queue_ns),
+            stolen_ns: since(self.stolen_ns, before.stolen_ns),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn touched_pages_and_sleeps_are_counted() {
+        let before = KernelUse::read();
+        // Pages of fresh memory fault at their first write.
+        let memory = vec![1_u8; 64 << 20];
+        (0..20).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+        let events = KernelUse::read().since(&before);
+        assert!(std::hint::black_box(&memory)[1 << 20] == 1);
+        // Huge pages of 2 MiB need fewest.
+        assert!(events.page_faults.is_some_and(|faults| faults >= 32), "{events:?}");
+        assert!(events.context_switches.is_some_and(|switches| switches >= 20), "{events:?}");
+        assert_eq!(before.since(&KernelUse::read()).page_faults, None, "time does not run backwards");
+    }
+}

@@ -1,0 +1,94 @@
+//! The two sources of noise of trials that run side by side: the slices of one restart of both processes, and the restarts.
+//!
+//! Restarts are the sample (clusters), because the layout of memory differs from start to start: the ratio of a restart is
+//! that of the time of all its slices, and its interval is over restarts, as [`compare`](crate::compare) gives it. Slices of
+//! one restart share its layout, and neighbouring ones share the state of the machine. So they never count as a sample of
+//! their own. They show how much of the difference between restarts comes from within them.
+
+use crate::significance::mean_and_error;
+
+/// The fewest pairs of slices of a restart whose spread is meaningful.
+const FEWEST_PAIRS: usize = 8;
+
+/// The spread of the logarithm of a ratio, as standard deviations of one restart.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RestartSpread {
+    /// The standard deviation between restarts, of whatever origin.
+    pub total: f64,
+    /// The part that longer phases would reduce: the standard error of a restart that its slices show.
+    pub within: f64,
+    /// The part that only more restarts reduce.
+    pub between: f64,
+    /// Restarts with slices enough.
+    pub restarts: usize,
+    /// Pairs of slices, over all restarts.
+    pub pairs: usize,
+}
+
+impl RestartSpread {
+    /// The spread of restarts, each with the times of its pairs of slices in their order: the baseline's and the candidate's.
+    /// `None` for fewer than two restarts of eight pairs.
+    pub fn of(restarts: &[Vec<(f64, f64)>]) -> Option<Self> {
+        let fit = restarts.iter().filter(|pairs| pairs.len() >= FEWEST_PAIRS);
+        let logs: Vec<(f64, f64)> = fit.filter_map(|pairs| of_restart(pairs)).collect();
+        let ratios: Vec<f64> = logs.iter().map(|(log, _)| *log).collect();
+        let (_, error) = mean_and_error(&ratios)?;
+        let total = error * (ratios.len() as f64).sqrt();
+        let squares: f64 = logs.iter().map(|(_, error)| error.powi(2)).sum();
+        let within = (squares / logs.len() as f64).sqrt();
+        let between = (total.powi(2) - within.powi(2)).max(0.0).sqrt();
+        let pairs = restarts.iter().map(Vec::len).sum();
+        Some(Self { total, within, between, restarts: logs.len(), pairs })
+    }
+}
+
+/// The logarithm of the ratio of a restart and its standard error, by batch means: a batch of √n neighbouring pairs holds what
+/// neighbours have in common, so that batches are nearly independent (Glynn & Whitt, *Operations Research Letters* 10, 1991).
+fn of_restart(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let count = pairs.len() as f64;
+    let (base, candidate) = pairs.iter().fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
+    if base <= 0.0 || candidate <= 0.0 {
+        return None;
+    }
+    // The logarithm of a ratio of sums, linear in each pair.
+    let part = |pair: &(f64, f64)| count * (pair.1 / candidate - pair.0 / base);
+    let batch = (count.sqrt() as usize).max(1);
+    let whole = pairs.chunks_exact(batch);
+    let means: Vec<f64> =
+        whole.map(|batch| batch.iter().map(part).sum::<f64>() / batch.len() as f64).collect();
+    let (_, error) = mean_and_error(&means)?;
+    Some(((candidate / base).ln(), error))
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    use super::*;
+
+    #[test]
+    fn noise_of_neighbouring_slices_is_told_from_that_of_restarts() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(7);
+        // Sums of twelve uniform numbers are nearly normal, with variance 1.
+        let mut normal = || (0..12).map(|_| random.random_range(0.0..1.0)).sum::<f64>() - 6.0;
+        let restarts: Vec<Vec<(f64, f64)>> = (0..200)
+            .map(|_| {
+                let (layout, mut state) = (0.02 * normal(), 0.0);
+                let pairs = (0..400).map(|_| {
+                    state = 0.8 * state + 0.6 * normal();
+                    (1e7, 1e7 * (1.05 + layout + 0.05 * state))
+                });
+                pairs.collect()
+            })
+            .collect();
+        let spread = RestartSpread::of(&restarts).unwrap();
+        // Autocorrelation of 0.8 makes the error of a mean of 400 three times that of independent pairs: 0.05 × 3 / 20.
+        let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.2;
+        assert!(close(spread.within, 0.0075 / 1.05), "{spread:?}");
+        assert!(close(spread.between, 0.02 / 1.05), "{spread:?}");
+        assert_eq!((spread.restarts, spread.pairs), (200, 80_000));
+        assert_eq!(RestartSpread::of(&restarts[..1]), None);
+        assert_eq!(RestartSpread::of(&[vec![(1.0, 1.0); 7], vec![(1.0, 1.0); 7]]), None);
+    }
+}

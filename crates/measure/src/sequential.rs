@@ -1,0 +1,133 @@
+//! Looks at the verdicts before a run is over, so that it can stop early without more false alarms.
+//!
+//! A run that looks often and stops at the first significant difference finds one in far more than 5 % of equal pairs. Here
+//! all looks share one error rate α: at a share t of the budget, α·t² may be spent in total (an α-spending function of Kim &
+//! `DeMets`, *Biometrika* 74, 1987, after Lan & `DeMets`, *Biometrika* 70, 1983), and each look is judged at the level that it
+//! adds. By Bonferroni's inequality the chance of any false alarm over all looks is at most α, however they depend on each
+//! other. For the same reason the intervals of all looks together cover the truth with a confidence of 1 - α.
+
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::sample::log_ratio;
+use crate::significance::{FEWEST_BLOCKS, mean_and_error};
+use crate::{Sample, Verdict};
+
+/// Each look has this many times the rounds of the one before.
+const LOOK_GROWTH: f64 = 4.0 / 3.0;
+
+/// The chance to decide within the budget below which a comparison is given up.
+const LEAST_CHANCE: f64 = 0.05;
+
+/// The error rate that looks have spent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spending {
+    /// The error rate of all looks together.
+    alpha: f64,
+    /// The share of the budget at the last look.
+    share: f64,
+}
+
+impl Spending {
+    /// No look so far, with an error rate for all looks together.
+    pub fn new(alpha: f64) -> Self {
+        Self { alpha, share: 0.0 }
+    }
+
+    /// The level of a look at a share of the budget.
+    pub fn look(&mut self, share: f64) -> f64 {
+        let share = share.clamp(self.share, 1.0);
+        let level = self.alpha * (share.powi(2) - self.share.powi(2));
+        self.share = share;
+        level
+    }
+}
+
+/// Whether a run looks at its verdicts after so many rounds: after 6, 8, 11, 15, 20 and so on.
+pub fn is_look(rounds: usize) -> bool {
+    let mut look = FEWEST_BLOCKS as f64;
+    while (look.round() as usize) < rounds {
+        look *= LOOK_GROWTH;
+    }
+    look.round() as usize == rounds
+}
+
+/// The prospect of a comparison in a run that is not over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// The verdict is decided.
+    Decided(Verdict),
+    /// More rounds may decide it.
+    Open,
+    /// The rest of the budget will hardly decide it.
+    Hopeless,
+}
+
+/// The prospect of a comparison with this verdict at this level, if so many more rounds fit into the budget. It is given up
+/// if the differences so far leave a chance of less than 5 % that the interval at the end excludes "no change" with a
+/// difference above `delta`, or lies within ±`delta`.
+pub fn outlook(
+    baseline: &Sample,
+    candidate: &Sample,
+    verdict: Verdict,
+    (delta, level): (f64, f64),
+    more_rounds: usize,
+) -> Outlook {
+    let logs: Option<Vec<f64>> = baseline.pairs(candidate).map(log_ratio).collect();
+    let Some((mean, error)) = logs.as_deref().and_then(mean_and_error) else { return Outlook::Open };
+    let rounds = logs.map_or(0, |logs| logs.len()) as f64;
+    if rounds < FEWEST_BLOCKS as f64 || !error.is_finite() {
+        return Outlook::Open;
+    }
+    let margin = delta.ln_1p();
+    let reach = |error: f64, rounds: f64| {
+        let student = StudentsT::new(0.0, 1.0, rounds - 1.0).expect("there are six rounds or more");
+        student.inverse_cdf(1.0 - level.max(f64::MIN_POSITIVE) / 2.0) * error
+    };
+    match verdict {
+        Verdict::Improved | Verdict::Regressed => return Outlook::Decided(verdict),
+        // The interval of the median may be as narrow by luck of few rounds.
+        Verdict::Equivalent if mean.abs() + reach(error, rounds) <= margin => {
+            return Outlook::Decided(verdict);
+        }
+        Verdict::Equivalent | Verdict::Inconclusive => {}
+    }
+    let all = rounds + more_rounds as f64;
+    let spread = error * rounds.sqrt();
+    let (final_error, rest) = (spread / all.sqrt(), spread * (1.0 / rounds - 1.0 / all).max(0.0).sqrt());
+    let final_reach = reach(final_error, all);
+    let (apart, equal) = (margin.max(final_reach), margin - final_reach);
+    let normal = Normal::new(mean, rest.max(f64::MIN_POSITIVE)).expect("a deviation is positive");
+    let within = |half: f64| normal.cdf(half) - normal.cdf(-half);
+    let chance = (1.0 - within(apart)) + if equal > 0.0 { within(equal) } else { 0.0 };
+    if chance < LEAST_CHANCE { Outlook::Hopeless } else { Outlook::Open }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_become_rarer_and_spend_no_more_than_all() {
+        let looks: Vec<usize> = (0..60).filter(|rounds| is_look(*rounds)).collect();
+        assert_eq!(looks, [6, 8, 11, 14, 19, 25, 34, 45]);
+        let mut spending = Spending::new(0.05);
+        let levels: Vec<f64> = [0.2, 0.5, 0.5, 0.9, 1.3].map(|share| spending.look(share)).to_vec();
+        assert!((levels.iter().sum::<f64>() - 0.05).abs() < 1e-12, "{levels:?}");
+        assert!(levels[2] == 0.0 && levels.iter().all(|level| *level >= 0.0), "{levels:?}");
+    }
+
+    #[test]
+    fn a_comparison_that_the_budget_cannot_decide_is_given_up() {
+        let sample = |values: &[f64]| Sample::new("", (0..).zip(values.iter().copied()));
+        let base = sample(&[1.0; 8]);
+        let noisy = sample(&[1.3, 0.8, 1.1, 0.9, 1.25, 0.85, 1.15, 0.8]);
+        let of = |candidate: &Sample, verdict, more| outlook(&base, candidate, verdict, (0.02, 0.01), more);
+        assert_eq!(of(&noisy, Verdict::Inconclusive, 4), Outlook::Hopeless);
+        assert_eq!(of(&noisy, Verdict::Inconclusive, 10_000), Outlook::Open);
+        let slower = sample(&[1.03, 1.01, 1.04, 1.02, 1.03, 1.05, 1.01, 1.04]);
+        assert_eq!(of(&slower, Verdict::Inconclusive, 8), Outlook::Open);
+        assert_eq!(of(&slower, Verdict::Regressed, 8), Outlook::Decided(Verdict::Regressed));
+        // Too wide for a decision, whatever the interval of the median says.
+        assert_ne!(of(&noisy, Verdict::Equivalent, 4), Outlook::Decided(Verdict::Equivalent));
+    }
+}

@@ -1,0 +1,43 @@
+//! The machine of a run, and its sources of timing noise.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The machine that it ran on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MachineInfo {
+    /// CPU model.
+    pub cpu: Option<String>,
+    /// Number of CPUs that the run may use.
+    pub cores: Option<u64>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Kernel with its version.
+    pub kernel: Option<String>,
+    /// The file system of the data folder.
+    pub file_system: Option<String>,
+    /// The device of that file system.
+    pub device: Option<String>,
+    /// Free bytes on the file system at the start of the run.
+    pub free_bytes: Option<u64>,
+    /// Load averages over 1, 5 and 15 minutes at the start of the run.
+    pub load_average: Option<[f64; 3]>,
+    /// Load averages at the end of the run.
+    pub load_average_end: Option<[f64; 3]>,
+    /// Checks before the run, with sources of timing noise.
+    #[serde(default)]
+    pub findings: Vec<MachineFinding>,
+}
+
+/// One possible source of timing noise.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MachineFinding {
+    /// Name of the check.
+    pub check: String,
+    /// Result of the check; `null` if the system does not report it.
+    pub value: Option<String>,
+    /// Advice to fix it, if it is a problem.
+    pub advice: Option<String>,
+}

@@ -1,0 +1,113 @@
+//! The end of a run whose rows are complete: its verdicts, charts and page.
+
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use experiment::{Experiment, absences, catalog_order};
+use page::Page;
+use results::targets::create_folder;
+use results::{Folder, Interleaving, Look, Manifest, Table};
+use types::Outcome;
+use verdict::{Charts, ExperimentFacts, TrialRows, Verdicts, slices_note, wrapped};
+
+use super::console::Console;
+use super::ending::Ending;
+use super::summary::append;
+
+/// The data for the end of a run.
+pub(super) struct Conclusion<'a> {
+    pub(super) experiment: &'a Experiment,
+    pub(super) facts: &'a ExperimentFacts<'a>,
+    /// The results.
+    pub(super) folder: &'a Folder,
+    /// The folder of the charts of the experiment.
+    pub(super) plots: PathBuf,
+    /// Whether to write a page next to the charts.
+    pub(super) has_page: bool,
+    /// The file to which the verdict is appended as Markdown.
+    pub(super) markdown: Option<&'a Path>,
+    pub(super) console: Console,
+}
+
+impl<'a> Conclusion<'a> {
+    /// The verdicts of the rows so far, with the looks at earlier rows.
+    pub(super) fn verdicts(&self, looks: &[Look]) -> Outcome<Verdicts<'a>> {
+        Verdicts::of(
+            self.facts,
+            &Table::read(&self.folder.runs())?,
+            &Table::read(&self.folder.noise())?,
+            looks,
+        )
+    }
+
+    /// Draws the charts and the page, then prints the verdict and the sentences of `machines`.
+    pub(super) fn conclude(
+        &self,
+        manifest: &Manifest,
+        verdicts: &Verdicts<'_>,
+        machines: &[String],
+    ) -> Outcome<Ending> {
+        let folder = self.folder;
+        let table = Table::read(&folder.runs())?;
+        // Charts read the verdicts.
+        results::verdicts::write(&folder.verdicts(), &verdicts.rows())?;
+        let style = self.experiment.style.clone();
+        let charts = Charts { order: catalog_order(), style, tell: self.console.line };
+        let mut charts = charts.draw_all(folder, &table, &self.experiment.charts, manifest, &self.plots)?;
+        if self.has_page {
+            create_folder(&self.plots)?;
+            let path = self.plots.join(page::FILE_NAME);
+            Page::of(&[folder.root().to_owned()])?.write(&path)?;
+            charts.push(path);
+        }
+        let Experiment { name, question, .. } = self.experiment;
+        let mut text = format!("\n{name}: {question}\n{}", verdicts.text(manifest.quick));
+        if self.experiment.trials.interleaving() != Interleaving::Rounds {
+            let note = slices_note(self.facts, &Table::read(&folder.slices())?);
+            text.extend(note.map(|note| wrapped("  ", "    ", &note)));
+        }
+        text.push('\n');
+        let rule = self.experiment.gate.as_ref();
+        let gated = rule.map(|rule| verdicts.gated(rule));
+        text.extend(gated.as_ref().map(|gated| gated.text() + "\n"));
+        if let Some(file) = self.markdown {
+            append(file, &verdicts.markdown(rule))?;
+        }
+        for sentence in machines {
+            text += &wrapped("Machines: ", "          ", sentence);
+        }
+        let _ = writeln!(
+            text,
+            "Results: {}",
+            in_folder(folder.root(), &[folder.runs(), folder.verdicts(), folder.manifest()])
+        );
+        if !charts.is_empty() {
+            let _ = writeln!(text, "Charts:  {}", in_folder(&self.plots, &charts));
+        }
+        let absent = absences(&self.experiment.left_out);
+        if !absent.is_empty() {
+            let names: Vec<&str> = absent.iter().map(|absence| &*absence.engine).collect();
+            let names = names.join(", ");
+            let _ = writeln!(
+                text,
+                "Skipped: {names} (not installed; see the message at the start of the run or docs/how-to/compare-engines.md)"
+            );
+        }
+        (self.console.print)(&text)?;
+        let again = TrialRows::of(&Table::read(&folder.noise())?).wrong_cells();
+        let is_right = TrialRows::of(&table).wrong_cells().is_empty() && again.is_empty();
+        Ok(match gated {
+            _ if !is_right => Ending::WrongAnswers,
+            Some(gated) if !gated.passes() => Ending::Regressed,
+            _ => Ending::Done,
+        })
+    }
+}
+
+/// A folder with its files on one line: `results/x/  (runs.csv, manifest.json)`.
+fn in_folder(folder: &Path, files: &[PathBuf]) -> String {
+    let names: Vec<_> =
+        files.iter().filter_map(|file| file.file_name()).map(OsStr::to_string_lossy).collect();
+    format!("{}/  ({})", folder.display(), names.join(", "))
+}

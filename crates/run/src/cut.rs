@@ -1,0 +1,142 @@
+//! The cut of an experiment into parts: which trials belong to each.
+
+use experiment::Experiment;
+use results::{Interleaving, RunMode};
+use types::{Outcome, Problem};
+use verdict::{ExperimentFacts, baselines};
+
+use super::part::Part;
+
+/// The cut of an experiment. A timed experiment is cut by rounds, because both sides of a pair must run on one machine.
+/// With more parts than rounds, each round is cut into slices of configurations, and each slice has all baselines. A
+/// counted experiment is cut by configurations, whose numbers are the same on all machines.
+pub(super) struct Cut {
+    mode: RunMode,
+    rounds: u64,
+    /// Whether one machine must run the whole experiment, because trials run side by side or share a budget of time.
+    is_whole: bool,
+    /// The rank of each configuration among those that are no baseline; `None` for a baseline.
+    ranks: Vec<Option<u64>>,
+}
+
+impl Cut {
+    pub(super) fn of(experiment: &Experiment, facts: &ExperimentFacts<'_>) -> Self {
+        let baselines = baselines(facts);
+        let mut others = 0..;
+        let rank = |place: usize| if baselines.contains(&place) { None } else { others.next() };
+        let ranks = (0..experiment.cells.len()).map(rank).collect();
+        let trials = &experiment.trials;
+        let is_whole = trials.interleaving() != Interleaving::Rounds || trials.budget.is_some();
+        Self { mode: trials.mode, rounds: trials.count.max(1), is_whole, ranks }
+    }
+
+    /// Checks that the experiment can be cut into this many parts.
+    ///
+    /// # Errors
+    /// More parts than rounds that are no multiple of them, more slices than configurations, or an experiment that runs
+    /// as a whole.
+    pub(super) fn check(&self, part: Part) -> Outcome<()> {
+        if self.is_whole {
+            return Err(Problem::new(
+                "an experiment with trials.plan = \"slices\" or \"duet\", or with trials.budget, cannot run in parts; \
+                 remove the key or --part",
+            ));
+        }
+        let (count, rounds) = (part.count(), self.rounds);
+        if self.mode == RunMode::Counted || count <= rounds {
+            return Ok(());
+        }
+        let slices = count / rounds;
+        let others = self.ranks.iter().flatten().count() as u64;
+        if count % rounds == 0 && slices <= others {
+            return Ok(());
+        }
+        let most = rounds * others.max(1);
+        Err(Problem::new(format!(
+            "{count} parts cannot be: a timed experiment of {rounds} rounds has up to {rounds} parts, or a multiple of {rounds} up to \
+             {most}, with a slice of the configurations in each"
+        )))
+    }
+
+    /// The number of slices of a round for this many parts.
+    fn slices(&self, count: u64) -> u64 {
+        match self.mode {
+            RunMode::Timed => count.div_ceil(self.rounds).max(1),
+            RunMode::Counted => 1,
+        }
+    }
+
+    /// Whether a part runs a trial of the configuration at this place in the order of the sweep.
+    pub(super) fn holds(&self, part: Part, place: usize, trial: u64) -> bool {
+        let (at, count) = (part.number() - 1, part.count());
+        let slices = self.slices(count);
+        match self.mode {
+            RunMode::Counted => place as u64 % count == at,
+            RunMode::Timed if slices == 1 => trial % count == at,
+            RunMode::Timed => {
+                let is_own = |rank: u64| rank % slices == at % slices;
+                at / slices == trial && self.ranks.get(place).is_some_and(|rank| rank.is_none_or(is_own))
+            }
+        }
+    }
+
+    /// The number of rounds of all parts together.
+    pub(super) fn merged_rounds(&self, count: u64) -> u64 {
+        self.rounds * self.slices(count)
+    }
+
+    /// The merged rounds of a round, one for each slice.
+    pub(super) fn merged(&self, count: u64, trial: u64) -> std::ops::Range<u64> {
+        let slices = self.slices(count);
+        trial * slices..(trial + 1) * slices
+    }
+
+    /// The merged round of a round in a part. Each slice is a round of its own, because its pairs are inside it.
+    pub(super) fn merged_round(&self, part: Part, trial: u64) -> u64 {
+        let slices = self.slices(part.count());
+        trial * slices + (part.number() - 1) % slices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(mode: RunMode, rounds: u64) -> Cut {
+        Cut { mode, rounds, is_whole: false, ranks: vec![None, Some(0), Some(1), None, Some(2)] }
+    }
+
+    fn parts(count: u64) -> Vec<Part> {
+        (1..=count).map(|number| Part::new(number, count).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_trial_is_in_one_part_and_pairs_stay_together() {
+        for (mode, count) in [(RunMode::Timed, 3), (RunMode::Counted, 3), (RunMode::Timed, 14)] {
+            let cut = cut(mode, 7);
+            for (place, trial) in (0..5).flat_map(|place| (0..7).map(move |trial| (place, trial))) {
+                let own = parts(count).into_iter().filter(|part| cut.holds(*part, place, trial)).count();
+                let is_baseline = cut.ranks[place].is_none();
+                assert_eq!(own, if count == 14 && is_baseline { 2 } else { 1 }, "{place} {trial} {count}");
+            }
+        }
+        let cut = cut(RunMode::Timed, 7);
+        let part = Part::new(2, 3).unwrap();
+        assert!((0..5).all(|place| cut.holds(part, place, 4)));
+    }
+
+    #[test]
+    fn a_slice_of_a_round_is_a_merged_round() {
+        let cut = cut(RunMode::Timed, 2);
+        let places = |part: &Part| (0..5).filter(|place| cut.holds(*part, *place, 1)).collect::<Vec<usize>>();
+        let held: Vec<Vec<usize>> = parts(4).iter().map(places).collect();
+        assert_eq!(held, [vec![], vec![], vec![0, 1, 3, 4], vec![0, 2, 3]]);
+        let rounds: Vec<u64> = parts(4).iter().map(|part| cut.merged_round(*part, 1)).collect();
+        assert_eq!((rounds[2], rounds[3], cut.merged_rounds(4)), (2, 3, 4));
+        assert_eq!(cut.merged(4, 1), 2..4);
+        assert_eq!(cut.merged_round(Part::new(2, 2).unwrap(), 1), 1);
+        for (count, is_good) in [(1, true), (2, true), (3, false), (4, true), (6, true), (8, false)] {
+            assert_eq!(cut.check(Part::new(1, count).unwrap()).is_ok(), is_good, "{count}");
+        }
+    }
+}

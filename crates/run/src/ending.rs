@@ -1,0 +1,14 @@
+//! The end of a run.
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All trials ran, and every answer was right.
+    Done,
+    /// At least one answer was wrong.
+    WrongAnswers,
+    /// A configuration did not pass the gate of its experiment.
+    Regressed,
+    /// The user interrupted the run.
+    Interrupted,
+}

@@ -1,0 +1,115 @@
+//! The budget of a run: when it looks at its verdicts, when it ends, and which configurations stop before the others.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use experiment::Trials;
+use measure::{FEWEST_BLOCKS, Outlook, Spending, is_look};
+use results::Look;
+use verdict::LOOKS_ALPHA;
+
+/// The state of a run with a budget.
+pub(super) struct Stopping {
+    /// The budget in seconds; `None` without one.
+    budget: Option<f64>,
+    /// The number of rounds of the experiment.
+    most_rounds: u64,
+    started: Instant,
+    spending: Spending,
+    /// The looks so far, in order.
+    pub(super) looks: Vec<Look>,
+    /// The numbers of configurations whose verdicts are decided.
+    stopped: BTreeSet<u64>,
+}
+
+/// The next step of a run with a budget.
+pub(super) enum Next {
+    /// The next round.
+    GoOn,
+    /// A look at the verdicts. So many more rounds fit into the budget.
+    Look { more_rounds: usize },
+    /// The end, for this reason.
+    End(String),
+}
+
+impl Stopping {
+    /// The state at the start of a run.
+    pub(super) fn new(trials: &Trials) -> Self {
+        Self {
+            budget: trials.budget.map(|budget| budget.0 as f64 / 1e9),
+            most_rounds: trials.count,
+            started: Instant::now(),
+            spending: Spending::new(LOOKS_ALPHA),
+            looks: Vec::new(),
+            stopped: BTreeSet::new(),
+        }
+    }
+
+    /// Whether the verdicts of the configuration with this number are decided, so that it runs no more.
+    pub(super) fn has_stopped(&self, cell: u64) -> bool {
+        self.stopped.contains(&cell)
+    }
+
+    /// The next step after so many rounds.
+    pub(super) fn next(&mut self, rounds: u64) -> Next {
+        let Some(budget) = self.budget.filter(|_| rounds > 0) else { return Next::GoOn };
+        let seconds = self.started.elapsed().as_secs_f64();
+        let more = ((budget - seconds) * rounds as f64 / seconds).max(0.0);
+        let more_rounds = (more as u64).min(self.most_rounds.saturating_sub(rounds));
+        let is_last = more_rounds == 0;
+        if rounds < FEWEST_BLOCKS as u64 {
+            let reason = format!("trials.budget is over, and a verdict needs {FEWEST_BLOCKS} rounds");
+            return if is_last { Next::End(reason) } else { Next::GoOn };
+        }
+        if !is_look(rounds as usize) && !is_last {
+            return Next::GoOn;
+        }
+        let level = self.spending.look(if is_last { 1.0 } else { seconds / budget });
+        self.looks.push(Look { rounds, seconds, level });
+        Next::Look { more_rounds: more_rounds as usize }
+    }
+
+    /// Stops the decided configurations, given the prospect of each one by its number. Returns those that stop now, and the
+    /// reason why the run ends; `None` if it goes on.
+    pub(super) fn judge(
+        &mut self,
+        outlooks: &BTreeMap<u64, Outlook>,
+        more_rounds: usize,
+    ) -> (Vec<u64>, Option<String>) {
+        let is_decided = |outlook: &Outlook| matches!(outlook, Outlook::Decided(_));
+        let decided = outlooks.iter().filter(|(_, outlook)| is_decided(outlook)).map(|(cell, _)| *cell);
+        let new: Vec<u64> = decided.filter(|cell| self.stopped.insert(*cell)).collect();
+        let is_open = outlooks.is_empty() || outlooks.values().any(|outlook| *outlook == Outlook::Open);
+        let reason = match is_open {
+            false if outlooks.values().all(is_decided) => Some("every verdict is decided"),
+            _ if more_rounds == 0 => Some("trials.budget is used up"),
+            false => Some("the rest of trials.budget would hardly decide a verdict"),
+            true => None,
+        };
+        (new, reason.map(str::to_owned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn decided_configurations_stop_and_the_others_go_on() {
+        let mut stopping = Stopping::new(&Trials::default());
+        let (regressed, open) = (Outlook::Decided(Verdict::Regressed), Outlook::Open);
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 9);
+        assert_eq!((new, reason), (vec![1], None));
+        assert!(stopping.has_stopped(1) && !stopping.has_stopped(2));
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, open)]), 0);
+        assert_eq!((new, reason.unwrap().as_str()), (vec![], "trials.budget is used up"));
+        let (_, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, Outlook::Hopeless)]), 9);
+        assert!(reason.unwrap().contains("would hardly decide"));
+        let (new, reason) = stopping.judge(&BTreeMap::from([(1, regressed), (2, regressed)]), 9);
+        assert_eq!((new, reason.unwrap().as_str()), (vec![2], "every verdict is decided"));
+        // Without a budget nothing is looked at.
+        assert!(matches!(stopping.next(6), Next::GoOn));
+    }
+}

@@ -1,0 +1,240 @@
+//! The trials of one round that are alive at the same time: who runs when, and how long a slice is.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use results::Interleaving;
+use trial::{Slice, Step, TrialReport, TrialSpec};
+use types::Outcome;
+
+use super::side::{Side, State};
+
+/// The time that a slice should take: long against the cost of a turn and the caches that another process leaves, and short
+/// against the drift of a machine.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// The number of operations of the first slices, from which the length of a slice is found.
+const FIRST_OPERATIONS: u64 = 64;
+
+/// The most by which a slice grows from one to the next.
+const MOST_GROWTH: u64 = 8;
+
+/// The fewest slices of a phase, so that each side has its turn early and late in it.
+const FEWEST_SLICES: u64 = 16;
+
+/// The lengths of slices in operations, by phase. They are found in the first round and kept, so that all rounds have slices
+/// of the same operations.
+#[derive(Default)]
+pub(super) struct SliceLengths {
+    found: BTreeMap<String, u64>,
+}
+
+/// The slices of the phase that all sides are in.
+struct Pace {
+    phase: String,
+    /// The number of the next slice.
+    number: u64,
+    /// The number of its operations.
+    operations: u64,
+    /// The most operations of a slice of this phase.
+    most: u64,
+    is_found: bool,
+}
+
+/// A slice of one side.
+pub(super) struct SliceOf {
+    /// The place of the side in the group.
+    pub(super) side: usize,
+    pub(super) phase: String,
+    pub(super) number: u64,
+    /// The position in time among the slices of this number.
+    pub(super) position: usize,
+    pub(super) slice: Slice,
+}
+
+/// The results of a round.
+pub(super) struct GroupReport {
+    /// The reports of all trials, in their order.
+    pub(super) reports: Vec<Outcome<TrialReport>>,
+    pub(super) slices: Vec<SliceOf>,
+}
+
+/// Runs trials side by side. `None` if the user interrupted the run. `line` prints the output of libraries, and `progress`
+/// receives the steps of the first trial.
+pub(super) fn run_group(
+    specs: &[TrialSpec],
+    interleaving: Interleaving,
+    lengths: &mut SliceLengths,
+    line: fn(&str),
+    mut progress: impl FnMut(Step),
+) -> Outcome<Option<GroupReport>> {
+    let mut group = Group { sides: Vec::new(), slices: Vec::new(), pace: None, is_reversed: false };
+    for spec in specs {
+        group.sides.push(Side::start(spec, line)?);
+        // A process opens its store while all others are stopped.
+        let number = group.sides.len() - 1;
+        if !group.sides[number].take_turn(0, SLICE, &mut progress_of(number, &mut progress))? {
+            return Ok(None);
+        }
+    }
+    while let Some(movers) = group.movers() {
+        let operations = group.operations(&movers, lengths);
+        let goes_on = match interleaving {
+            Interleaving::Duet => group.at_once(&movers, operations, &mut progress)?,
+            Interleaving::Rounds | Interleaving::Slices => {
+                group.in_turn(&movers, operations, &mut progress)?
+            }
+        };
+        if !goes_on {
+            return Ok(None);
+        }
+        group.note(&movers, lengths);
+    }
+    let Group { sides, slices, .. } = group;
+    Ok(Some(GroupReport { reports: sides.into_iter().map(Side::into_outcome).collect(), slices }))
+}
+
+/// The steps of the first side.
+fn progress_of(number: usize, progress: &mut impl FnMut(Step)) -> impl FnMut(Step) {
+    move |step| {
+        if number == 0 {
+            progress(step);
+        }
+    }
+}
+
+struct Group {
+    sides: Vec<Side>,
+    slices: Vec<SliceOf>,
+    /// The slices of the phase that all sides are in; `None` before the first phase.
+    pace: Option<Pace>,
+    /// Whether the next pass begins with the last side: passes are mirrored (ABBA), so that drift affects all alike.
+    is_reversed: bool,
+}
+
+impl Group {
+    /// The sides that run in the next pass. A side that is ready for a phase waits for all others. `None` at the end.
+    fn movers(&self) -> Option<Vec<usize>> {
+        let is_ready = |side: &Side| matches!(side.state, State::Ready { .. });
+        let open = || (0..self.sides.len()).filter(|at| self.sides[*at].state != State::Over);
+        let before: Vec<usize> = open().filter(|at| !is_ready(&self.sides[*at])).collect();
+        let movers = if before.is_empty() { open().collect() } else { before };
+        (!movers.is_empty()).then_some(movers)
+    }
+
+    /// The operations of the next slice.
+    fn operations(&mut self, movers: &[usize], lengths: &SliceLengths) -> u64 {
+        if let State::Ready { phase, operations } = &self.sides[movers[0]].state {
+            self.pace = Some(lengths.begin(phase, *operations));
+        }
+        self.pace.as_ref().map_or(0, |pace| pace.operations)
+    }
+
+    /// Runs one turn of each of these sides, one after the other.
+    fn in_turn(
+        &mut self,
+        movers: &[usize],
+        operations: u64,
+        progress: &mut impl FnMut(Step),
+    ) -> Outcome<bool> {
+        let count = movers.len();
+        for position in 0..count {
+            let at = movers[if self.is_reversed { count - 1 - position } else { position }];
+            if !self.sides[at].take_turn(operations, SLICE, &mut progress_of(at, progress))? {
+                return Ok(false);
+            }
+            self.keep(at, position);
+        }
+        self.is_reversed = !self.is_reversed;
+        Ok(true)
+    }
+
+    /// Runs one turn of these sides at the same time.
+    fn at_once(
+        &mut self,
+        movers: &[usize],
+        operations: u64,
+        progress: &mut impl FnMut(Step),
+    ) -> Outcome<bool> {
+        movers.iter().try_for_each(|at| self.sides[*at].begin_turn(operations))?;
+        for (position, at) in movers.iter().enumerate() {
+            if !self.sides[*at].end_turn(None, &mut progress_of(*at, progress))? {
+                return Ok(false);
+            }
+            self.keep(*at, position);
+        }
+        Ok(true)
+    }
+
+    /// Keeps the slice that a side has run, if it has.
+    fn keep(&mut self, side: usize, position: usize) {
+        if let (State::Ran(slice), Some(pace)) = (&self.sides[side].state, &self.pace) {
+            let (phase, number, slice) = (pace.phase.clone(), pace.number, *slice);
+            self.slices.push(SliceOf { side, phase, number, position, slice });
+        }
+    }
+
+    /// Counts the slice that all these sides have run, and finds the length of the next one.
+    fn note(&mut self, movers: &[usize], lengths: &mut SliceLengths) {
+        let ran = movers.iter().filter_map(|at| match &self.sides[*at].state {
+            State::Ran(slice) => Some(slice.ns as f64 / slice.operations.max(1) as f64),
+            _ => None,
+        });
+        let ns: Vec<f64> = ran.collect();
+        if let Some(pace) = self.pace.as_mut().filter(|_| !ns.is_empty()) {
+            pace.number += 1;
+            pace.learn(ns.iter().sum::<f64>() / ns.len() as f64);
+            lengths.found.insert(pace.phase.clone(), pace.operations);
+        }
+    }
+}
+
+impl SliceLengths {
+    /// The first slice of a phase of so many operations.
+    fn begin(&self, phase: &str, operations: Option<u64>) -> Pace {
+        let most = operations.map_or(u64::MAX, |operations| (operations / FEWEST_SLICES).max(1));
+        let found = self.found.get(phase).copied();
+        let operations = found.unwrap_or(FIRST_OPERATIONS).min(most);
+        Pace { phase: phase.to_owned(), number: 0, operations, most, is_found: found.is_some() }
+    }
+}
+
+impl Pace {
+    /// Adapts the length of the next slice to the mean time of an operation, until a slice has the right length.
+    fn learn(&mut self, operation_ns: f64) {
+        if self.is_found || operation_ns <= 0.0 {
+            return;
+        }
+        let wanted = (SLICE.as_nanos() as f64 / operation_ns) as u64;
+        let next = wanted.clamp(1, self.operations.saturating_mul(MOST_GROWTH)).min(self.most);
+        self.is_found = next == wanted || next == self.most;
+        self.operations = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_a_slice_is_found_once() {
+        let mut lengths = SliceLengths::default();
+        let mut pace = lengths.begin("get", Some(1_000_000));
+        assert_eq!((pace.operations, pace.is_found), (64, false));
+        // 2 µs an operation: 10,000 of them take 20 ms.
+        let mut seen = Vec::new();
+        for _ in 0..5 {
+            pace.learn(2000.0);
+            seen.push(pace.operations);
+        }
+        assert_eq!(seen, [512, 4096, 10_000, 10_000, 10_000]);
+        pace.learn(4000.0);
+        assert_eq!(pace.operations, 10_000, "a length that was found stays");
+        lengths.found.insert("get".to_owned(), pace.operations);
+        assert!(lengths.begin("get", Some(1_000_000)).is_found);
+        assert_eq!(lengths.begin("get", Some(1_000_000)).operations, 10_000);
+        // A short phase has several slices, too.
+        assert_eq!(lengths.begin("get", Some(16_000)).operations, 1000);
+        assert_eq!(lengths.begin("put", Some(8)).operations, 1);
+    }
+}

@@ -1,0 +1,153 @@
+//! A part of an experiment: the rounds or configurations that one machine runs of it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use results::PartInfo;
+use types::Outcome;
+
+use super::fixture::program_identity;
+
+/// Variables in which schedulers number the tasks of an array, each with the number of its first task.
+const NUMBERS: [(&str, u64); 5] = [
+    ("SLURM_ARRAY_TASK_ID", 1),
+    ("HQ_TASK_ID", 1),
+    ("JOB_COMPLETION_INDEX", 0),
+    ("PARALLEL_SEQ", 1),
+    ("SGE_TASK_ID", 1),
+];
+
+/// The variable with the number of tasks of a Slurm array.
+const COUNT: &str = "SLURM_ARRAY_TASK_COUNT";
+
+/// The variable with the container image, for the manifest.
+const IMAGE: &str = "LSMBENCH_IMAGE";
+
+/// The variable with the name of this machine.
+const NODE: &str = "LSMBENCH_NODE";
+
+/// The word for a number that a scheduler gives.
+const AUTO: &str = "auto";
+
+/// One of several parts of an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The number, from 1.
+    number: u64,
+    /// The number of parts.
+    count: u64,
+}
+
+impl Part {
+    /// The part of a number from 1 to `count`; `None` for another number.
+    pub fn new(number: u64, count: u64) -> Option<Self> {
+        (1..=count).contains(&number).then_some(Self { number, count })
+    }
+
+    /// The number, from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// The number of parts.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The part for the manifest, without machines.
+    ///
+    /// # Errors
+    /// The file of this program cannot be read.
+    pub(super) fn info(self) -> Outcome<PartInfo> {
+        Ok(PartInfo {
+            number: self.number,
+            count: self.count,
+            program: program_identity()?,
+            image: std::env::var(IMAGE).ok(),
+            nodes: Vec::new(),
+        })
+    }
+
+    /// The part of a text and of the variables of a scheduler.
+    fn read(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is no part; write K/N with K from 1 to N, {AUTO} or {AUTO}/N");
+        let (number, count) = match text.split_once('/') {
+            Some((number, count)) => (number, Some(count.parse().map_err(|_| wrong())?)),
+            None => (text, None),
+        };
+        if number != AUTO {
+            let number = number.parse().map_err(|_| wrong())?;
+            return count.and_then(|count| Self::new(number, count)).ok_or_else(wrong);
+        }
+        let names: Vec<&str> = NUMBERS.iter().map(|(name, _)| *name).collect();
+        let found = NUMBERS.iter().find_map(|(name, first)| Some((name, variable(name)?, first)));
+        let (name, value, first) = found
+            .ok_or_else(|| format!("no scheduler numbers this task: none of {} is set", names.join(", ")))?;
+        let number: u64 = value.parse().map_err(|_| format!("{name} is no number: \"{value}\""))?;
+        let count = count.or_else(|| variable(COUNT)?.parse().ok());
+        let count = count.ok_or_else(|| format!("the number of parts is not known; write {AUTO}/N"))?;
+        number.saturating_add(1).checked_sub(*first).and_then(|number| Self::new(number, count)).ok_or_else(
+            || format!("{name} is {value}, which is no part of {count}; number the tasks from {first}"),
+        )
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.count)
+    }
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::read(text, &|name| std::env::var(name).ok())
+    }
+}
+
+/// The name of this machine among those that run parts.
+pub(super) fn node_name() -> String {
+    let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    let name = std::env::var(NODE).ok().or_else(host).unwrap_or_default();
+    match name.trim() {
+        "" => "unknown".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+        let variable =
+            |name: &str| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
+        Part::read(text, &variable).map(|part| part.to_string())
+    }
+
+    #[test]
+    fn a_part_is_written_or_numbered_by_a_scheduler() {
+        assert_eq!(read("2/4", &[]).unwrap(), "2/4");
+        assert_eq!(read("auto/4", &[("SLURM_ARRAY_TASK_ID", "3")]).unwrap(), "3/4");
+        let slurm = [("SLURM_ARRAY_TASK_ID", "3"), ("SLURM_ARRAY_TASK_COUNT", "5")];
+        assert_eq!(read("auto", &slurm).unwrap(), "3/5");
+        assert_eq!(read("auto/4", &[("JOB_COMPLETION_INDEX", "0")]).unwrap(), "1/4");
+        for name in ["HQ_TASK_ID", "PARALLEL_SEQ", "SGE_TASK_ID"] {
+            assert_eq!(read("auto/4", &[(name, "4")]).unwrap(), "4/4");
+        }
+        for (text, variables) in [
+            ("0/4", &[][..]),
+            ("5/4", &[]),
+            ("2", &[]),
+            ("x/y", &[]),
+            ("auto/4", &[]),
+            ("auto", &[("PARALLEL_SEQ", "1")]),
+            ("auto/4", &[("SGE_TASK_ID", "undefined")]),
+            ("auto/4", &[("SLURM_ARRAY_TASK_ID", "5")]),
+            ("auto/4", &[("SLURM_ARRAY_TASK_ID", "0")]),
+        ] {
+            assert!(read(text, variables).is_err(), "{text} {variables:?}");
+        }
+    }
+}

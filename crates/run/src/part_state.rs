@@ -1,0 +1,84 @@
+//! The state of the parts of an experiment in a folder: how far each has run.
+
+use std::path::Path;
+
+use experiment::Experiment;
+use results::{Folder, Manifest, Table};
+use types::Outcome;
+
+use super::cut::Cut;
+use super::part::Part;
+
+/// The state of a part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartState {
+    /// The number of the part, from 1.
+    pub number: u64,
+    /// The number of finished trials.
+    pub finished: u64,
+    /// The number of trials of the part, without second trials of baselines.
+    pub trials: u64,
+    /// The machine that runs it or ran it last; `None` if no machine has begun.
+    pub node: Option<String>,
+    /// Whether it ran to its end.
+    pub is_done: bool,
+}
+
+/// The parts of an experiment in a folder that have not run to their end, of `count` in all.
+pub fn missing(parts: &Path, experiment: &str, count: u64) -> Vec<u64> {
+    let is_done =
+        |number: u64| manifest(parts, experiment, (number, count)).is_some_and(|of| of.ended.is_some());
+    (1..=count).filter(|number| !is_done(*number)).collect()
+}
+
+/// Checks that an experiment can be cut into this many parts.
+///
+/// # Errors
+/// More parts than rounds that are no multiple of them, or more slices than configurations.
+pub fn check_count(experiment: &Experiment, count: u64) -> Outcome<()> {
+    let cut = Cut::of(experiment, &experiment.facts());
+    Part::new(1, count).map_or(Ok(()), |part| cut.check(part))
+}
+
+/// The states of all parts of an experiment in a folder, of `count` in all.
+///
+/// # Errors
+/// Rows that cannot be read.
+pub fn part_states(parts: &Path, experiment: &Experiment, count: u64) -> Outcome<Vec<PartState>> {
+    let cut = Cut::of(experiment, &experiment.facts());
+    let phases = experiment.task.phases();
+    let last_phase = phases.last().map_or("", String::as_str);
+    let state = |part: Part| {
+        let own = |place: usize| {
+            let trials = 0..experiment.trials.count;
+            trials.filter(|trial| cut.holds(part, place, *trial)).count() as u64
+        };
+        let number = part.number();
+        let manifest = manifest(parts, &experiment.name, (number, count));
+        let runs = folder(parts, &experiment.name, number).runs();
+        let finished = match manifest.is_some() && runs.exists() {
+            true => Table::read(&runs)?.finished(last_phase).len() as u64,
+            false => 0,
+        };
+        let node = manifest.as_ref().and_then(|of| Some(of.part.as_ref()?.nodes.last()?.name.clone()));
+        Ok(PartState {
+            number,
+            finished,
+            trials: (0..experiment.cells.len()).map(own).sum(),
+            node,
+            is_done: manifest.is_some_and(|of| of.ended.is_some()),
+        })
+    };
+    (1..=count).filter_map(|number| Part::new(number, count)).map(state).collect()
+}
+
+fn folder(parts: &Path, experiment: &str, number: u64) -> Folder {
+    Folder::new(parts.join(number.to_string()).join(experiment))
+}
+
+/// The manifest of a part that has begun.
+fn manifest(parts: &Path, experiment: &str, (number, count): (u64, u64)) -> Option<Manifest> {
+    let manifest = Manifest::read(&folder(parts, experiment, number).manifest()).ok()?;
+    let part = manifest.part.as_ref()?;
+    ((part.number, part.count) == (number, count)).then_some(manifest)
+}

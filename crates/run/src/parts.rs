@@ -1,0 +1,295 @@
+//! The parts of an experiment in a folder, and whether they belong together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use results::{BuildInfo, CellInfo, ComponentInfo, Folder, Manifest, PartInfo, Table};
+use types::{Outcome, Problem};
+
+use super::cut::Cut;
+use super::part::Part;
+
+/// A part with its results.
+pub(super) struct ReadPart {
+    pub(super) info: PartInfo,
+    pub(super) folder: Folder,
+    pub(super) manifest: Manifest,
+    pub(super) runs: Table,
+    pub(super) noise: Table,
+}
+
+/// All parts of an experiment, by number.
+pub(super) struct Parts {
+    pub(super) of: Vec<ReadPart>,
+    /// The folder of the parts.
+    root: PathBuf,
+}
+
+impl Parts {
+    /// Reads the parts in a folder. Where they are of several experiments, `wanted` names one.
+    ///
+    /// # Errors
+    /// A folder without parts, or with other files than the results of parts; changed rows.
+    pub(super) fn read(root: &Path, wanted: &str) -> Outcome<Self> {
+        let found = folders(root)?;
+        let experiments: BTreeSet<&String> = found.iter().map(|(_, experiment, _)| experiment).collect();
+        let name = match experiments.iter().find(|name| name.as_str() == wanted) {
+            Some(name) => (*name).clone(),
+            None if experiments.len() == 1 => found[0].1.clone(),
+            None => {
+                let names: Vec<&str> = experiments.iter().map(|name| name.as_str()).collect();
+                return Err(Problem::new(format!(
+                    "the parts in {} are of several experiments; end --into with the name of one. Valid: {}",
+                    root.display(),
+                    names.join(", ")
+                )));
+            }
+        };
+        let mut of = Vec::new();
+        for (number, experiment, path) in found {
+            if experiment != name {
+                continue;
+            }
+            of.push(ReadPart::read(number, path)?);
+        }
+        of.sort_by_key(|part| part.info.number);
+        Ok(Self { of, root: root.to_owned() })
+    }
+
+    /// Checks that the parts are those of one experiment, by this program.
+    ///
+    /// # Errors
+    /// The first difference.
+    pub(super) fn check(&self, build: &BuildInfo) -> Outcome<()> {
+        let first = &self.of[0];
+        for part in &self.of {
+            self.check_like(first, part)?;
+            let differs = |what: &str, own: &str, other: &str| {
+                wrong(part, &format!("it ran with {what} {own}, this program has {other}"))
+            };
+            let own = &part.manifest.build;
+            if own.version != build.version {
+                return Err(differs("lsmbench", &own.version, &build.version));
+            }
+            if own.git_commit != build.git_commit {
+                let [own, other] =
+                    [&own.git_commit, &build.git_commit].map(|of| of.as_deref().unwrap_or("unknown"));
+                return Err(differs("commit", own, other));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that all parts are there, finished, and have only their own rows.
+    ///
+    /// # Errors
+    /// Foreign rows, or all that is missing.
+    pub(super) fn check_rows(&self, cut: &Cut) -> Outcome<()> {
+        self.of.iter().try_for_each(|part| part.check_rows(cut))?;
+        self.check_whole()
+    }
+
+    /// Checks a part against the first one.
+    fn check_like(&self, first: &ReadPart, part: &ReadPart) -> Outcome<()> {
+        let (one, other) = (&first.manifest, &part.manifest);
+        let against = |what: &str| Err(wrong(part, &format!("{what} than part {}", first.info.number)));
+        if one.experiment != other.experiment {
+            return against(&format!("it has another experiment, {},", other.experiment));
+        }
+        if one.seed != other.seed {
+            return against(&format!("it has another seed, {},", other.seed));
+        }
+        if one.mode != other.mode {
+            return against(&format!("it ran in another mode, {},", other.mode));
+        }
+        if one.quick != other.quick {
+            return against("it has other sizes (--quick)");
+        }
+        if one.trials != other.trials {
+            return against(&format!("it has another number of trials, {},", other.trials));
+        }
+        if one.config_hash != other.config_hash {
+            return against(
+                "it measures something else: the design, the workload or an override is different",
+            );
+        }
+        if one.build != other.build {
+            return against("it ran with another build of lsmbench (commit, flags or compiler)");
+        }
+        if first.info.program != part.info.program {
+            return against(&format!("another program ran it, {},", part.info.program));
+        }
+        if first.info.image != part.info.image {
+            let image = part.info.image.as_deref().unwrap_or("none");
+            return against(&format!("it ran in another container image, {image},"));
+        }
+        if let Some(component) = unlike(&one.components, &other.components) {
+            let ComponentInfo { axis, kind, package, version } = component;
+            return against(&format!("it has another version of {axis} {kind}, {package} {version},"));
+        }
+        if let Some(engine) = other_engine(one, other) {
+            return against(&format!("it ran another version of the engine {engine}"));
+        }
+        if let Some((label, phase)) = other_operations(one, other) {
+            return against(&format!("it ran other operations in phase {phase} of {label}"));
+        }
+        if first.info.count != part.info.count {
+            return against(&format!("it is one of {} parts, another number", part.info.count));
+        }
+        let columns = |of: &ReadPart| -> Vec<String> {
+            of.runs.schema().columns().iter().map(|column| column.name().to_owned()).collect()
+        };
+        if columns(first) != columns(part) {
+            return against("its runs.csv has other columns");
+        }
+        Ok(())
+    }
+
+    /// Checks that no part is missing and none is unfinished.
+    fn check_whole(&self) -> Outcome<()> {
+        let count = self.of[0].info.count;
+        let there: BTreeMap<u64, &ReadPart> = self.of.iter().map(|part| (part.info.number, part)).collect();
+        let missing: Vec<u64> = (1..=count).filter(|number| !there.contains_key(number)).collect();
+        let unfinished = self.of.iter().filter(|part| part.manifest.ended.is_none());
+        let unfinished: Vec<u64> = unfinished.map(|part| part.info.number).collect();
+        let listed = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let mut said = Vec::new();
+        if !missing.is_empty() {
+            said.push(format!("missing: {}", listed(&missing)));
+        }
+        if !unfinished.is_empty() {
+            said.push(format!("unfinished: {}", listed(&unfinished)));
+        }
+        if said.is_empty() {
+            return Ok(());
+        }
+        let next = missing.iter().chain(&unfinished).min().copied().unwrap_or_default();
+        Err(Problem::new(format!(
+            "of {count} parts in {} are {}; run each, such as: lsmbench run FILE --part {next}/{count} --out {}",
+            self.root.display(),
+            said.join("; "),
+            self.root.display()
+        )))
+    }
+}
+
+impl ReadPart {
+    fn read(number: u64, path: PathBuf) -> Outcome<Self> {
+        let folder = Folder::new(path);
+        let manifest = Manifest::read(&folder.manifest())?;
+        let Some(info) = manifest.part.clone() else {
+            return Err(Problem::new(format!(
+                "{} is the results of a whole run and no part; parts come from `lsmbench run --part`",
+                folder.root().display()
+            )));
+        };
+        if info.number != number {
+            return Err(Problem::new(format!(
+                "{} has part {} in the place of part {number}; each part belongs in the folder of its number",
+                folder.root().display(),
+                info.number
+            )));
+        }
+        manifest.check_rows(&folder)?;
+        let [runs, noise] = [folder.runs(), folder.noise()].map(|path| Table::read(&path));
+        Ok(Self { info, manifest, runs: runs?, noise: noise?, folder })
+    }
+
+    /// The number of the part among all.
+    ///
+    /// # Errors
+    /// A number beyond that of all parts.
+    pub(super) fn part(&self) -> Outcome<Part> {
+        let PartInfo { number, count, .. } = self.info;
+        Part::new(number, count).ok_or_else(|| wrong(self, &format!("there is no such part of {count}")))
+    }
+
+    /// Checks that the rows are those of the part.
+    fn check_rows(&self, cut: &Cut) -> Outcome<()> {
+        let part = self.part()?;
+        for row in self.runs.rows().iter().chain(self.noise.rows()) {
+            let group = row.group();
+            let place = group.and_then(|of| self.manifest.cells.iter().position(|cell| cell.cell == of.cell));
+            let has_node = |round| self.info.nodes.iter().any(|node| node.rounds.contains(&round));
+            let is_own = group
+                .zip(place)
+                .is_some_and(|(group, place)| cut.holds(part, place, group.trial) && has_node(group.trial));
+            if !is_own {
+                let trial = group.map_or(0, |group| group.trial + 1);
+                return Err(wrong(
+                    self,
+                    &format!("it has a row of round {trial} that belongs to another part"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The results in a folder of parts: the number of each, its experiment, and its path.
+fn folders(root: &Path) -> Outcome<Vec<(u64, String, PathBuf)>> {
+    let inside = |path: &Path| -> Vec<PathBuf> {
+        let entries = path.read_dir().into_iter().flatten().flatten();
+        let mut paths: Vec<PathBuf> =
+            entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        paths.sort();
+        paths
+    };
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut found = Vec::new();
+    for path in inside(root) {
+        let Ok(number) = name(&path).parse::<u64>() else { continue };
+        let results = inside(&path).into_iter().filter(|path| Folder::new(path).manifest().exists());
+        found.extend(results.map(|path| (number, name(&path), path)));
+    }
+    match found.is_empty() {
+        true => Err(Problem::new(format!(
+            "{} has no parts; run them with: lsmbench run FILE --part K/N --out {}",
+            root.display(),
+            root.display()
+        ))),
+        false => Ok(found),
+    }
+}
+
+/// A component of `other` whose version is not that of `one`.
+fn unlike<'a>(one: &[ComponentInfo], other: &'a [ComponentInfo]) -> Option<&'a ComponentInfo> {
+    other.iter().find(|component| !one.contains(component))
+}
+
+/// An engine of which the two ran different versions.
+fn other_engine<'a>(one: &Manifest, other: &'a Manifest) -> Option<&'a str> {
+    let mut engines =
+        other.cells.iter().zip(&one.cells).filter_map(|(a, b)| a.engine.as_ref().zip(b.engine.as_ref()));
+    let differ = engines.find(|(a, b)| a.version.is_some() && b.version.is_some() && a.version != b.version);
+    differ.map(|(engine, _)| engine.name.as_str())
+}
+
+/// A configuration and a phase of `other` with different operations than in `one`. Configurations that differ only in the
+/// design or the engine have the same operations, so each is compared with one that `one` ran.
+fn other_operations<'a>(one: &'a Manifest, other: &'a Manifest) -> Option<(&'a str, &'a str)> {
+    let is_workload =
+        |path: &str| !["design", "engine"].iter().any(|root| path.split('.').next() == Some(root));
+    let workload = |cell: &'a CellInfo| -> Vec<&'a String> {
+        let swept = one.swept.iter().zip(&cell.swept);
+        swept.filter(|(path, _)| is_workload(path)).map(|(_, value)| value).collect()
+    };
+    let hash = |cell: &'a CellInfo, phase: &str| {
+        cell.streams.iter().find(|stream| stream.phase == phase).and_then(|stream| stream.hash.as_ref())
+    };
+    other.cells.iter().find_map(|cell| {
+        let like =
+            one.cells.iter().find(|like| !like.streams.is_empty() && workload(like) == workload(cell))?;
+        let differs = |phase: &&str| hash(like, phase).zip(hash(cell, phase)).is_some_and(|(a, b)| a != b);
+        let mut phases = cell.streams.iter().map(|stream| stream.phase.as_str());
+        phases.find(differs).map(|phase| (cell.label.as_str(), phase))
+    })
+}
+
+fn wrong(part: &ReadPart, what: &str) -> Problem {
+    Problem::new(format!(
+        "{}: part {} does not belong to the others: {what}; remove it and run it again",
+        part.folder.root().display(),
+        part.info.number
+    ))
+}

@@ -1,0 +1,164 @@
+//! One of several trial processes that are alive at the same time and run in turn.
+
+use std::time::{Duration, Instant};
+
+use measure::probe::monotonic_ns;
+use trial::{Message, Slice, Step, TrialReport, TrialSpec, Turn, Yielded};
+use types::{Outcome, Problem};
+
+use super::trial_process::{Event, TrialProcess};
+use crate::interrupt;
+
+/// The period of checks for an interruption.
+const LOOK_UP_PERIOD: Duration = Duration::from_millis(50);
+
+/// The state of a side.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum State {
+    /// It opens its store, or prepares a phase or checks its answers, off the clock.
+    Working,
+    /// Its next turn is the first slice of a phase.
+    Ready {
+        /// The name of the phase.
+        phase: String,
+        /// The number of operations of the phase, if known.
+        operations: Option<u64>,
+    },
+    /// A slice is over.
+    Ran(Slice),
+    /// It is in a call without operations, such as waiting for compactions.
+    Calling,
+    /// It has ended.
+    Over,
+}
+
+/// A trial process that runs in turn with others.
+pub(super) struct Side {
+    process: TrialProcess,
+    pub(super) state: State,
+    /// The report, or the reason why there is none.
+    outcome: Option<Outcome<TrialReport>>,
+    /// The time for which it was stopped in the middle of calls so far, in nanoseconds.
+    stopped_ns: u64,
+    /// The time at which it was stopped, on the monotonic clock in nanoseconds; `None` while it runs.
+    stopped_at_ns: Option<u64>,
+    /// The last time for which it was stopped in the middle of a call: from, and to.
+    last_stop_ns: Option<(u64, u64)>,
+}
+
+impl Side {
+    /// Starts a process.
+    pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
+        Ok(Self {
+            process: TrialProcess::start(spec, line)?,
+            state: State::Working,
+            outcome: None,
+            stopped_ns: 0,
+            stopped_at_ns: None,
+            last_stop_ns: None,
+        })
+    }
+
+    /// The report, or the reason why there is none, after the end.
+    pub(super) fn into_outcome(self) -> Outcome<TrialReport> {
+        self.outcome.unwrap_or_else(|| Err(Problem::new("the trial process did not end")))
+    }
+
+    /// Lets the process run until it waits for its next turn, and in a call for at most `slice`. Then stops it. Returns
+    /// `false` if the user has interrupted the run.
+    pub(super) fn take_turn(
+        &mut self,
+        operations: u64,
+        slice: Duration,
+        progress: &mut dyn FnMut(Step),
+    ) -> Outcome<bool> {
+        self.begin_turn(operations)?;
+        if !self.end_turn(Some(slice), progress)? {
+            return Ok(false);
+        }
+        if self.state != State::Over {
+            self.process.stop()?;
+            self.stopped_at_ns = Some(monotonic_ns());
+        }
+        Ok(true)
+    }
+
+    /// Lets the process run.
+    pub(super) fn begin_turn(&mut self, operations: u64) -> Outcome<()> {
+        if let Some(from) = self.stopped_at_ns.take() {
+            if self.state == State::Calling {
+                let now = monotonic_ns();
+                self.last_stop_ns = Some((from, now));
+                self.stopped_ns += now.saturating_sub(from);
+            }
+            self.process.go_on()?;
+        }
+        match self.state {
+            State::Ready { .. } | State::Ran(_) => {
+                self.process.give(Turn { operations, stopped_ns: self.stopped_ns });
+                self.state = State::Working;
+            }
+            State::Working | State::Calling | State::Over => {}
+        }
+        Ok(())
+    }
+
+    /// Waits until the process waits for its next turn, and in a call for at most `slice`; without it, until the call is
+    /// over. Returns `false` if the user has interrupted the run.
+    pub(super) fn end_turn(
+        &mut self,
+        slice: Option<Duration>,
+        progress: &mut dyn FnMut(Step),
+    ) -> Outcome<bool> {
+        let mut deadline = slice.map(|slice| Instant::now() + slice);
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let is_calling = self.state == State::Calling;
+            let most = left.filter(|_| is_calling).map_or(LOOK_UP_PERIOD, |left| left.min(LOOK_UP_PERIOD));
+            let event = self.process.wait(most);
+            if interrupt::is_requested() {
+                return Ok(false);
+            }
+            match event {
+                Event::Message(Message::Progress(step)) => progress(step),
+                Event::Message(Message::Done(report)) => self.outcome = Some(Ok(report)),
+                Event::Message(Message::Failed(message)) => self.outcome = Some(Err(Problem::new(message))),
+                Event::Message(Message::Yields(Yielded::Calls)) => {
+                    self.state = State::Calling;
+                    deadline = slice.map(|slice| Instant::now() + slice);
+                }
+                Event::Message(Message::Yields(Yielded::Ready { phase, operations })) => {
+                    self.state = State::Ready { phase, operations };
+                    return Ok(true);
+                }
+                Event::Message(Message::Yields(Yielded::Ran(slice))) => {
+                    self.state = State::Ran(slice);
+                    return Ok(true);
+                }
+                // Whatever follows a call belongs to the same turn.
+                Event::Message(Message::Yields(Yielded::Returned { at_ns })) => self.return_at(at_ns),
+                Event::None if is_calling && left.is_some_and(|left| left.is_zero()) => return Ok(true),
+                Event::None => {}
+                Event::Ended => return self.end().map(|()| true),
+            }
+        }
+    }
+
+    /// Ends a call that ended at this time. It may have ended just before the process was stopped.
+    fn return_at(&mut self, at_ns: u64) {
+        if let Some((from, to)) = self.last_stop_ns.take().filter(|(from, _)| *from >= at_ns) {
+            self.stopped_ns -= to - from;
+        }
+        self.state = State::Working;
+        self.process.give(Turn { operations: 0, stopped_ns: self.stopped_ns });
+    }
+
+    fn end(&mut self) -> Outcome<()> {
+        self.state = State::Over;
+        match &self.outcome {
+            Some(_) => drop(self.process.end()?),
+            None => self.outcome = Some(Err(self.process.without_result()?)),
+        }
+        Ok(())
+    }
+}

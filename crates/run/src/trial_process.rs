@@ -1,0 +1,156 @@
+//! The process of a trial: its start, its messages, its signals and its end.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use trial::{Message, TrialSpec, Turn};
+use types::{Outcome, Problem};
+
+use super::memory_limit::MemoryLimit;
+
+/// The hidden subcommand of a trial process.
+pub const TRIAL_COMMAND: &str = "trial-process";
+
+/// A running process, which is killed when this value is dropped.
+pub(super) struct TrialProcess {
+    child: Child,
+    /// The lines of its standard output.
+    lines: Receiver<String>,
+    /// The write end of the process's standard input. The process exits when it is closed, also by the death of this
+    /// process.
+    lifeline: ChildStdin,
+    limit: Option<MemoryLimit>,
+    /// The label of the engine.
+    engine: String,
+    /// Prints the output of libraries.
+    line: fn(&str),
+}
+
+/// An event of a process.
+pub(super) enum Event {
+    /// No message came in time.
+    None,
+    Message(Message),
+    /// The process has closed its output.
+    Ended,
+}
+
+impl TrialProcess {
+    /// Starts a trial. `line` prints the output of libraries.
+    pub(super) fn start(spec: &TrialSpec, line: fn(&str)) -> Outcome<Self> {
+        let limit = spec.memory_limit.map(MemoryLimit::new).transpose()?;
+        let program = std::env::current_exe().map_err(|error| Problem::doing("find this program", error))?;
+        let mut command = Command::new(program);
+        command.arg(TRIAL_COMMAND).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // Ctrl-C at a terminal is for the parent, which ends its trials in order.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| Problem::doing("start the trial process", error))?;
+        let mut lifeline = child.stdin.take().expect("standard input is piped");
+        let out = child.stdout.take().expect("standard output is piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let lines = BufReader::new(out).lines().map_while(Result::ok);
+            // A closed receiver needs no more lines.
+            lines.map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+        });
+        // The process has allocated no memory yet, because it waits for its specification.
+        if let Some(limit) = &limit {
+            limit.hold(child.id()).inspect_err(|_| drop(child.kill()))?;
+        }
+        let text = serde_json::to_string(spec).expect("specifications are plain data");
+        let sent = writeln!(lifeline, "{text}").and_then(|()| lifeline.flush());
+        let process = Self { child, lines, lifeline, limit, engine: spec.configuration.engine.label(), line };
+        sent.map_err(|error| Problem::doing("write to the trial process", error))?;
+        Ok(process)
+    }
+
+    /// Waits for an event for at most this time.
+    pub(super) fn wait(&self, most: Duration) -> Event {
+        let said = match self.lines.recv_timeout(most) {
+            Ok(said) => said,
+            Err(RecvTimeoutError::Timeout) => return Event::None,
+            Err(RecvTimeoutError::Disconnected) => return Event::Ended,
+        };
+        match serde_json::from_str(&said) {
+            Ok(message) => Event::Message(message),
+            Err(_) if !is_message(&said) => {
+                (self.line)(&format!("  {} prints: {said}", self.engine));
+                Event::None
+            }
+            Err(error) => Event::Message(Message::Failed(format!(
+                "cannot parse the report of the trial process: {error}"
+            ))),
+        }
+    }
+
+    /// Gives the process its next turn.
+    pub(super) fn give(&mut self, turn: Turn) {
+        let text = serde_json::to_string(&turn).expect("turns are plain data");
+        // A process that has ended is reported with its exit status by the next event.
+        let _ = writeln!(self.lifeline, "{text}").and_then(|()| self.lifeline.flush());
+    }
+
+    /// Stops the process with all its threads, and waits until it has stopped or ended. A thread in a call of the kernel
+    /// that cannot be interrupted, such as a sync, completes it before.
+    pub(super) fn stop(&self) -> Outcome<()> {
+        self.signal(Signal::STOP)?;
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let stopped = waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        stopped.map(drop).map_err(|error| Problem::doing("wait for the trial process to stop", error))
+    }
+
+    /// Lets a stopped process go on.
+    pub(super) fn go_on(&self) -> Outcome<()> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> Outcome<()> {
+        kill_process(Pid::from_child(&self.child), signal)
+            .map_err(|error| Problem::doing("signal the trial process", error))
+    }
+
+    /// Waits for the end of a process that has closed its output.
+    pub(super) fn end(&mut self) -> Outcome<std::process::ExitStatus> {
+        self.child.wait().map_err(|error| Problem::doing("wait for the trial process", error))
+    }
+
+    /// The problem of a process that has ended without a result.
+    pub(super) fn without_result(&mut self) -> Outcome<Problem> {
+        let status = self.end()?;
+        let hint = self.limit.as_ref().map_or("", |_| {
+            "; trials.memory_limit may be too low for memtables, filters and the model that checks answers"
+        });
+        Ok(Problem::new(format!("the trial process ended without a result ({status}){hint}")))
+    }
+}
+
+/// Whether a line is a message for this process. A message is a JSON object; any other line comes from the library of
+/// an engine.
+fn is_message(line: &str) -> bool {
+    line.starts_with('{')
+}
+
+impl Drop for TrialProcess {
+    fn drop(&mut self) {
+        // The process may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_library_prints_is_no_message() {
+        let message = serde_json::to_string(&Message::Failed("{".to_owned())).unwrap();
+        assert!(is_message(&message), "{message}");
+        // SpeedB 2.7 prints this line when statistics are requested.
+        assert!(!is_message("StatisticsData.size=56640"));
+    }
+}

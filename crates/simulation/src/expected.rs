@@ -1,0 +1,368 @@
+//! A tree of any size: expected numbers of entries in key ranges.
+
+use compaction::{CompactionPolicy, FlushedWrites, KeyClass, Simulator, Spread};
+use engines::EngineStats;
+use theory::{RunView, blocks_per_absent_get, blocks_per_present_get};
+use tree::Design;
+use types::{ENTRY_CHARGE_BYTES, Outcome, Problem};
+use workload::{FORMATS, KEYS, Kind, LENGTHS, Load, Mixed, Order, Phase, StoreStep, Work, Workload};
+
+use crate::costs::Costs;
+use crate::phases::{added_keys, law, operations};
+use crate::readings::{Counts, readings};
+
+/// The most flushes of a simulation, about half a minute of them.
+const MOST_FLUSHES: f64 = 3e7;
+
+/// The most SSTables of a simulation with a policy that picks single SSTables. Each pick looks at all of them.
+const MOST_TABLES: f64 = 30_000.0;
+
+/// Keys of the first class; the keys of all classes so far double with each further class. A class of one key has no draw
+/// that misses it, which the forms of expected numbers do not allow.
+const HEAD: u64 = 2;
+
+/// A tree of expected numbers.
+pub(crate) struct ExpectedTree<'a> {
+    simulator: Simulator<'a, Spread>,
+    classes: Vec<KeyClass>,
+    /// The distribution whose classes these are.
+    law: Option<String>,
+    costs: Costs,
+    counts: Counts,
+    capacity: f64,
+    most_writes: f64,
+    /// The part of the key space that loads in key order have passed.
+    passed: f64,
+    all_keys: f64,
+    /// All adds, draws and deletes so far.
+    written: (f64, f64, f64),
+    is_ordered: bool,
+    may_drop: bool,
+    /// The writes to the active memtable.
+    pending: FlushedWrites,
+    /// Charged bytes and user bytes of the active memtable.
+    pending_bytes: (f64, f64),
+}
+
+/// The writes of a phase, per operation.
+#[derive(Clone, Copy, Default)]
+struct PerOperation {
+    adds: f64,
+    draws: f64,
+    /// The share of deletes among the draws.
+    deletes: f64,
+    gets: f64,
+    ranges: f64,
+}
+
+impl<'a> ExpectedTree<'a> {
+    pub(crate) fn new(
+        policy: &'a dyn CompactionPolicy,
+        design: &Design,
+        workload: &Workload,
+        costs: Costs,
+    ) -> Outcome<Self> {
+        let (classes, law) = classes(workload)?;
+        let capacity = design.memtable_capacity.0;
+        let all_keys = added_keys(workload);
+        let bytes: f64 = workload.phases.iter().map(operations).sum::<f64>() * costs.entry_bytes;
+        let flushes = bytes / capacity as f64;
+        if flushes > MOST_FLUSHES {
+            return Err(Problem::new(format!(
+                "the writes fill {flushes:.0} memtables, and at most {MOST_FLUSHES:.0} are simulated; \
+                 set a larger design.memtable.capacity"
+            )));
+        }
+        let kind = design.choice("compaction").kind();
+        let picks_tables = theory::picks_tables(design.choice("compaction"));
+        let table_bytes = design.options.table.capacity.0.max(capacity.min(design.options.table.capacity.0));
+        if picks_tables && all_keys * costs.entry_bytes / table_bytes as f64 > MOST_TABLES {
+            return Err(Problem::new(format!(
+                "compaction \"{kind}\" picks single SSTables, of which at most {MOST_TABLES:.0} are simulated; \
+                 set a larger design.table.capacity, or another policy"
+            )));
+        }
+        let per_table =
+            if picks_tables { ((table_bytes as f64 / costs.entry_bytes) as u64).max(1) } else { u64::MAX };
+        let contents = Spread::new(
+            classes.clone(),
+            costs.entry_bytes.round() as u64,
+            costs.tombstone_bytes.round() as u64,
+            per_table,
+        );
+        let format = FORMATS.build(&workload.key).map_err(|error| Problem::new(error.to_string()))?;
+        let format = format.open(None).map_err(Problem::new)?;
+        Ok(Self {
+            simulator: Simulator::of(policy, capacity, contents),
+            classes,
+            law,
+            costs,
+            counts: Counts::default(),
+            capacity: capacity as f64,
+            most_writes: design.memtable_entries.map_or(f64::INFINITY, |most| most as f64),
+            passed: 0.0,
+            all_keys,
+            written: (0.0, 0.0, 0.0),
+            is_ordered: format.ordered(),
+            may_drop: design.limits().iter().any(|(_, _, limit)| *limit == catalog::Limit::DropsData),
+            pending: NO_WRITES,
+            pending_bytes: (0.0, 0.0),
+        })
+    }
+
+    pub(crate) fn stats(&self) -> EngineStats {
+        let live_bytes = self.live_keys() * (self.costs.entry_bytes - ENTRY_CHARGE_BYTES as f64);
+        let live_bytes = (!self.may_drop).then(|| live_bytes.round() as u64);
+        let counts = Counts { live_bytes, ..self.counts };
+        readings(&self.simulator.report(), &counts, &self.costs)
+    }
+
+    /// The expected number of live keys: the added ones whose last draw is no delete.
+    fn live_keys(&self) -> f64 {
+        let (adds, draws, deletes) = self.written;
+        let drawn = |class: &KeyClass| match class.keys.is_finite() {
+            true => -class.keys * (draws * class.share * (-1.0 / class.keys.max(1.0)).ln_1p()).exp_m1(),
+            false => 0.0,
+        };
+        let deleted = if draws > 0.0 { deletes / draws } else { 0.0 };
+        (adds - deleted * self.classes.iter().map(drawn).sum::<f64>()).max(0.0)
+    }
+
+    /// Runs a phase.
+    pub(crate) fn phase(&mut self, phase: &Phase) -> Outcome<()> {
+        match &phase.work {
+            Work::Load(load) => self.load(load, operations(phase)),
+            Work::Mixed(mixed) => self.mixed(mixed, operations(phase)),
+            Work::Step(StoreStep::Flush) => self.flush(),
+            Work::Step(StoreStep::Compact) => {
+                self.flush()?;
+                self.simulator.compact_all().map_err(|error| Problem::new(error.to_string()))
+            }
+            Work::Roles(_) | Work::Replay(_) | Work::Step(_) => Ok(()),
+        }
+    }
+
+    fn load(&mut self, load: &Load, keys: f64) -> Outcome<()> {
+        let rates = PerOperation { adds: 1.0, ..PerOperation::default() };
+        let in_order = self.is_ordered && load.order != Order::Random;
+        let start = self.passed;
+        let share = keys / self.all_keys.max(1.0);
+        let end = start + share;
+        self.passed = end;
+        let within = move |done: f64, next: f64| match load.order {
+            Order::Sequential if in_order => (start + done * share, start + next * share),
+            Order::Reverse if in_order => (end - next * share, end - done * share),
+            _ => (0.0, 1.0),
+        };
+        self.write(rates, keys, &within)
+    }
+
+    fn mixed(&mut self, mixed: &Mixed, operations: f64) -> Outcome<()> {
+        let share = |kind| mixed.mix.share(kind);
+        let members = f64::from(mixed.batch);
+        let draws = share(Kind::Put)
+            + share(Kind::ReadModifyWrite)
+            + share(Kind::Batch) * members
+            + share(Kind::Delete);
+        let rates = PerOperation {
+            adds: share(Kind::Insert),
+            draws,
+            deletes: if draws > 0.0 { share(Kind::Delete) / draws } else { 0.0 },
+            gets: share(Kind::Get) + share(Kind::ReadModifyWrite) + share(Kind::MultiGet) * members,
+            ranges: share(Kind::Range),
+        };
+        let before = self.lookup_costs(mixed)?;
+        let live_before = self.live_keys();
+        self.write(rates, operations, &|_, _| (0.0, 1.0))?;
+        let after = self.lookup_costs(mixed)?;
+        // Lookups are spread over the phase; the shape of the tree is taken at its ends.
+        let mean = |one: f64, other: f64| f64::midpoint(one, other);
+        let gets = operations * rates.gets;
+        let live = (mean(live_before, self.live_keys()) / self.written.0.max(1.0)).min(1.0);
+        self.counts.gets += gets.round() as u64;
+        self.counts.gets_found += (gets * (1.0 - mixed.absent) * live).round() as u64;
+        self.counts.filter_probes += (gets * mean(before.probes, after.probes)).round() as u64;
+        self.counts.blocks_searched += gets * mean(before.blocks, after.blocks);
+        let ranges = operations * rates.ranges;
+        if ranges > 0.0 {
+            let lengths =
+                LENGTHS.build(&mixed.range.length).map_err(|error| Problem::new(error.to_string()))?;
+            let sources = mean(before.sources, after.sources);
+            self.counts.ranges += ranges.round() as u64;
+            self.counts.range_sources += (ranges * sources).round() as u64;
+            let blocks = lengths.mean() / self.costs.entries_per_block.max(1.0);
+            self.counts.range_blocks += ranges * (sources + blocks);
+        }
+        Ok(())
+    }
+
+    /// Writes the operations of a phase, flush by flush. `within` is the part of the key space of the adds between two
+    /// shares of the phase.
+    fn write(
+        &mut self,
+        rates: PerOperation,
+        operations: f64,
+        within: &dyn Fn(f64, f64) -> (f64, f64),
+    ) -> Outcome<()> {
+        let (entry, tombstone) = (self.costs.entry_bytes, self.costs.tombstone_bytes);
+        let writes_each = rates.adds + rates.draws;
+        if writes_each <= 0.0 || operations <= 0.0 {
+            return Ok(());
+        }
+        let draw_bytes = rates.deletes * tombstone + (1.0 - rates.deletes) * entry;
+        let bytes_each = rates.adds * entry + rates.draws * draw_bytes;
+        let mut done = 0.0;
+        while done < operations {
+            let room = ((self.capacity - self.pending_bytes.0) / bytes_each).ceil().max(1.0);
+            let room = room.min(((self.most_writes - self.writes()) / writes_each).ceil().max(1.0));
+            let step = room.min(operations - done);
+            let part = within(done / operations, (done + step) / operations);
+            self.add(rates, step, part);
+            let user = bytes_each - writes_each * ENTRY_CHARGE_BYTES as f64;
+            self.pending_bytes.0 += step * bytes_each;
+            self.pending_bytes.1 += step * user;
+            self.counts.user_bytes += (step * user).round() as u64;
+            self.counts.puts += (step * (rates.adds + rates.draws * (1.0 - rates.deletes))).round() as u64;
+            done += step;
+            // A fraction of a byte is rounding.
+            if self.pending_bytes.0 + 0.5 >= self.capacity || self.writes() + 0.5 >= self.most_writes {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn writes(&self) -> f64 {
+        self.pending.adds + self.pending.draws
+    }
+
+    /// Adds operations to the active memtable.
+    fn add(&mut self, rates: PerOperation, operations: f64, within: (f64, f64)) {
+        let pending = &mut self.pending;
+        let (adds, draws) = (operations * rates.adds, operations * rates.draws);
+        let deletes = pending.deletes * pending.draws + draws * rates.deletes;
+        if adds > 0.0 {
+            pending.within = match pending.adds > 0.0 {
+                true => (pending.within.0.min(within.0), pending.within.1.max(within.1)),
+                false => within,
+            };
+        }
+        let (all_adds, all_draws, all_deletes) = &mut self.written;
+        *all_adds += adds;
+        *all_draws += draws;
+        *all_deletes += draws * rates.deletes;
+        pending.adds += adds;
+        pending.draws += draws;
+        pending.deletes = if pending.draws > 0.0 { deletes / pending.draws } else { 0.0 };
+    }
+
+    fn flush(&mut self) -> Outcome<()> {
+        let writes = std::mem::replace(&mut self.pending, NO_WRITES);
+        if writes.adds + writes.draws <= 0.0 {
+            return Ok(());
+        }
+        let (_, user) = std::mem::take(&mut self.pending_bytes);
+        self.simulator
+            .flush_with(user.round() as u64, |contents, first| contents.flush(writes, first))
+            .map_err(|error| Problem::new(error.to_string()))
+    }
+
+    /// The expected cost of a lookup in the present runs, without memtables.
+    fn lookup_costs(&self, mixed: &Mixed) -> Outcome<LookupCosts> {
+        let shares = self.read_shares(mixed)?;
+        let mut missed: Vec<f64> = shares.clone();
+        let mut costs = LookupCosts::default();
+        let (mut views, mut probes_present) = (Vec::new(), 0.0);
+        for (_, run) in self.simulator.shape().levels.runs() {
+            let ids: Vec<u64> = run.tables.iter().map(|table| table.id).collect();
+            let entries = self.simulator.contents().entries_by_class(&ids);
+            probes_present += missed.iter().sum::<f64>();
+            let mut share = 0.0;
+            for ((left, class), entries) in missed.iter_mut().zip(&self.classes).zip(entries) {
+                let keys = if class.keys.is_finite() { class.keys } else { self.all_keys };
+                let found = *left * (entries / keys.max(1.0)).min(1.0);
+                share += found;
+                *left -= found;
+            }
+            views.push(RunView { share, fpr: self.costs.fpr });
+            costs.sources += 1.0;
+        }
+        let present = blocks_per_present_get(&views).unwrap_or(0.0);
+        costs.blocks = mixed.absent * blocks_per_absent_get(&views) + (1.0 - mixed.absent) * present;
+        costs.probes = mixed.absent * costs.sources + (1.0 - mixed.absent) * probes_present;
+        Ok(costs)
+    }
+
+    /// The shares of reads that go to each class.
+    fn read_shares(&self, mixed: &Mixed) -> Outcome<Vec<f64>> {
+        let choice = law(mixed).map(catalog::Choice::label);
+        let all: f64 = self.classes.iter().map(|class| class.keys).sum();
+        Ok(match (&self.law, choice) {
+            (Some(law), Some(choice)) if *law == choice => {
+                self.classes.iter().map(|class| class.share).collect()
+            }
+            _ if all.is_finite() => self.classes.iter().map(|class| class.keys / all).collect(),
+            _ => vec![1.0; self.classes.len()],
+        })
+    }
+}
+
+/// The expected cost of a lookup.
+#[derive(Clone, Copy, Default)]
+struct LookupCosts {
+    blocks: f64,
+    probes: f64,
+    sources: f64,
+}
+
+/// An empty memtable.
+const NO_WRITES: FlushedWrites = FlushedWrites { adds: 0.0, draws: 0.0, deletes: 0.0, within: (0.0, 1.0) };
+
+/// The classes of keys of a workload, and the distribution that makes them.
+fn classes(workload: &Workload) -> Outcome<(Vec<KeyClass>, Option<String>)> {
+    let keys = added_keys(workload);
+    let mut law_of_writes: Option<&catalog::Choice> = None;
+    for phase in &workload.phases {
+        let Work::Mixed(mixed) = &phase.work else { continue };
+        let draws = Kind::ALL
+            .into_iter()
+            .any(|kind| kind.writes() && kind != Kind::Insert && mixed.mix.share(kind) > 0.0);
+        let Some(law) = law(mixed).filter(|_| draws) else { continue };
+        if law_of_writes.is_some_and(|other| other != law) {
+            return Err(Problem::new(format!(
+                "phase \"{}\" draws the keys of its writes from another distribution than a phase before; \
+                 a tree of this size is simulated with one",
+                phase.name
+            )));
+        }
+        law_of_writes = Some(law);
+    }
+    let Some(law) = law_of_writes else {
+        return Ok((vec![KeyClass { keys: f64::INFINITY, share: 1.0 }], None));
+    };
+    let built = KEYS.build(law).map_err(|error| Problem::new(error.to_string()))?;
+    let ranks = ranks(keys as u64);
+    let Some(shares) = built.shares(keys as u64, &ranks) else {
+        let even = KeyClass { keys, share: 1.0 };
+        return Ok((vec![even], Some(law.label())));
+    };
+    let (mut last, mut sum, mut classes) = (0, 0.0, Vec::new());
+    for (rank, share) in ranks.into_iter().zip(shares) {
+        classes.push(KeyClass { keys: (rank - last) as f64, share: (share - sum).max(0.0) });
+        (last, sum) = (rank, share.max(sum));
+    }
+    let is_even = classes.iter().all(|class| (class.share * keys / class.keys - 1.0).abs() < 1e-6);
+    let even = || vec![KeyClass { keys, share: 1.0 }];
+    Ok((if is_even { even() } else { classes }, Some(law.label())))
+}
+
+/// The last rank of each class.
+fn ranks(keys: u64) -> Vec<u64> {
+    let mut last = HEAD.min(keys);
+    let mut ranks = vec![last];
+    while last < keys {
+        last = (last * 2).min(keys);
+        ranks.push(last);
+    }
+    ranks
+}

@@ -1,0 +1,20 @@
+//! Runs an experiment without data: the compaction policies of the tree decide over a picture of its runs.
+//!
+//! * [`Picture::Exact`]: the keys of the operation stream, without values. Flushes, compactions, runs, levels, SSTables
+//!   and found keys are those of a `counted` run.
+//! * [`Picture::Expected`]: key ranges with expected numbers of entries, for trees of any size. Skewed overwrites and
+//!   deletes are classes of keys that are written equally often.
+//!
+//! Bytes of files, filters and device time come from one SSTable of the design that is built as a sample: see [`Costs`].
+
+mod costs;
+mod exact;
+mod expected;
+mod phases;
+mod readings;
+mod simulate;
+
+pub use costs::Costs;
+pub use exact::SimulatedTree;
+pub use phases::{Rates, added_keys, rates, scaled, scans};
+pub use simulate::{MOST_EXACT_WRITES, PhaseRow, Picture, Simulation, simulate};

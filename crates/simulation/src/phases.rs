@@ -1,0 +1,90 @@
+//! The size of a workload: its operations, and the same workload in another size.
+
+use catalog::Choice;
+use workload::{KeySource, Kind, Mixed, Phase, Work, Workload};
+
+/// The operations of a phase.
+pub(crate) fn operations(phase: &Phase) -> f64 {
+    match &phase.work {
+        Work::Load(load) => load.keys.unwrap_or(0) as f64,
+        Work::Mixed(mixed) => mixed.operations.unwrap_or(0) as f64,
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => 0.0,
+    }
+}
+
+/// The keys that a workload adds.
+pub fn added_keys(workload: &Workload) -> f64 {
+    workload.phases.iter().map(added).sum()
+}
+
+/// The keys that a phase adds.
+pub(crate) fn added(phase: &Phase) -> f64 {
+    match &phase.work {
+        Work::Load(_) => operations(phase),
+        Work::Mixed(mixed) => operations(phase) * mixed.mix.share(Kind::Insert),
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => 0.0,
+    }
+}
+
+/// The same workload with all numbers of operations multiplied by `share`.
+pub fn scaled(workload: &Workload, share: f64) -> Workload {
+    let mut scaled = workload.clone();
+    let count = |number: u64| ((number as f64 * share).round() as u64).max(1);
+    for phase in &mut scaled.phases {
+        match &mut phase.work {
+            Work::Load(load) => load.keys = load.keys.map(count),
+            Work::Mixed(mixed) => mixed.operations = mixed.operations.map(count),
+            Work::Roles(_) | Work::Replay(_) | Work::Step(_) => {}
+        }
+    }
+    scaled
+}
+
+/// Whether a phase scans.
+pub fn scans(phase: &Phase) -> bool {
+    matches!(&phase.work, Work::Mixed(mixed) if mixed.mix.has(Kind::Range))
+}
+
+/// The operations of a phase by their effect on a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rates {
+    /// All operations; a batch is one.
+    pub operations: f64,
+    /// Entries written, tombstones included.
+    pub writes: f64,
+    /// Keys looked up.
+    pub gets: f64,
+    /// The share of lookups of keys that never existed.
+    pub absent: f64,
+    /// Scans.
+    pub scans: f64,
+}
+
+/// The operations of a phase by their effect on a tree.
+pub fn rates(phase: &Phase) -> Rates {
+    let all = operations(phase);
+    match &phase.work {
+        Work::Load(_) => Rates { operations: all, writes: all, ..Rates::default() },
+        Work::Mixed(mixed) => {
+            let share = |kind| mixed.mix.share(kind);
+            let (members, both) = (f64::from(mixed.batch), share(Kind::ReadModifyWrite));
+            let writes = [Kind::Put, Kind::Insert, Kind::Delete].into_iter().map(share).sum::<f64>();
+            Rates {
+                operations: all,
+                writes: all * (writes + both + share(Kind::Batch) * members),
+                gets: all * (share(Kind::Get) + both + share(Kind::MultiGet) * members),
+                absent: mixed.absent,
+                scans: all * share(Kind::Range),
+            }
+        }
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => Rates::default(),
+    }
+}
+
+/// The distribution of the keys of a mix, if they are drawn.
+pub(crate) fn law(mixed: &Mixed) -> Option<&Choice> {
+    match &mixed.keys {
+        KeySource::Drawn(law) => Some(law),
+        KeySource::Recorded(_) => None,
+    }
+}

@@ -1,0 +1,210 @@
+//! Simulates the phases of a workload on a design.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use compaction::CompactionPolicy;
+use engines::EngineStats;
+use results::columns::{self as c, ALL};
+use results::{Measurements, formulas};
+use tree::Design;
+use types::{Outcome, Problem};
+use workload::{Batch, Extent, Kind, Performer, PhasePlan, Plan, Rate, StoreStep, Target, Work, Workload};
+
+use crate::costs::Costs;
+use crate::exact::SimulatedTree;
+use crate::expected::ExpectedTree;
+use crate::phases::{operations, scaled};
+
+/// The largest number of operations whose keys are simulated exactly, unless the picture is chosen.
+pub const MOST_EXACT_WRITES: f64 = 3e6;
+
+/// Operations of the plan from which SSTables are sampled.
+const SAMPLED_OPERATIONS: f64 = 40_000.0;
+
+/// The picture of the tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picture {
+    /// The exact one up to 3 million operations, otherwise the expected one.
+    #[default]
+    Automatic,
+    /// The keys of all operations.
+    Exact,
+    /// Key ranges with expected numbers of entries.
+    Expected,
+}
+
+/// The settings of a simulation.
+#[derive(Clone, Debug)]
+pub struct Simulation<'a> {
+    /// The design.
+    pub design: &'a Design,
+    /// The workload.
+    pub workload: &'a Workload,
+    /// The seed of the operations.
+    pub seed: u64,
+    /// The folder of relative paths in the workload.
+    pub base: &'a Path,
+    /// The picture of the tree.
+    pub picture: Picture,
+    /// The device of storage `simulated` that gives the times.
+    pub device: &'a str,
+    /// The cost of entries, if it is known already.
+    pub costs: Option<Costs>,
+}
+
+/// The values of one phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseRow {
+    /// The name of the phase.
+    pub phase: String,
+    /// The columns of its row of all operations in `runs.csv`.
+    pub row: Measurements,
+}
+
+/// Simulates all phases, and returns their rows and the costs that were sampled.
+///
+/// # Errors
+/// A phase that replays a trace or reopens the store; a design or plan that is impossible; a policy that violates an
+/// invariant of its axis.
+pub fn simulate(simulation: &Simulation<'_>) -> Outcome<(Vec<PhaseRow>, Costs)> {
+    check_phases(simulation.workload)?;
+    let all: f64 = simulation.workload.phases.iter().map(operations).sum();
+    let is_exact = match simulation.picture {
+        Picture::Automatic => all <= MOST_EXACT_WRITES,
+        picture => picture == Picture::Exact,
+    };
+    let costs = match simulation.costs {
+        Some(costs) => costs,
+        None => simulation.sample(all)?,
+    };
+    let policy = compaction::CATALOG.build(simulation.design.choice("compaction"));
+    let policy = policy.map_err(|error| Problem::new(error.to_string()))?;
+    let rows =
+        if is_exact { simulation.exact(&*policy, costs)? } else { simulation.expected(&*policy, costs)? };
+    Ok((rows, costs))
+}
+
+/// Rejects phases that have no picture.
+fn check_phases(workload: &Workload) -> Outcome<()> {
+    for phase in &workload.phases {
+        let reason = match &phase.work {
+            Work::Roles(_) => "has roles, whose operations depend on time",
+            Work::Replay(_) => "replays a trace",
+            Work::Mixed(mixed) if mixed.mix.has(Kind::DeleteRange) => "deletes ranges of keys",
+            Work::Mixed(mixed) if mixed.operations.is_none() => "has no number of operations",
+            Work::Load(load) if load.keys.is_none() => "inserts the keys of a trace",
+            Work::Step(StoreStep::Reopen | StoreStep::Checkpoint | StoreStep::DropCaches) => "needs files",
+            _ => continue,
+        };
+        return Err(Problem::new(format!(
+            "phase \"{}\" {reason}, which cannot be simulated; run the experiment with trials.mode = \"counted\"",
+            phase.name
+        )));
+    }
+    Ok(())
+}
+
+impl Simulation<'_> {
+    fn plan(&self, workload: &Workload) -> Outcome<Plan> {
+        Plan::new(workload, self.seed, self.base).map_err(|error| Problem::new(error.to_string()))
+    }
+
+    /// Samples the costs with the first operations of the workload.
+    fn sample(&self, all: f64) -> Outcome<Costs> {
+        let sampled = scaled(self.workload, SAMPLED_OPERATIONS / all.max(SAMPLED_OPERATIONS));
+        Costs::sample(self.design, &self.plan(&sampled)?, self.device)
+    }
+
+    fn exact(&self, policy: &dyn CompactionPolicy, costs: Costs) -> Outcome<Vec<PhaseRow>> {
+        let plan = self.plan(self.workload)?;
+        let tree = SimulatedTree::new(policy, self.design, costs);
+        let (mut extent, mut rows) = (Extent::default(), Vec::new());
+        for phase in plan.phases() {
+            let before = tree.stats();
+            let mut totals = Totals::default();
+            match phase.step() {
+                None => extent = perform(phase, extent, &tree, &mut totals).map_err(problem)?,
+                Some(step) => take(step, &tree).map_err(problem)?,
+            }
+            rows.push(row(phase.phase(), &totals, &before, &tree.stats()));
+        }
+        Ok(rows)
+    }
+
+    fn expected(&self, policy: &dyn CompactionPolicy, costs: Costs) -> Outcome<Vec<PhaseRow>> {
+        let mut tree = ExpectedTree::new(policy, self.design, self.workload, costs)?;
+        let mut rows = Vec::new();
+        for phase in &self.workload.phases {
+            let before = tree.stats();
+            tree.phase(phase).map_err(|error| Problem::new(format!("phase \"{}\": {error}", phase.name)))?;
+            let totals = Totals { operations: operations(phase) as u64, ..Totals::default() };
+            rows.push(row(phase, &totals, &before, &tree.stats()));
+        }
+        Ok(rows)
+    }
+}
+
+fn problem(error: workload::TargetError) -> Problem {
+    Problem::new(error.to_string())
+}
+
+/// The operations of a phase and their answers.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    operations: u64,
+    found: u64,
+    missing: u64,
+}
+
+/// Performs a phase on the tree, and returns the extent after it.
+fn perform(
+    phase: &Arc<PhasePlan>,
+    from: Extent,
+    tree: &SimulatedTree<'_>,
+    totals: &mut Totals,
+) -> Result<Extent, workload::TargetError> {
+    let (mut performer, mut batch) = (Performer::new(tree), Batch::default());
+    let mut extent = from;
+    for mut stream in phase.streams(from) {
+        while stream.fill(&mut batch, Batch::OPERATIONS) > 0 {
+            for at in batch.heads() {
+                let outcome = performer.perform(&batch, at, false)?;
+                totals.operations += 1;
+                // The entries of scans are not keys that were looked up.
+                if batch.operations()[at].kind != Kind::Range {
+                    totals.found += u64::from(outcome.found);
+                    totals.missing += u64::from(outcome.missing);
+                }
+            }
+        }
+        extent = extent.join(stream.extent());
+    }
+    Ok(extent)
+}
+
+fn take(step: StoreStep, tree: &SimulatedTree<'_>) -> Result<(), workload::TargetError> {
+    match step {
+        StoreStep::Flush => tree.flush(),
+        StoreStep::Compact => tree.compact(),
+        _ => Ok(()),
+    }
+}
+
+/// The row of all operations of a phase.
+fn row(phase: &workload::Phase, totals: &Totals, before: &EngineStats, after: &EngineStats) -> PhaseRow {
+    let mut row = Measurements::default();
+    let is_open = matches!(phase.rate, Rate::Open { .. });
+    row.set(&c::PHASE, phase.name.as_str()).set(&c::OPERATION, ALL).set(&c::MODE, "simulated");
+    row.set(&c::LOOP, if is_open { "open" } else { "closed" }).set(&c::OPS, totals.operations);
+    if totals.found + totals.missing > 0 {
+        row.set(&c::FOUND, totals.found).set(&c::MISSING, totals.missing);
+    }
+    let since = after.since(before);
+    row.extend(since.clone());
+    formulas::settle(&mut row, &since);
+    row.set(&c::THREADS, 1_u64);
+    formulas::derive(&mut row);
+    row.retain(&[c::IDENTITY, c::METRICS]);
+    PhaseRow { phase: phase.name.clone(), row }
+}

@@ -1,0 +1,85 @@
+//! Cassandra's scaling parameters of unified compaction (UCS), as size ratio and runs.
+//!
+//! Source: Apache Cassandra, "Unified Compaction Strategy". One number W describes a level. Below 0 it is leveled: a fan
+//! of 2 − W, and two runs are merged. Above 0 it is tiered: a fan of 2 + W, and so many runs are merged. It is also written
+//! as `L` or `T` with the fan, `N` for 0: `L10` is −8, `T4` is 2.
+
+use crate::Fluid;
+
+/// A scaling parameter W.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UcsScaling(pub i32);
+
+impl UcsScaling {
+    /// Reads `L10`, `T4`, `N` or a number. `None` for anything else.
+    pub fn read(text: &str) -> Option<Self> {
+        let fan = |digits: &str| digits.parse::<i32>().ok().filter(|fan| (2..=1000).contains(fan));
+        match text.trim().split_at_checked(1)? {
+            ("N", "") => Some(Self(0)),
+            ("L", digits) => Some(Self(2 - fan(digits)?)),
+            ("T", digits) => Some(Self(fan(digits)? - 2)),
+            _ => text.trim().parse().ok().filter(|scaling| (-998..=998).contains(scaling)).map(Self),
+        }
+    }
+
+    /// The size ratio of a level.
+    pub fn fan(self) -> u32 {
+        2 + self.0.unsigned_abs()
+    }
+
+    /// The number of runs whose merge is due.
+    pub fn threshold(self) -> u32 {
+        if self.0 > 0 { self.fan() } else { 2 }
+    }
+
+    /// The tree with this parameter on all levels: at most one run less than the threshold waits.
+    pub fn fluid(self) -> Fluid {
+        let runs = f64::from(self.threshold() - 1);
+        Fluid { size_ratio: f64::from(self.fan()), upper_runs: runs, largest_runs: runs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use compaction::{CATALOG, Load, Simulator};
+
+    use super::*;
+
+    #[test]
+    fn both_spellings_read_back() {
+        for (text, scaling, fan, threshold) in
+            [("L10", -8, 10, 2), ("T4", 2, 4, 4), ("N", 0, 2, 2), ("-8", -8, 10, 2), ("T2", 0, 2, 2)]
+        {
+            let read = UcsScaling::read(text).unwrap();
+            assert_eq!((read, read.fan(), read.threshold()), (UcsScaling(scaling), fan, threshold), "{text}");
+        }
+        for text in ["", "L", "L1", "X3", "T2000", "-9999", "é"] {
+            assert_eq!(UcsScaling::read(text), None, "{text}");
+        }
+    }
+
+    /// The policy of the catalog never has more runs at rest than the form.
+    #[test]
+    fn the_policy_has_at_most_the_runs_of_the_form() {
+        let load = Load {
+            writes_per_flush: 1000,
+            entry_bytes: 100,
+            entries_per_table: u64::MAX,
+            distinct_keys: None,
+        };
+        for text in ["L4", "T4", "N"] {
+            let scaling = UcsScaling::read(text).unwrap();
+            let choice =
+                CATALOG.choose(&toml::Value::from(format!("unified(scaling_parameters={text})"))).unwrap();
+            let policy = CATALOG.build(&choice).unwrap();
+            let mut simulator = Simulator::new(&*policy, load).unwrap();
+            for flush in 1..=400u32 {
+                simulator.flush().unwrap();
+                // Levels of UCS are classes of size: one more than the levels that are full at that size.
+                let levels = scaling.fluid().levels(f64::from(flush)) + 1;
+                let most = scaling.fluid().most_runs(levels);
+                assert!(simulator.report().runs() as f64 <= most + 1e-9, "{text} after {flush} flushes");
+            }
+        }
+    }
+}

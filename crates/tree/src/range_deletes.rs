@@ -1,0 +1,131 @@
+//! The range deletes of a memtable: fragments of the key space, each with the numbers of the deletes that cover it.
+//!
+//! Source: RocksDB's `FragmentedRangeTombstoneList`, which fragments a memtable's list again after each range delete. This
+//! one is fragmented as it grows.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::RwLock;
+use types::SequenceNumber;
+
+use crate::range_tombstones::{KeyRange, RangeTombstones};
+
+/// The range deletes of one memtable.
+#[derive(Default)]
+pub(crate) struct RangeDeletes {
+    /// The number of range deletes. Most memtables have none, and nothing else of this struct is then accessed.
+    count: AtomicU64,
+    fragments: RwLock<Fragments>,
+}
+
+/// Each fragment goes from its key to the next one. Its numbers are those of the deletes that cover it, ascending.
+type Fragments = BTreeMap<Box<[u8]>, Vec<SequenceNumber>>;
+
+impl RangeDeletes {
+    /// Adds the delete of all keys from `low`, inclusive, to `high`, exclusive. `low` must be below `high`.
+    pub(crate) fn insert(&self, low: &[u8], high: &[u8], sequence: SequenceNumber) {
+        let mut fragments = self.fragments.write();
+        split(&mut fragments, low);
+        split(&mut fragments, high);
+        let inside = (Bound::Included(low), Bound::Excluded(high));
+        for (_, numbers) in fragments.range_mut::<[u8], _>(inside) {
+            // Concurrent writers may come out of order.
+            let at = numbers.partition_point(|number| *number < sequence);
+            numbers.insert(at, sequence);
+        }
+        drop(fragments);
+        self.count.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether there is no range delete.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
+    /// Returns the number of the newest range delete of `key` that is not above `snapshot`; `None` if there is none.
+    #[inline]
+    pub(crate) fn newest(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        if self.is_empty() { None } else { self.search(key, snapshot) }
+    }
+
+    #[inline(never)]
+    fn search(&self, key: &[u8], snapshot: SequenceNumber) -> Option<SequenceNumber> {
+        let fragments = self.fragments.read();
+        let below = (Bound::Unbounded, Bound::Included(key));
+        let (_, numbers) = fragments.range::<[u8], _>(below).next_back()?;
+        let seen = numbers.partition_point(|number| *number <= snapshot);
+        numbers.get(seen.checked_sub(1)?).copied()
+    }
+
+    /// Returns the union of all range deletes.
+    pub(crate) fn union(&self) -> RangeTombstones {
+        let fragments = self.fragments.read();
+        let ends = fragments.keys().skip(1);
+        let covered = fragments.iter().zip(ends).filter(|((_, numbers), _)| !numbers.is_empty());
+        let range = |((low, _), high): ((&Box<[u8]>, _), &Box<[u8]>)| KeyRange {
+            low: (&**low).into(),
+            high: (&**high).into(),
+        };
+        RangeTombstones::union(covered.map(range).collect())
+    }
+
+    /// Returns the memory of the fragments, in bytes.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        let fragment = |(key, numbers): (&Box<[u8]>, &Vec<SequenceNumber>)| {
+            key.len()
+                + numbers.capacity() * size_of::<SequenceNumber>()
+                + size_of_val(key)
+                + size_of_val(numbers)
+        };
+        self.fragments.read().iter().map(fragment).sum()
+    }
+}
+
+/// Begins a fragment at `key`, with the numbers of the fragment that has the key.
+fn split(fragments: &mut Fragments, key: &[u8]) {
+    if !fragments.contains_key(key) {
+        let below = (Bound::Unbounded, Bound::Excluded(key));
+        let numbers = fragments.range::<[u8], _>(below).next_back().map(|(_, numbers)| numbers.clone());
+        fragments.insert(key.into(), numbers.unwrap_or_default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Every key, at every snapshot, has the newest of the deletes that cover it, in whatever order these came.
+        #[test]
+        fn fragments_answer_like_a_list_of_all_deletes(
+            deletes in prop::collection::vec((0u8..20, 1u8..8), 0..20), rotation in 0usize..20
+        ) {
+            let mut numbered: Vec<(u8, u8, u64)> =
+                deletes.iter().zip(1..).map(|((low, len), number)| (*low, low + len, number)).collect();
+            numbered.rotate_left(rotation % deletes.len().max(1));
+            let list = RangeDeletes::default();
+            for (low, high, number) in &numbered {
+                list.insert(&[*low], &[*high], *number);
+            }
+            prop_assert_eq!(list.is_empty(), deletes.is_empty());
+            let union = list.union();
+            for key in 0..30 {
+                for snapshot in 0..=deletes.len() as u64 + 1 {
+                    let covering = numbered.iter().filter(|(low, high, number)| {
+                        *low <= key && key < *high && *number <= snapshot
+                    });
+                    prop_assert_eq!(list.newest(&[key], snapshot), covering.map(|(.., number)| *number).max());
+                }
+                prop_assert_eq!(union.cover(&[key]), list.newest(&[key], u64::MAX).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! The pace of a thread: when its operations start, and when it ends.
+
+use std::time::Duration;
+
+use measure::{Clock, Stamp};
+use results::RunMode;
+use workload::{Phase, Rate, Work};
+
+/// Nanoseconds before an intended start at which a thread stops sleeping and spins.
+const SPIN_NS: u64 = 100_000;
+
+/// The time after which a thread that waits in the background checks whether it ends.
+const BACKGROUND_PERIOD: Duration = Duration::from_millis(10);
+
+/// The number of threads of a phase that do not run in the background.
+pub(super) fn threads_with_an_end(phase: &Phase) -> u32 {
+    let background = phase.roles().iter().filter(|role| role.is_background()).map(|role| role.threads);
+    phase.threads - background.sum::<u32>()
+}
+
+/// The pace of one thread: when it starts operations, and when it ends.
+#[derive(Clone, Copy)]
+pub(super) struct Pace {
+    pub(super) rate: Rate,
+    /// The position among the threads that share the rate, and their number.
+    place: u32,
+    of: u32,
+    pub(super) time_limit_ns: Option<u64>,
+    /// Whether the thread runs until all others have ended.
+    pub(super) is_background: bool,
+}
+
+impl Pace {
+    /// The pace of a thread of a phase, at the rate of the phase if the phase has no roles.
+    pub(super) fn of(phase: &Phase, thread: u32, (mode, rate): (RunMode, Rate)) -> Self {
+        match (phase.role_of(thread), &phase.work) {
+            (Some((role, place)), _) => Self {
+                rate: if mode == RunMode::Timed { role.rate } else { Rate::Closed },
+                place,
+                of: role.threads,
+                time_limit_ns: role.mixed.time_limit_ns,
+                is_background: role.is_background(),
+            },
+            (None, work) => Self {
+                rate,
+                place: thread,
+                of: phase.threads,
+                time_limit_ns: match work {
+                    Work::Mixed(mixed) => mixed.time_limit_ns,
+                    _ => None,
+                },
+                is_background: false,
+            },
+        }
+    }
+
+    /// The time at which operation number `issued` of the thread is due, in nanoseconds after the start; `None` in a
+    /// closed loop.
+    pub(super) fn due_ns(&self, issued: u64) -> Option<u64> {
+        self.rate.intended_start_ns(issued, self.place, self.of)
+    }
+
+    /// Waits in a background role until operation number `issued` is nearly due. Returns `false` if the role `ends`
+    /// before.
+    pub(super) fn wait_in_background(
+        &self,
+        issued: u64,
+        (clock, start): (&Clock, Stamp),
+        ends: impl Fn() -> bool,
+    ) -> bool {
+        if !self.is_background {
+            return true;
+        }
+        let Some(due_ns) = self.due_ns(issued) else { return !ends() };
+        let near = clock.after(start, due_ns.saturating_sub(2 * SPIN_NS));
+        loop {
+            let now = clock.now();
+            if ends() || now >= near {
+                return !ends();
+            }
+            std::thread::sleep(Duration::from_nanos(clock.ns_between(now, near)).min(BACKGROUND_PERIOD));
+        }
+    }
+}
+
+/// Waits until a point in time; the last of the wait is spent without sleep.
+pub(super) fn wait_until(clock: &Clock, due: Stamp) {
+    loop {
+        let now = clock.now();
+        if now >= due {
+            return;
+        }
+        let left_ns = clock.ns_between(now, due);
+        if left_ns > 2 * SPIN_NS {
+            std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+}

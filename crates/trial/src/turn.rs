@@ -1,0 +1,141 @@
+//! The turns of a trial process that shares the machine with the processes of other configurations. It runs operations only
+//! while the parent lets it, slice by slice, and the parent stops it as a whole (`SIGSTOP`) in between.
+//!
+//! Time stands still while other processes have their turn: [`now`] is the clock without that time, so rates, latencies and
+//! the timeline are those of a process that never waited.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::Receiver;
+
+use measure::{Clock, Stamp, probe};
+use parking_lot::Mutex;
+
+use super::message::{Message, Turn, Yielded};
+
+/// The time in which this process waited for its turns, in nanoseconds. Always 0 in a process that takes no turns.
+static PAUSED_NS: AtomicU64 = AtomicU64::new(0);
+
+/// The current stamp, earlier by the time in which the process waited for its turns.
+pub(super) fn now(clock: &Clock) -> Stamp {
+    clock.before(clock.now(), paused_ns())
+}
+
+/// The time in which the process waited for its turns so far, in nanoseconds.
+pub(super) fn paused_ns() -> u64 {
+    PAUSED_NS.load(Ordering::Acquire)
+}
+
+/// The connection to the parent that gives the turns.
+pub(super) struct Turns {
+    orders: Mutex<Orders>,
+    tell: fn(&Message),
+}
+
+struct Orders {
+    turns: Receiver<Turn>,
+    /// The time for which the parent had stopped the process in the middle of calls, in nanoseconds, as last reported.
+    stopped_ns: u64,
+}
+
+/// The use of the CPU by this process, up to a point in time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Used {
+    at: Stamp,
+    cpu_ns: u64,
+}
+
+impl Used {
+    /// The use until now.
+    fn read(clock: &Clock) -> Self {
+        let cpu_ns = probe::cpu_ns();
+        Self { cpu_ns, at: clock.now() }
+    }
+
+    /// The time and the CPU time of a slice that began at `self`, ended at `end`, and is read now, in nanoseconds.
+    pub(super) fn since(&self, clock: &Clock, end: Stamp) -> (u64, u64) {
+        (clock.ns_between(self.at, end), probe::cpu_ns().saturating_sub(self.cpu_ns))
+    }
+}
+
+/// The start of a turn.
+pub(super) struct Begun {
+    /// The number of operations of the turn.
+    pub(super) operations: u64,
+    /// The time of the wait for the turn, in nanoseconds.
+    pub(super) waited_ns: u64,
+    /// The use of the CPU before the turn.
+    pub(super) used: Used,
+}
+
+impl Turns {
+    /// Turns that arrive on `turns`. `tell` is the receiver of messages.
+    pub(super) fn new(turns: Receiver<Turn>, tell: fn(&Message)) -> Self {
+        Self { orders: Mutex::new(Orders { turns, stopped_ns: 0 }), tell }
+    }
+
+    /// Ends the turn of this process at this moment, with the message for the parent, and waits for the next one.
+    pub(super) fn next(&self, clock: &Clock, yielded: impl FnOnce(Stamp) -> Yielded) -> Begun {
+        let end = clock.now();
+        let mut orders = self.orders.lock();
+        (self.tell)(&Message::Yields(yielded(end)));
+        let Ok(turn) = orders.turns.recv() else {
+            // The parent is gone, and so is this process in a moment.
+            loop {
+                std::thread::park();
+            }
+        };
+        let used = Used::read(clock);
+        let waited_ns = clock.ns_between(end, used.at);
+        let stopped_ns = turn.stopped_ns.saturating_sub(orders.stopped_ns);
+        orders.stopped_ns = turn.stopped_ns;
+        PAUSED_NS.fetch_add(waited_ns + stopped_ns, Ordering::AcqRel);
+        Begun { operations: turn.operations, waited_ns, used }
+    }
+
+    /// Announces a call without operations, in which the parent may stop the process at any time.
+    pub(super) fn begin_call(&self) {
+        (self.tell)(&Message::Yields(Yielded::Calls));
+    }
+
+    /// Ends the call, and waits for the next turn.
+    pub(super) fn end_call(&self, clock: &Clock) {
+        let at_ns = probe::monotonic_ns();
+        self.next(clock, |_| Yielded::Returned { at_ns });
+    }
+}
+
+/// Makes a call that runs in slices of time where the process takes turns.
+pub(super) fn call<T>(turns: Option<&Turns>, clock: &Clock, work: impl FnOnce() -> T) -> T {
+    let Some(turns) = turns else { return work() };
+    turns.begin_call();
+    let done = work();
+    turns.end_call(clock);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn time_stands_still_between_turns() {
+        let clock = Clock::new();
+        let (sender, receiver) = channel();
+        let turns = Turns::new(receiver, |_| {});
+        let (real, own) = (clock.now(), now(&clock));
+        let parent = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            sender.send(Turn { operations: 7, stopped_ns: 5_000_000 }).unwrap();
+        });
+        let begun = turns.next(&clock, |_| Yielded::Ready { phase: String::new(), operations: None });
+        parent.join().unwrap();
+        assert_eq!(begun.operations, 7);
+        assert!(begun.waited_ns >= 30_000_000, "{}", begun.waited_ns);
+        let (real_ns, own_ns) = (clock.ns_between(real, clock.now()), clock.ns_between(own, now(&clock)));
+        // The wait, and 5 ms in which the parent had stopped the process in a call.
+        assert!(own_ns <= real_ns.saturating_sub(34_900_000), "{real_ns} {own_ns}");
+    }
+}

@@ -1,0 +1,242 @@
+//! The answer of a search: the design, the Pareto set, and the reasons.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use plot::{Chart, ChartSpec, Context, Form, format_value};
+use results::targets::create_folder;
+use results::{Folder, Kind, Metric, Row, Schema, Table as Rows, columns as c};
+use theory::robust_cost;
+use toml::{Table, Value};
+use types::{Outcome, Problem};
+
+use crate::candidate::{Candidate, Layer, pareto, ranked};
+use crate::goal::{GoalMetric, Objectives};
+
+/// The share of a bound from which a limit is said to bind.
+const BINDS: f64 = 0.9;
+
+/// The largest drift that is tried, as Endure's experiments have it.
+const MOST_DRIFT: f64 = 4.0;
+
+/// The designs that the answer lists besides the winner.
+const LISTED: usize = 5;
+
+/// The answer of a search.
+pub struct Advice {
+    /// The last layer that finished. It decides.
+    pub layer: Layer,
+    /// The number of the best design among the candidates.
+    pub winner: usize,
+    /// All designs, with their scores.
+    pub candidates: Vec<Candidate>,
+    /// The objective and the limits.
+    pub objectives: Objectives,
+    /// The label of the textbook's design.
+    pub textbook: Option<String>,
+    /// The verdicts of the run that compares the winner with the default and the textbook's design.
+    pub confirmed: Option<Vec<String>>,
+    /// The time of each layer.
+    pub times: Vec<(&'static str, Duration)>,
+    /// Whether the search was interrupted, so that the answer is the best so far.
+    pub is_interrupted: bool,
+    /// The folder of the results.
+    pub folder: PathBuf,
+}
+
+impl Advice {
+    /// The best design.
+    pub fn design(&self) -> &Candidate {
+        &self.candidates[self.winner]
+    }
+
+    /// Writes the design, the candidates, the Pareto set with its chart, and the text.
+    pub(crate) fn write(&self, experiment: &str) -> Outcome<()> {
+        create_folder(&self.folder)?;
+        let write = |name: &str, text: String| {
+            let path = self.folder.join(name);
+            std::fs::write(&path, text)
+                .map_err(|error| Problem::doing(format!("write {}", path.display()), error))
+        };
+        let mut design = Table::new();
+        let about = format!("Advised for {experiment}: {}", self.design().label);
+        design.insert("about".to_owned(), Value::from(about));
+        design.insert("design".to_owned(), Value::Table(self.design().design.to_toml()));
+        write("design.toml", design.to_string())?;
+        write("candidates.csv", self.csv(&(0..self.candidates.len()).collect::<Vec<_>>())?)?;
+        write("pareto.csv", self.csv(&pareto(&self.candidates, self.layer))?)?;
+        write("advice.txt", self.text())?;
+        self.draw(experiment)
+    }
+
+    /// The scores of some designs as CSV, one row each.
+    fn csv(&self, of: &[usize]) -> Outcome<String> {
+        let failed = |error: csv::Error| Problem::doing("write CSV", error);
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let (goal, also) = (self.objectives.goal.metric.name(), self.objectives.also.metric.name());
+        let mut head = vec!["label".to_owned(), "within_limits".to_owned()];
+        for layer in Layer::ALL {
+            head.extend([format!("{goal}_{}", layer.name()), format!("{also}_{}", layer.name())]);
+        }
+        writer.write_record(&head).map_err(failed)?;
+        for candidate in of.iter().map(|at| &self.candidates[*at]) {
+            let within = candidate.last().map(|(_, score)| (score.excess <= 0.0).to_string());
+            let mut cells = vec![candidate.label.clone(), within.unwrap_or_default()];
+            for layer in Layer::ALL {
+                let score = candidate.score(layer);
+                let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+                cells.push(number(score.map(|score| self.objectives.sign(score.objective))));
+                cells.push(number(score.map(|score| score.also)));
+            }
+            writer.write_record(&cells).map_err(failed)?;
+        }
+        let bytes = writer.into_inner().map_err(|error| Problem::doing("write CSV", error.error()))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The answer in words.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let winner = self.design();
+        let part = if self.is_interrupted { " (interrupted; best so far)" } else { "" };
+        let _ = writeln!(text, "Advice{part}: {}", winner.label);
+        let goal = &self.objectives.goal;
+        let _ = write!(text, "  {} in phase {}:", goal.metric.name(), goal.phase);
+        let said = Layer::ALL.into_iter().filter_map(|layer| Some((layer, winner.score(layer)?)));
+        let said: Vec<String> =
+            said.map(|(layer, score)| format!(" {} {}", layer.name(), self.value(score.objective))).collect();
+        let _ = writeln!(text, "{}", said.join(","));
+        if goal.metric.is_timed() {
+            let _ = writeln!(
+                text,
+                "  (before measured runs, device time per operation stands for {})",
+                goal.metric.name()
+            );
+        }
+        self.limits(&mut text);
+        self.others(&mut text);
+        if let Some(drift) = self.best_until() {
+            let _ = match drift < MOST_DRIFT {
+                true => {
+                    writeln!(text, "  It stays best up to a drift of {drift:.2} (KL divergence of the mix).")
+                }
+                false => writeln!(
+                    text,
+                    "  It stays best at every drift up to {MOST_DRIFT} (KL divergence of the mix)."
+                ),
+            };
+        }
+        if let Some(label) = &self.textbook {
+            let _ = writeln!(text, "  The textbook's closed forms advise {label}.");
+        }
+        for sentence in self.confirmed.iter().flatten() {
+            let _ = writeln!(text, "  {sentence}");
+        }
+        let times: Vec<String> =
+            self.times.iter().map(|(layer, time)| format!("{layer} {:.1} s", time.as_secs_f64())).collect();
+        let _ = writeln!(text, "  Time: {}", times.join(", "));
+        text
+    }
+
+    /// A value of the objective with its unit.
+    fn value(&self, objective: f64) -> String {
+        format_value(self.objectives.sign(objective), self.objectives.goal.metric.unit())
+    }
+
+    /// The limits, and those that bind.
+    fn limits(&self, text: &mut String) {
+        let Some(score) = self.design().score(self.layer) else { return };
+        for (limit, value) in self.objectives.limits.iter().zip(&score.limited) {
+            let Some(value) = value else {
+                let _ = writeln!(text, "  limit {}: unknown in this layer", limit.text);
+                continue;
+            };
+            let near = if limit.is_most { value / limit.bound } else { limit.bound / value };
+            let state = match (limit.excess(*value) > 0.0, near >= BINDS) {
+                (true, _) => "not met by any design that was tried",
+                (false, true) => "binds",
+                (false, false) => "does not bind",
+            };
+            let value = format_value(*value, limit.goal.metric.unit());
+            let _ = writeln!(text, "  limit {}: {value}, {state}", limit.text);
+        }
+    }
+
+    /// The next best designs, and what they cost more.
+    fn others(&self, text: &mut String) {
+        let Some(own) = self.design().score(self.layer) else { return };
+        let best = ranked(&self.candidates, self.layer);
+        for at in best.into_iter().filter(|at| *at != self.winner).take(LISTED) {
+            let Some(score) = self.candidates[at].score(self.layer) else { continue };
+            let more = (score.objective - own.objective) / own.objective.abs().max(f64::MIN_POSITIVE) * 100.0;
+            let beyond = if score.excess > 0.0 { ", beyond a limit" } else { "" };
+            let label = &self.candidates[at].label;
+            let _ = writeln!(text, "  next: {label}: {} ({more:+.1} %){beyond}", self.value(score.objective));
+        }
+    }
+
+    /// The largest drift up to which the winner has the least robust cost; `None` without costs per operation.
+    fn best_until(&self) -> Option<f64> {
+        let of = |at: usize| self.candidates[at].score(self.layer)?.costs.as_ref();
+        of(self.winner)?;
+        let rivals: Vec<usize> = ranked(&self.candidates, self.layer)
+            .into_iter()
+            .filter(|at| self.candidates[*at].score(self.layer).is_some_and(|score| score.excess <= 0.0))
+            .collect();
+        let steps = (0..=80u32).map(|step| MOST_DRIFT * f64::from(step) / 80.0);
+        let is_best = |drift: f64| {
+            let cost = |at: usize| of(at).map(|(weights, costs)| robust_cost(drift, weights, costs));
+            let own = cost(self.winner).unwrap_or(f64::INFINITY);
+            rivals.iter().filter_map(|at| cost(*at)).all(|other| own <= other * (1.0 + 1e-9))
+        };
+        steps.skip_while(|drift| *drift < self.objectives.drift).take_while(|drift| is_best(*drift)).last()
+    }
+
+    /// Draws all designs of the deciding layer, those of the Pareto set by name. Nothing is drawn if the objective is no
+    /// column.
+    fn draw(&self, experiment: &str) -> Outcome<()> {
+        let (goal, also) = (self.objectives.goal.metric, self.objectives.also.metric);
+        let (GoalMetric::Column(up), false) = (goal, goal == also) else { return Ok(()) };
+        let across = also.name().to_owned();
+        let is_column = matches!(also, GoalMetric::Column(_));
+        let swept: Vec<String> = if is_column { Vec::new() } else { vec![across.clone()] };
+        let schema = Schema::runs(&swept)?;
+        let front = pareto(&self.candidates, self.layer);
+        let mut rows = Vec::new();
+        for at in ranked(&self.candidates, self.layer) {
+            let Some(score) = self.candidates[at].score(self.layer) else { continue };
+            let mut row = Row::new(&schema);
+            let label = if front.contains(&at) { &*self.candidates[at].label } else { "dominated" };
+            row.set(&c::LABEL, label).set(&c::CELL, at as u64).set(&c::TRIAL, 0_u64);
+            row.set(&c::PHASE, self.objectives.goal.phase.as_str()).set(&c::OPERATION, c::ALL);
+            set(&mut row, up, self.objectives.sign(score.objective));
+            match also {
+                GoalMetric::Column(metric) => set(&mut row, metric, score.also),
+                _ => _ = row.set_swept(&across, &score.also.to_string())?,
+            }
+            rows.push(row);
+        }
+        let spec = ChartSpec {
+            x: Some(across),
+            y: Some(up.name.to_owned()),
+            series: Some(c::LABEL.name.to_owned()),
+            title: Some(format!("Pareto set of {experiment}, {} layer", self.layer.name())),
+            ..ChartSpec::new(Form::Scatter)
+        };
+        let points = Some("each point is a design".to_owned());
+        let context = Context { experiment: experiment.to_owned(), points, ..Context::default() };
+        match Chart::of_table(&Rows::new(schema, rows), &Folder::new(""), &spec, &context) {
+            Ok(chart) => chart.write(&self.folder, "pareto").map(drop).map_err(Into::into),
+            // A set of one point is no chart.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+fn set(row: &mut Row, metric: &Metric, value: f64) {
+    match metric.kind {
+        Kind::Integer => _ = row.set(metric, value.round() as u64),
+        Kind::Number | Kind::Text => _ = row.set(metric, value),
+    }
+}

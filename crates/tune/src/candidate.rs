@@ -1,0 +1,160 @@
+//! Candidates: designs, and what each layer says about them.
+
+use std::cmp::Ordering;
+
+use tree::Design;
+
+/// A layer of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Closed forms.
+    Theory,
+    /// Simulation without data.
+    Simulated,
+    /// Runs in counted mode.
+    Counted,
+    /// Timed runs.
+    Measured,
+}
+
+impl Layer {
+    /// All layers, the cheapest first.
+    pub const ALL: [Self; 4] = [Self::Theory, Self::Simulated, Self::Counted, Self::Measured];
+
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Theory => "theory",
+            Self::Simulated => "simulated",
+            Self::Counted => "counted",
+            Self::Measured => "measured",
+        }
+    }
+}
+
+/// The numbers of a design in one layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Score {
+    /// The objective, to be minimised.
+    pub objective: f64,
+    /// The second axis of the Pareto set, to be minimised.
+    pub also: f64,
+    /// The value of each limited number; `None` where the layer does not have it.
+    pub limited: Vec<Option<f64>>,
+    /// How far the design is beyond its limits, the sum of relative excesses.
+    pub excess: f64,
+    /// The share and the cost of each kind of operation, if the objective is `io_per_op`.
+    pub costs: Option<(Vec<f64>, Vec<f64>)>,
+}
+
+/// A design with its scores.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The label of its configuration.
+    pub label: String,
+    /// The design.
+    pub design: Design,
+    /// The score of each layer that it reached.
+    pub scores: [Option<Score>; 4],
+}
+
+impl Candidate {
+    /// A candidate without scores.
+    pub fn new(label: String, design: Design) -> Self {
+        Self { label, design, scores: [None, None, None, None] }
+    }
+
+    /// The score of a layer.
+    pub fn score(&self, layer: Layer) -> Option<&Score> {
+        self.scores[layer as usize].as_ref()
+    }
+
+    /// The score of the last layer that the candidate reached.
+    pub fn last(&self) -> Option<(Layer, &Score)> {
+        Layer::ALL.into_iter().rev().find_map(|layer| Some((layer, self.score(layer)?)))
+    }
+}
+
+impl Score {
+    /// Orders scores: designs within their limits by the objective, then the others by their excess.
+    pub fn order(&self, other: &Self) -> Ordering {
+        let (own, others) = (self.excess > 0.0, other.excess > 0.0);
+        own.cmp(&others)
+            .then(if own { self.excess.total_cmp(&other.excess) } else { Ordering::Equal })
+            .then(self.objective.total_cmp(&other.objective))
+            .then(self.also.total_cmp(&other.also))
+    }
+
+    /// Whether a score is at least as good on both axes, and better on one.
+    fn dominates(&self, other: &Self) -> bool {
+        let is_no_worse = self.objective <= other.objective && self.also <= other.also;
+        is_no_worse && (self.objective < other.objective || self.also < other.also)
+    }
+}
+
+/// The candidates with a score in `layer`, best first.
+pub(crate) fn ranked(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
+    let mut ranked: Vec<(usize, &Score)> =
+        candidates.iter().enumerate().filter_map(|(at, of)| Some((at, of.score(layer)?))).collect();
+    ranked.sort_by(|(_, one), (_, other)| one.order(other));
+    ranked.into_iter().map(|(at, _)| at).collect()
+}
+
+/// The candidates within their limits that no other such candidate dominates, by the objective. Each is judged by
+/// `layer`.
+pub(crate) fn pareto(candidates: &[Candidate], layer: Layer) -> Vec<usize> {
+    let within: Vec<usize> = ranked(candidates, layer)
+        .into_iter()
+        .filter(|at| candidates[*at].score(layer).is_some_and(|score| score.excess <= 0.0))
+        .collect();
+    let score = |at: usize| candidates[at].score(layer);
+    within
+        .iter()
+        .copied()
+        .filter(|at| {
+            !within
+                .iter()
+                .any(|other| score(*other).zip(score(*at)).is_some_and(|(one, own)| one.dominates(own)))
+        })
+        .collect()
+}
+
+/// The candidates that go on to the next layer: the best `most`, with as many of the Pareto set as the half of them.
+pub(crate) fn survivors(candidates: &[Candidate], layer: Layer, most: usize) -> Vec<usize> {
+    let best = ranked(candidates, layer);
+    let mut kept: Vec<usize> = best.iter().copied().take(most.div_ceil(2)).collect();
+    let front = pareto(candidates, layer);
+    for at in front.into_iter().chain(best) {
+        if kept.len() < most && !kept.contains(&at) {
+            kept.push(at);
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidate(label: &str, objective: f64, also: f64, excess: f64) -> Candidate {
+        let mut candidate = Candidate::new(label.to_owned(), Design::default());
+        candidate.scores[0] = Some(Score { objective, also, limited: Vec::new(), excess, costs: None });
+        candidate
+    }
+
+    #[test]
+    fn designs_beyond_their_limits_come_last_and_are_on_no_front() {
+        let all = [
+            candidate("beyond", 1.0, 1.0, 0.2),
+            candidate("slow", 9.0, 2.0, 0.0),
+            candidate("good", 3.0, 5.0, 0.0),
+            candidate("dominated", 4.0, 6.0, 0.0),
+            candidate("far beyond", 0.5, 1.0, 3.0),
+        ];
+        assert_eq!(ranked(&all, Layer::Theory), [2, 3, 1, 0, 4]);
+        assert_eq!(pareto(&all, Layer::Theory), [2, 1]);
+        assert_eq!(survivors(&all, Layer::Theory, 2), [2, 1]);
+        assert_eq!(survivors(&all, Layer::Theory, 4), [2, 3, 1, 0]);
+        assert!(ranked(&all, Layer::Counted).is_empty());
+    }
+}

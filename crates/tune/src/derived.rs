@@ -1,0 +1,113 @@
+//! Experiments made of some candidates, for the layers that run them.
+
+use std::path::{Path, PathBuf};
+
+use experiment::Experiment;
+use results::targets::create_folder;
+use toml::{Table, Value};
+use tree::{AXES, Design};
+use types::{Outcome, Problem};
+
+/// The tables of an experiment that a derived one replaces or leaves out.
+const REPLACED: [&str; 7] = ["design", "sweep", "trials", "verdict", "gate", "chart", "tune"];
+
+/// The settings of a derived experiment.
+pub(crate) struct Derived<'a> {
+    /// The name of its file and results.
+    pub(crate) name: &'a str,
+    /// The question of the experiment.
+    pub(crate) question: String,
+    /// The designs, the baseline first.
+    pub(crate) designs: &'a [Design],
+    /// Changes of the table `[trials]`.
+    pub(crate) trials: Table,
+    /// The table `[verdict]`.
+    pub(crate) verdict: Table,
+}
+
+impl Derived<'_> {
+    /// Writes the file of the experiment into `folder`, and returns its path.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub(crate) fn write(&self, experiment: &Experiment, folder: &Path) -> Outcome<PathBuf> {
+        let read = |error: toml::de::Error| Problem::doing("read the resolved experiment", error);
+        let resolved: Table = experiment.resolved().parse().map_err(read)?;
+        let mut table: Table = resolved.clone();
+        REPLACED.iter().for_each(|key| drop(table.remove(*key)));
+        table.insert("question".to_owned(), Value::from(self.question.clone()));
+        let base = self.designs[0].to_toml();
+        table.insert("design".to_owned(), Value::Table(base));
+        let mut trials = match resolved.get("trials") {
+            Some(Value::Table(trials)) => trials.clone(),
+            _ => Table::new(),
+        };
+        trials.remove("precision");
+        trials.extend(self.trials.clone());
+        let sweep = zipped(self.designs);
+        if !sweep.is_empty() {
+            table.insert("sweep".to_owned(), Value::Table(sweep));
+        }
+        table.insert("trials".to_owned(), Value::Table(trials));
+        table.insert("verdict".to_owned(), Value::Table(self.verdict.clone()));
+        create_folder(folder)?;
+        let path = folder.join(format!("{}.toml", self.name));
+        std::fs::write(&path, plain_values_first(table).to_string())
+            .map_err(|error| Problem::doing(format!("write {}", path.display()), error))?;
+        Ok(path)
+    }
+}
+
+/// TOML requires plain values before tables.
+fn plain_values_first(table: Table) -> Table {
+    let is_table = |value: &Value| match value {
+        Value::Table(_) => true,
+        Value::Array(items) => items.iter().any(Value::is_table),
+        _ => false,
+    };
+    let (tables, plain): (Vec<_>, Vec<_>) = table.into_iter().partition(|(_, value)| is_table(value));
+    plain.into_iter().chain(tables).collect()
+}
+
+/// The sweep of designs: each path that differs with the value of every design. Empty if all are equal.
+fn zipped(designs: &[Design]) -> Table {
+    let flat: Vec<Vec<(String, Value)>> = designs.iter().map(|design| paths(&design.to_toml())).collect();
+    // A plain value comes before lists of tables.
+    let mut sweep = Table::from_iter([("combine".to_owned(), Value::from("zip"))]);
+    let all: Vec<&String> = {
+        let mut seen = Vec::new();
+        flat.iter().flatten().map(|(path, _)| path).for_each(|path| {
+            if !seen.contains(&path) {
+                seen.push(path);
+            }
+        });
+        seen
+    };
+    for path in all {
+        let of = |design: &Vec<(String, Value)>| {
+            design.iter().find(|(other, _)| other == path).map(|(_, value)| value.clone())
+        };
+        let values: Vec<Option<Value>> = flat.iter().map(of).collect();
+        // A path that some designs lack has no value to set there; those designs differ in another path too.
+        let Some(values) = values.into_iter().collect::<Option<Vec<Value>>>() else { continue };
+        if values.iter().any(|value| *value != values[0]) {
+            sweep.insert(format!("design.{path}"), Value::Array(values));
+        }
+    }
+    if sweep.len() > 1 { sweep } else { Table::new() }
+}
+
+/// The paths of a design with their values: the choice of each axis as a whole, and single options.
+fn paths(design: &Table) -> Vec<(String, Value)> {
+    let mut paths = Vec::new();
+    for (key, value) in design {
+        let is_axis = AXES.iter().any(|axis| axis.name() == key);
+        match value {
+            Value::Table(options) if !is_axis => {
+                paths.extend(options.iter().map(|(name, value)| (format!("{key}.{name}"), value.clone())));
+            }
+            _ => paths.push((key.clone(), value.clone())),
+        }
+    }
+    paths
+}

@@ -1,0 +1,95 @@
+//! The score of a design from the rows of a layer.
+
+use results::{Metric, columns as c};
+use theory::robust_cost;
+use tree::Design;
+use workload::{LENGTHS, Phase, Work, Workload};
+
+use crate::candidate::Score;
+use crate::goal::{Goal, GoalMetric, Objectives};
+
+/// The value of a metric by phase and operation; `None` where a layer does not have it.
+pub(crate) type Lookup<'a> = dyn Fn(&str, &str, &Metric) -> Option<f64> + 'a;
+
+/// The score of a design; `None` if the layer does not have the objective.
+pub(crate) fn score(
+    objectives: &Objectives,
+    design: &Design,
+    workload: &Workload,
+    value: &Lookup<'_>,
+) -> Option<Score> {
+    let of = |goal: &Goal, drift: f64| number(goal, drift, design, workload, value);
+    let objective = objectives.sign(of(&objectives.goal, objectives.drift)?);
+    let also = of(&objectives.also, 0.0).unwrap_or(0.0);
+    let limited: Vec<Option<f64>> = objectives.limits.iter().map(|limit| of(&limit.goal, 0.0)).collect();
+    let excess = objectives.limits.iter().zip(&limited);
+    let excess = excess.map(|(limit, value)| value.map_or(0.0, |value| limit.excess(value))).sum();
+    let is_robust = objectives.goal.metric == GoalMetric::IoPerOp;
+    let phase = workload.phases.iter().find(|phase| is_robust && phase.name == objectives.goal.phase);
+    let costs = phase.and_then(|phase| costs(phase, design, value));
+    Some(Score { objective, also, limited, excess, costs })
+}
+
+fn number(goal: &Goal, drift: f64, design: &Design, workload: &Workload, value: &Lookup<'_>) -> Option<f64> {
+    match goal.metric {
+        GoalMetric::Column(metric) => value(&goal.phase, &goal.operation, metric),
+        GoalMetric::Memory => Some(memory(design, &goal.phase, value)),
+        GoalMetric::IoPerOp => {
+            let phase = workload.phases.iter().find(|phase| phase.name == goal.phase)?;
+            let (weights, costs) = costs(phase, design, value)?;
+            Some(robust_cost(drift, &weights, &costs))
+        }
+    }
+}
+
+/// Bytes of two memtables, the filters, the fences and the capacity of the cache.
+fn memory(design: &Design, phase: &str, value: &Lookup<'_>) -> f64 {
+    if let Some(budget) = design.options.memory {
+        return budget.0 as f64;
+    }
+    let cache = cache::CATALOG.build(design.choice("cache")).map_or(0, |cache| cache.capacity());
+    let of = |metric: &Metric| value(phase, c::ALL, metric).unwrap_or(0.0);
+    2.0 * design.memtable_capacity.0 as f64 + cache as f64 + of(&c::FILTER_BYTES) + of(&c::FENCE_BYTES)
+}
+
+/// The share of writes, gets and scans of a phase, and the blocks that each reads and writes.
+fn costs(phase: &Phase, design: &Design, value: &Lookup<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
+    let of = |metric: &Metric| value(&phase.name, c::ALL, metric);
+    let block = design.options.block.size.0 as f64;
+    let (shares, length) = shares(phase)?;
+    let operations = of(&c::OPS)?;
+    let [writes, gets, scans] = shares;
+    let mut weights = Vec::new();
+    let mut costs = Vec::new();
+    if writes > 0.0 {
+        let written = of(&c::WRITE_AMP_SETTLED).unwrap_or(0.0) * of(&c::USER_BYTES_WRITTEN).unwrap_or(0.0);
+        let read = of(&c::COMPACTION_BYTES_READ_SETTLED).unwrap_or(0.0);
+        weights.push(writes);
+        costs.push((written + read) / block / (operations * writes).max(1.0));
+    }
+    if gets > 0.0 {
+        weights.push(gets);
+        costs.push(of(&c::BLOCKS_PER_GET)?);
+    }
+    if scans > 0.0 {
+        let user = of(&c::USER_BYTES_WRITTEN).filter(|_| writes > 0.0).unwrap_or(0.0);
+        let entry = if user > 0.0 { user / (operations * writes).max(1.0) } else { block / 32.0 };
+        weights.push(scans);
+        costs.push(of(&c::SOURCES_PER_RANGE)? + length * entry / block);
+    }
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum.max(f64::MIN_POSITIVE));
+    (!costs.is_empty()).then_some((weights, costs))
+}
+
+/// The shares of writes, gets and scans of a phase per operation, and the mean length of a scan.
+fn shares(phase: &Phase) -> Option<([f64; 3], f64)> {
+    let length = match &phase.work {
+        Work::Load(_) => 0.0,
+        Work::Mixed(mixed) => LENGTHS.build(&mixed.range.length).ok()?.mean(),
+        Work::Roles(_) | Work::Replay(_) | Work::Step(_) => return None,
+    };
+    let rates = simulation::rates(phase);
+    let each = |count: f64| count / rates.operations.max(1.0);
+    Some(([each(rates.writes), each(rates.gets), each(rates.scans)], length))
+}

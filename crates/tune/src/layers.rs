@@ -1,0 +1,422 @@
+//! The layers of the search.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use compaction::Load;
+use experiment::{Experiment, Overrides, TuneSpec, engine};
+use results::{Folder, Measurements, Metric, Row, Table as Rows, columns as c};
+use run::{Ending, RunOptions, interrupt, run_all};
+use simulation::{Costs, PhaseRow, Picture, Simulation, added_keys, simulate};
+use theory::growth;
+use toml::{Table, Value};
+use tree::Design;
+use types::{Outcome, Problem};
+use workload::{Plan, Workload};
+
+use crate::advice::Advice;
+use crate::candidate::{Candidate, Layer, ranked, survivors};
+use crate::derived::Derived;
+use crate::evaluate::score;
+use crate::goal::{GoalMetric, Objectives};
+use crate::textbook::textbook;
+
+/// The most flushes of the theory of a policy without a closed form.
+const MOST_FLUSHES: u64 = 2_000;
+
+/// The trials of each round of the race. After each, the better half goes on.
+const RACE_TRIALS: u64 = 2;
+
+/// The settings of a search.
+pub struct Settings<'a> {
+    /// The experiment, whose sweep is the space.
+    pub experiment: &'a Experiment,
+    /// The table `[tune]`.
+    pub spec: &'a TuneSpec,
+    /// The device of the simulation.
+    pub device: &'a str,
+    /// The options of the runs. Their results go below `out`.
+    pub run: RunOptions,
+}
+
+/// A search under way.
+struct Search<'a> {
+    settings: &'a Settings<'a>,
+    workload: &'a Workload,
+    objectives: Objectives,
+    candidates: Vec<Candidate>,
+    /// The sampled costs of each design without its policy and memtable.
+    costs: HashMap<String, Costs>,
+    /// The time of each layer.
+    times: Vec<(&'static str, Duration)>,
+    folder: PathBuf,
+}
+
+/// Searches the designs of an experiment. An interrupt ends the search with the best design so far.
+///
+/// # Errors
+/// Objectives that are not known; an experiment without a workload of the tree; a run that fails.
+pub fn tune(settings: &Settings<'_>) -> Outcome<Advice> {
+    let experiment = settings.experiment;
+    let objectives = Objectives::read(experiment, settings.spec)?;
+    let workload = experiment.task.workload().ok_or_else(|| {
+        Problem::at(&experiment.file, None, "tune needs a workload, and this experiment has a component")
+    })?;
+    if experiment.cells.iter().any(|cell| !engine(&cell.engine).reads_whole_design()) {
+        return Err(Problem::at(&experiment.file, None, "tune searches designs of engine \"lsmbench\" only"));
+    }
+    let candidates =
+        experiment.cells.iter().map(|cell| Candidate::new(cell.label.clone(), cell.design.clone())).collect();
+    let folder = settings.run.out.join(format!("{}-tune", experiment.name));
+    let (costs, times) = (HashMap::new(), Vec::new());
+    let mut search = Search { settings, workload, objectives, candidates, costs, times, folder };
+    let layer = search.layers()?;
+    search.conclude(layer)
+}
+
+impl Search<'_> {
+    /// Runs all layers that the objective needs, and returns the last one that finished.
+    fn layers(&mut self) -> Outcome<Layer> {
+        let say = self.settings.run.console.line;
+        let spec = self.settings.spec;
+        let begun = Instant::now();
+        say(&format!("theory: {} designs", self.candidates.len()));
+        self.theory()?;
+        self.times.push((Layer::Theory.name(), begun.elapsed()));
+        if interrupt::is_requested() {
+            return Ok(Layer::Theory);
+        }
+        let begun = Instant::now();
+        let chosen = survivors(&self.candidates, Layer::Theory, spec.simulate as usize);
+        say(&format!("simulation: the best {}", chosen.len()));
+        self.simulated(&chosen)?;
+        self.times.push((Layer::Simulated.name(), begun.elapsed()));
+        if interrupt::is_requested() || spec.count == 0 {
+            return Ok(Layer::Simulated);
+        }
+        let begun = Instant::now();
+        let chosen = survivors(&self.candidates, Layer::Simulated, spec.count as usize);
+        say(&format!("counted runs: the best {}", chosen.len()));
+        let is_done = self.counted(&chosen)?;
+        self.times.push((Layer::Counted.name(), begun.elapsed()));
+        if !is_done {
+            return Ok(Layer::Simulated);
+        }
+        if spec.measure == 0 || !self.objectives.goal.metric.is_timed() {
+            return Ok(Layer::Counted);
+        }
+        let begun = Instant::now();
+        let is_done = self.race(spec.measure as usize)?;
+        self.times.push((Layer::Measured.name(), begun.elapsed()));
+        Ok(if is_done { Layer::Measured } else { Layer::Counted })
+    }
+
+    /// The objective of the layers without time: a device time in place of a measured one.
+    fn untimed(&self) -> Objectives {
+        let mut objectives = self.objectives.clone();
+        if objectives.goal.metric.is_timed() {
+            objectives.goal.metric = GoalMetric::Column(&c::DEVICE_NS_PER_OP);
+            objectives.goal.operation = c::ALL.to_owned();
+            objectives.is_maximised = false;
+        }
+        objectives
+    }
+
+    fn set(&mut self, at: usize, layer: Layer, objectives: &Objectives, phases: &[PhaseRow]) {
+        let value = |phase: &str, operation: &str, metric: &Metric| {
+            let row = &phases.iter().find(|row| row.phase == phase)?.row;
+            // The simulated rows are those of all operations together.
+            row.number(metric).filter(|_| operation == c::ALL)
+        };
+        let candidate = &mut self.candidates[at];
+        candidate.scores[layer as usize] = score(objectives, &candidate.design, self.workload, &value);
+    }
+
+    fn theory(&mut self) -> Outcome<()> {
+        let objectives = self.untimed();
+        for at in 0..self.candidates.len() {
+            if interrupt::is_requested() {
+                return Ok(());
+            }
+            let design = self.candidates[at].design.clone();
+            let costs = self.costs_of(&design)?;
+            let rows = theory_rows(&design, self.workload, &costs)?;
+            self.set(at, Layer::Theory, &objectives, &rows);
+        }
+        Ok(())
+    }
+
+    /// The costs of a design, sampled once for all that differ only in policy and memtable.
+    fn costs_of(&mut self, design: &Design) -> Outcome<Costs> {
+        let mut key = design.to_toml();
+        ["compaction", "memtable", "cache", "wal", "storage", "allocation"]
+            .iter()
+            .for_each(|axis| drop(key.remove(*axis)));
+        let key = key.to_string();
+        if let Some(costs) = self.costs.get(&key) {
+            return Ok(*costs);
+        }
+        let experiment = self.settings.experiment;
+        let plan = Plan::new(self.workload, experiment.trials.seed, &experiment.base);
+        let plan = plan.map_err(|error| Problem::new(error.to_string()))?;
+        let costs = Costs::sample(design, &plan, self.settings.device)?;
+        self.costs.insert(key, costs);
+        Ok(costs)
+    }
+
+    fn simulated(&mut self, chosen: &[usize]) -> Outcome<()> {
+        let (objectives, experiment) = (self.untimed(), self.settings.experiment);
+        for at in chosen {
+            if interrupt::is_requested() {
+                return Ok(());
+            }
+            let design = self.candidates[*at].design.clone();
+            let costs = Some(self.costs_of(&design)?);
+            let simulation = Simulation {
+                design: &design,
+                workload: self.workload,
+                seed: experiment.trials.seed,
+                base: &experiment.base,
+                picture: Picture::Automatic,
+                device: self.settings.device,
+                costs,
+            };
+            let (rows, _) = simulate(&simulation)?;
+            self.set(*at, Layer::Simulated, &objectives, &rows);
+        }
+        Ok(())
+    }
+
+    /// Runs the chosen designs in counted mode. Returns whether all ran.
+    fn counted(&mut self, chosen: &[usize]) -> Outcome<bool> {
+        let objectives = self.untimed();
+        let mut trials = Table::new();
+        trials.insert("mode".to_owned(), Value::from("counted"));
+        trials.insert("count".to_owned(), Value::from(1));
+        let (rows, is_done) = self.run("counted", chosen, trials)?;
+        self.set_rows(chosen, Layer::Counted, &objectives, &rows);
+        Ok(is_done)
+    }
+
+    /// Measures the best designs, and then the better half of them, until two are left. Returns whether it finished.
+    fn race(&mut self, most: usize) -> Outcome<bool> {
+        let objectives = self.objectives.clone();
+        let mut chosen = survivors(&self.candidates, Layer::Counted, most);
+        let mut round = 1;
+        while chosen.len() > 1 {
+            (self.settings.run.console.line)(&format!("race, round {round}: {} designs", chosen.len()));
+            let mut trials = Table::new();
+            trials.insert("mode".to_owned(), Value::from("timed"));
+            trials.insert("count".to_owned(), Value::from((RACE_TRIALS * round) as i64));
+            trials.insert("noise".to_owned(), Value::from(false));
+            let (rows, is_done) = self.run(&format!("race-{round}"), &chosen, trials)?;
+            if !is_done {
+                return Ok(false);
+            }
+            self.set_rows(&chosen, Layer::Measured, &objectives, &rows);
+            let measured = ranked(&self.candidates, Layer::Measured);
+            let best: Vec<usize> = measured.into_iter().filter(|at| chosen.contains(at)).collect();
+            let half = (chosen.len() / 2).max(1);
+            chosen = best.into_iter().take(half).collect();
+            round += 1;
+        }
+        Ok(true)
+    }
+
+    /// Runs some candidates as an experiment of its own.
+    fn run(&self, name: &str, chosen: &[usize], trials: Table) -> Outcome<(Vec<Row>, bool)> {
+        let designs: Vec<Design> = chosen.iter().map(|at| self.candidates[*at].design.clone()).collect();
+        let derived = Derived {
+            name,
+            question: format!("Which design is best for {}?", self.settings.experiment.name),
+            designs: &designs,
+            trials,
+            verdict: Table::new(),
+        };
+        let file = derived.write(self.settings.experiment, &self.folder)?;
+        let options = RunOptions {
+            out: self.folder.clone(),
+            plots: self.folder.join("charts"),
+            has_page: false,
+            markdown: None,
+            overrides: Overrides::default(),
+            console: run::Console { print: |_| Ok(()), ..self.settings.run.console },
+            ..self.settings.run.clone()
+        };
+        let ending = run_all(&[file], &options)?;
+        if ending == Ending::WrongAnswers {
+            return Err(Problem::new(format!(
+                "a design gave wrong answers; see {}/{name}",
+                self.folder.display()
+            )));
+        }
+        let rows = Rows::read(&Folder::new(self.folder.join(name)).runs())?;
+        Ok((rows.rows().to_vec(), ending != Ending::Interrupted))
+    }
+
+    /// Scores candidates by the medians of their trials.
+    fn set_rows(&mut self, chosen: &[usize], layer: Layer, objectives: &Objectives, rows: &[Row]) {
+        for (number, at) in chosen.iter().enumerate() {
+            let value = |phase: &str, operation: &str, metric: &Metric| {
+                let mut values: Vec<f64> = rows
+                    .iter()
+                    .filter(|row| row.get(&c::CELL).integer() == Some(number as u64))
+                    .filter(|row| row.get(&c::PHASE).to_string() == phase)
+                    .filter(|row| row.get(&c::OPERATION).to_string() == operation)
+                    .filter_map(|row| row.get(metric).number())
+                    .collect();
+                values.sort_by(f64::total_cmp);
+                (!values.is_empty())
+                    .then(|| f64::midpoint(values[(values.len() - 1) / 2], values[values.len() / 2]))
+            };
+            let candidate = &mut self.candidates[*at];
+            candidate.scores[layer as usize] = score(objectives, &candidate.design, self.workload, &value);
+        }
+    }
+
+    /// Confirms the winner, and writes all results.
+    fn conclude(mut self, layer: Layer) -> Outcome<Advice> {
+        let layer = Layer::ALL
+            .into_iter()
+            .rev()
+            .filter(|of| *of <= layer)
+            .find(|of| !ranked(&self.candidates, *of).is_empty())
+            .ok_or_else(|| {
+                Problem::new(format!("no layer has the objective {}", self.objectives.goal.metric.name()))
+            })?;
+        let winner = ranked(&self.candidates, layer)[0];
+        let is_interrupted = interrupt::is_requested();
+        let mut confirmed = None;
+        let textbook = self.textbook()?;
+        if self.settings.spec.confirm && !is_interrupted {
+            let begun = Instant::now();
+            confirmed = self.confirm(winner, &textbook)?;
+            self.times.push(("confirmation", begun.elapsed()));
+        }
+        let advice = Advice {
+            layer,
+            winner,
+            candidates: self.candidates,
+            objectives: self.objectives,
+            textbook: textbook.map(|(label, _)| label),
+            confirmed,
+            times: self.times,
+            is_interrupted,
+            folder: self.folder,
+        };
+        advice.write(&self.settings.experiment.name)?;
+        Ok(advice)
+    }
+
+    fn textbook(&mut self) -> Outcome<Option<(String, Design)>> {
+        let costs = self.costs_of(&self.settings.experiment.base_design().clone())?;
+        Ok(textbook(self.settings.experiment, self.workload, costs.entry_bytes))
+    }
+
+    /// Runs the default, the textbook's design and the winner, and returns the verdicts.
+    fn confirm(&self, winner: usize, textbook: &Option<(String, Design)>) -> Outcome<Option<Vec<String>>> {
+        let experiment = self.settings.experiment;
+        let own = &self.candidates[winner].design;
+        let mut designs = vec![experiment.base_design().clone()];
+        for design in textbook.iter().map(|(_, design)| design).chain([own]) {
+            if !designs.contains(design) {
+                designs.push(design.clone());
+            }
+        }
+        if designs.len() < 2 {
+            return Ok(None);
+        }
+        (self.settings.run.console.line)(&format!("confirmation: {} designs", designs.len()));
+        let mut verdict = Table::new();
+        let goal = &self.objectives.goal;
+        let phase = self.workload.phases.iter().find(|phase| phase.name == goal.phase);
+        let writes = phase.is_some_and(|phase| simulation::rates(phase).writes > 0.0);
+        let metric = match goal.metric {
+            GoalMetric::Column(metric) => metric.name,
+            GoalMetric::Memory | GoalMetric::IoPerOp if writes => c::WRITE_AMP.name,
+            GoalMetric::Memory | GoalMetric::IoPerOp => c::BLOCKS_PER_GET.name,
+        };
+        let mut trials = Table::new();
+        if goal.metric.is_timed() {
+            trials.insert("mode".to_owned(), Value::from("timed"));
+        }
+        verdict.insert("metric".to_owned(), Value::from(metric));
+        verdict.insert("phase".to_owned(), Value::from(goal.phase.clone()));
+        if goal.operation != c::ALL {
+            verdict.insert("operation".to_owned(), Value::from(goal.operation.clone()));
+        }
+        let derived = Derived {
+            name: "confirmation",
+            question: format!("Is the advised design for {} better than the default?", experiment.name),
+            designs: &designs,
+            trials,
+            verdict,
+        };
+        let file = derived.write(experiment, &self.folder)?;
+        let options = RunOptions {
+            out: self.folder.clone(),
+            plots: self.folder.join("charts"),
+            overrides: Overrides::default(),
+            ..self.settings.run.clone()
+        };
+        if run_all(&[file], &options)? == Ending::Interrupted {
+            return Ok(None);
+        }
+        let manifest = results::Manifest::read(&Folder::new(self.folder.join("confirmation")).manifest())?;
+        Ok(Some(manifest.conclusions))
+    }
+}
+
+/// The rows that closed forms give: writes and runs from the growth of the tree, lookups and scans from its shape.
+fn theory_rows(design: &Design, workload: &Workload, costs: &Costs) -> Outcome<Vec<PhaseRow>> {
+    let keys = added_keys(workload);
+    let per_flush = (design.memtable_capacity.0 as f64 / costs.entry_bytes).ceil().max(1.0);
+    let policy = design.choice("compaction");
+    let table = (design.options.table.capacity.0 as f64 / costs.entry_bytes).max(1.0);
+    let user_entry = costs.entry_bytes - types::ENTRY_CHARGE_BYTES as f64;
+    let (mut rows, mut written) = (Vec::new(), 0.0);
+    for phase in &workload.phases {
+        let rates = simulation::rates(phase);
+        let entries = rates.writes;
+        written += entries;
+        let all = (written / per_flush).floor();
+        let flushes = (all as u64).clamp(1, MOST_FLUSHES);
+        let distinct_keys = (written > keys * 1.01).then_some(keys.max(1.0) as u64);
+        let load = Load {
+            writes_per_flush: per_flush as u64,
+            entry_bytes: costs.entry_bytes.round() as u64,
+            entries_per_table: table as u64,
+            distinct_keys,
+        };
+        let grown = growth(policy, load, flushes).map_err(|error| Problem::new(error.to_string()))?;
+        let runs = grown.runs as f64;
+        let file_factor = costs.file_bytes.per_byte * costs.entry_bytes / user_entry.max(1.0);
+        let mut row = Measurements::default();
+        row.set(&c::OPS, rates.operations.round() as u64);
+        row.set(&c::WRITE_AMP, grown.write_amp * file_factor);
+        row.set(&c::WRITE_AMP_SETTLED, grown.write_amp * file_factor);
+        row.set(&c::USER_BYTES_WRITTEN, (entries * user_entry).round() as u64);
+        let read = (grown.write_amp - 1.0).max(0.0) * file_factor * entries * user_entry;
+        row.set(&c::COMPACTION_BYTES_READ_SETTLED, read.round() as u64);
+        row.set(&c::RUNS, grown.runs).set(&c::RUNS_SETTLED, grown.runs).set(&c::LEVELS, grown.levels);
+        // Half of the runs are before that of a present key.
+        let present = 1.0 + (runs - 1.0).max(0.0) / 2.0 * costs.fpr;
+        row.set(&c::BLOCKS_PER_GET, rates.absent * runs * costs.fpr + (1.0 - rates.absent) * present);
+        row.set(&c::SOURCES_PER_RANGE, runs);
+        let stored = keys * costs.entry_bytes;
+        row.set(&c::FILTER_BYTES, costs.filter_bytes.of(1, stored as u64).round() as u64);
+        row.set(&c::FENCE_BYTES, costs.fence_bytes.of(1, stored as u64).round() as u64);
+        let space = theory::most_space_amp(policy).filter(|_| distinct_keys.is_some()).unwrap_or(1.0);
+        row.set(&c::SPACE_AMP, space * file_factor).set(&c::SPACE_AMP_SETTLED, space * file_factor);
+        let operations = rates.operations.max(1.0);
+        let blocks = rates.gets * (rates.absent * runs * costs.fpr + (1.0 - rates.absent) * present)
+            + rates.scans * runs;
+        let device = costs.write_ns.per_byte * grown.write_amp * entries * costs.entry_bytes
+            + costs.read_ns.per_byte * (grown.write_amp - 1.0).max(0.0) * entries * costs.entry_bytes
+            + blocks * costs.block_read_ns;
+        row.set(&c::DEVICE_NS_PER_OP, device / operations);
+        rows.push(PhaseRow { phase: phase.name.clone(), row });
+    }
+    Ok(rows)
+}

@@ -1,0 +1,23 @@
+//! Searches the designs of an experiment for the best one, and confirms it by a run.
+//!
+//! 1. **Theory** ranks all configurations of the sweep ([`theory`](mod@layers)).
+//! 2. **Simulation** counts the best of them without data.
+//! 3. **Counted runs** count the best of those, with data.
+//! 4. **Measured runs** race the best of those, if the objective is a time.
+//! 5. **Confirmation** compares the winner with the default and a textbook design, with the usual verdict.
+//!
+//! Each layer keeps what the one before found: the number of candidates falls, and the cost of each rises. All is
+//! deterministic for a seed, except measured runs.
+
+mod advice;
+mod candidate;
+mod derived;
+mod evaluate;
+mod goal;
+mod layers;
+mod textbook;
+
+pub use advice::Advice;
+pub use candidate::{Candidate, Layer, Score};
+pub use goal::{Goal, GoalMetric, Limit, Objectives};
+pub use layers::{Settings, tune};

@@ -1,0 +1,217 @@
+//! Verdicts of rounds that ran on several machines: the machine as a stratum.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::{Criteria, MachineSpread, Pooled, Sample, Verdict, compare_unpaired, is_outlying, pool};
+use results::Better;
+
+use super::Verdicts;
+use super::judged::{Entry, Judged};
+use crate::change::Change;
+use crate::words::{and_more, counted, listed, percent, quoted};
+
+/// The relative difference from the other machines from which on a machine is named.
+const OUTLYING: f64 = 0.1;
+
+/// The most configurations of a table with a sentence each.
+const MOST_SENTENCES: usize = 8;
+
+/// The most machines with their own ratio in a sentence.
+const MOST_MACHINES: usize = 8;
+
+/// The machines of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Machines {
+    /// The machine of each round.
+    pub of_rounds: BTreeMap<u64, String>,
+    /// The findings of `lsmbench doctor` on a machine.
+    pub findings: BTreeMap<String, Vec<String>>,
+}
+
+/// Logarithms of a number by round, machine by machine.
+type Strata<'a> = BTreeMap<&'a str, Vec<f64>>;
+
+impl Verdicts<'_> {
+    /// Sentences about the machines of a timed run: pooled ratios, the spread between machines, whether
+    /// the best is the same on each, and the machines that differ from the others. Nothing for one machine.
+    pub fn of_machines(&self, machines: &Machines) -> Vec<String> {
+        let names: BTreeSet<&String> = machines.of_rounds.values().collect();
+        if names.len() < 2 {
+            return Vec::new();
+        }
+        let judged = self.judged.iter().filter(|judged| !judged.is_exact());
+        judged.flat_map(|judged| judged.of_machines(machines)).collect()
+    }
+}
+
+impl Machines {
+    /// The logarithms of a sample by machine.
+    fn logs<'a>(&'a self, sample: &Sample) -> Strata<'a> {
+        let mut logs = Strata::new();
+        for (round, value) in &sample.blocks {
+            if let Some(machine) = self.of_rounds.get(round) {
+                logs.entry(machine).or_default().push(value.ln());
+            }
+        }
+        logs
+    }
+
+    /// `; doctor: cpu governor, powersave: …`: the findings on a machine.
+    fn known(&self, machine: &str) -> String {
+        let findings = self.findings.get(machine).filter(|findings| !findings.is_empty());
+        findings.map_or_else(String::new, |findings| format!("; doctor: {}", findings.join("; ")))
+    }
+}
+
+impl Judged<'_> {
+    fn of_machines(&self, machines: &Machines) -> Vec<String> {
+        let Some((baseline, others)) = self.entries.split_first() else { return Vec::new() };
+        let comparable = others.iter().filter(|other| self.is_comparable(&other.sample.name));
+        let strata: Vec<(&Entry<'_>, Strata<'_>)> =
+            comparable.map(|other| (other, strata(machines, &baseline.sample, &other.sample))).collect();
+        let mut said: Vec<String> = strata
+            .iter()
+            .take(MOST_SENTENCES)
+            .filter_map(|(other, strata)| Self::pooled(baseline, other, strata))
+            .map(|text| format!("{}: {text}", self.what()))
+            .collect();
+        if strata.len() > MOST_SENTENCES {
+            let others = counted(strata.len() - MOST_SENTENCES, "other configuration");
+            said.push(format!("{}: {others} have no line here.", self.what()));
+        }
+        said.extend(self.best_of_each(baseline, &strata).map(|text| format!("{}: {text}", self.what())));
+        said.extend(self.outlying(machines, baseline, &strata));
+        match self.within.as_str() {
+            "" => said,
+            within => said.into_iter().map(|text| format!("{within}: {text}")).collect(),
+        }
+    }
+
+    /// `tiered vs leveled: +20.1% pooled over 3 machines (95% CI +18.0% to +22.0%; a +19.0%, …); spread between machines
+    /// 1.0% (95% CI 0.0% to 4.0%).`
+    fn pooled(baseline: &Entry<'_>, other: &Entry<'_>, strata: &Strata<'_>) -> Option<String> {
+        let logs: Vec<Vec<f64>> = strata.values().cloned().collect();
+        let Pooled { ratio, interval, spread } = pool(&logs, &Criteria::default())?;
+        let each = strata.iter().take(MOST_MACHINES).filter_map(|(machine, logs)| {
+            Some(format!("{machine} {}", shown(measure::median(logs.iter().copied())?.exp())))
+        });
+        let more = and_more(strata.len().saturating_sub(MOST_MACHINES));
+        let mut text = format!(
+            "{} vs {}: {} pooled over {} machines (95% CI {} to {}; {}{more}); ",
+            quoted(&other.sample.name),
+            quoted(&baseline.sample.name),
+            shown(ratio),
+            strata.len(),
+            shown(interval.low),
+            shown(interval.high),
+            each.collect::<Vec<_>>().join(", "),
+        );
+        text += &match spread {
+            Some(MachineSpread { relative, interval }) => format!(
+                "spread between machines {} (95% CI {} to {}).",
+                percent(relative),
+                percent(interval.low),
+                percent(interval.high)
+            ),
+            None => "the spread between machines is unknown, because each ran one round.".to_owned(),
+        };
+        if interval.low < 1.0 && interval.high > 1.0 {
+            text += " The sign of the difference may be another on other machines.";
+        }
+        Some(text)
+    }
+
+    /// Whether the best configuration is the same on each machine.
+    fn best_of_each(&self, baseline: &Entry<'_>, strata: &[(&Entry<'_>, Strata<'_>)]) -> Option<String> {
+        let sign = match self.column.better() {
+            Better::Higher => 1.0,
+            Better::Lower => -1.0,
+            Better::Neither => return None,
+        };
+        let mut best: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for machine in strata.first()?.1.keys() {
+            let candidates = strata.iter().filter_map(|(other, strata)| {
+                let logs = strata.get(machine)?.iter().copied();
+                Some((sign * measure::median(logs)?, other.sample.name.as_str()))
+            });
+            let own = (0.0, baseline.sample.name.as_str());
+            let (_, name) = candidates.chain([own]).max_by(|a, b| a.0.total_cmp(&b.0))?;
+            best.entry(name).or_default().push(machine);
+        }
+        if let (1, Some((name, _))) = (best.len(), best.first_key_value()) {
+            return Some(format!("{} is best on each machine.", quoted(name)));
+        }
+        let each = best.iter().map(|(name, on)| format!("{} on {}", quoted(name), listed(on)));
+        Some(format!("the best differs between machines: {}.", each.collect::<Vec<_>>().join(", ")))
+    }
+
+    /// The machines whose baseline or ratios differ from those of the others.
+    fn outlying(
+        &self,
+        machines: &Machines,
+        baseline: &Entry<'_>,
+        strata: &[(&Entry<'_>, Strata<'_>)],
+    ) -> Vec<String> {
+        let (title, base) = (self.title(), quoted(&baseline.sample.name));
+        let levels = machines.logs(&baseline.sample);
+        let mut said = Vec::new();
+        for machine in levels.keys() {
+            let known = machines.known(machine);
+            if let Some(ratio) = against_others(&levels, machine) {
+                said.push(format!(
+                    "{machine} is outlying: {title} of {base} is {} there, compared with the other machines{known}.",
+                    shown(ratio)
+                ));
+            }
+            let mut apart = strata.iter().filter_map(|(other, strata)| {
+                Some((quoted(&other.sample.name), against_others(strata, machine)?))
+            });
+            if let Some((name, ratio)) = apart.next() {
+                said.push(format!(
+                    "{machine} is outlying: {title} of {name} relative to {base} is {} there, compared with the other \
+                     machines{}{known}.",
+                    shown(ratio),
+                    and_more(apart.count())
+                ));
+            }
+        }
+        said
+    }
+}
+
+/// The ratio of a machine to the others, if it is outlying.
+fn against_others(logs: &Strata<'_>, machine: &str) -> Option<f64> {
+    let criteria = Criteria { delta: OUTLYING, ..Criteria::default() };
+    let sample = |is_kept: &dyn Fn(&str) -> bool| {
+        let logs = logs.iter().filter(|(name, _)| is_kept(name)).flat_map(|(_, logs)| logs);
+        Sample::new("", (0..).zip(logs.map(|log| log.exp())))
+    };
+    let (others, own) = (sample(&|name| name != machine), sample(&|name| name == machine));
+    let comparison = compare_unpaired(&others, &own, Better::Higher, &criteria);
+    let ratio = comparison.ratio?;
+    let is_apart = || {
+        let center = |logs: &Vec<f64>| measure::median(logs.iter().copied());
+        let centers = logs.iter().filter(|(name, _)| **name != machine).filter_map(|(_, logs)| center(logs));
+        let own = logs.get(machine).and_then(center);
+        let is_large = ratio.ln().abs() > OUTLYING.ln_1p();
+        is_large && own.is_some_and(|own| is_outlying(own, &centers.collect::<Vec<f64>>(), &criteria))
+    };
+    (matches!(comparison.verdict, Verdict::Improved | Verdict::Regressed) || is_apart()).then_some(ratio)
+}
+
+/// The logarithms of candidate / baseline in the rounds of each machine.
+fn strata<'a>(machines: &'a Machines, baseline: &Sample, other: &Sample) -> Strata<'a> {
+    let mut strata = Strata::new();
+    for (round, base) in &baseline.blocks {
+        let own = other.blocks.iter().find(|(of, _)| of == round).map(|(_, own)| *own);
+        if let (Some(own), Some(machine)) = (own, machines.of_rounds.get(round)) {
+            strata.entry(machine).or_default().push((own / base).ln());
+        }
+    }
+    strata
+}
+
+/// A ratio as a change: `+12.0%`, `2.28x`.
+fn shown(ratio: f64) -> String {
+    Change::of_ratio(ratio).short()
+}

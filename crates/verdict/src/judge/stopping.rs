@@ -1,0 +1,87 @@
+//! The prospects of a run with a budget: which verdicts are decided, and which the rest of the budget may decide.
+
+use std::collections::BTreeMap;
+
+use measure::{Outlook, outlook};
+
+use super::Verdicts;
+use super::judged::Judged;
+use crate::words::{and_more, counted, quoted};
+
+/// The error rate of all looks together.
+pub const LOOKS_ALPHA: f64 = 0.05;
+
+/// The share of the error rate that the last look of a budget usually has.
+const LAST_SHARE: f64 = 0.4;
+
+/// The most configurations that the note names.
+const MOST_NAMED: usize = 6;
+
+impl Verdicts<'_> {
+    /// The prospect of each candidate, by the number of its configuration, if so many more rounds fit into the budget. A
+    /// candidate with several comparisons is decided when all of them are.
+    pub fn outlooks(&self, more_rounds: usize) -> BTreeMap<u64, Outlook> {
+        let mut outlooks: BTreeMap<u64, Outlook> = BTreeMap::new();
+        for (cell, new) in self.judged.iter().flat_map(|judged| judged.outlooks(more_rounds)) {
+            let known = outlooks.entry(cell).or_insert(new);
+            *known = match (*known, new) {
+                (Outlook::Open, _) | (_, Outlook::Open) => Outlook::Open,
+                (Outlook::Hopeless, _) | (_, Outlook::Hopeless) => Outlook::Hopeless,
+                (decided, Outlook::Decided(_)) => decided,
+            };
+        }
+        outlooks
+    }
+}
+
+impl Judged<'_> {
+    fn outlooks(&self, more_rounds: usize) -> Vec<(u64, Outlook)> {
+        let of = |ranked: &measure::Ranked| {
+            let (baseline, entry) = self.both(&ranked.name)?;
+            let name = &ranked.name;
+            let has_verdict =
+                !self.is_bound(name) && self.is_comparable(name) && self.implausible(name).is_none();
+            let comparison = &ranked.comparison;
+            let prospect = match has_verdict {
+                true => outlook(
+                    &baseline.sample,
+                    &entry.sample,
+                    comparison.verdict,
+                    (comparison.delta, LAST_SHARE * LOOKS_ALPHA),
+                    more_rounds,
+                ),
+                false => Outlook::Hopeless,
+            };
+            Some((entry.cell.number, prospect))
+        };
+        self.ranked.iter().filter_map(of).collect()
+    }
+
+    /// When the run looked at its verdicts, and which configurations stopped before the others.
+    pub(super) fn looks_note(&self) -> Option<String> {
+        let looks: Vec<String> = self.looks.iter().map(|look| look.rounds.to_string()).collect();
+        if looks.is_empty() {
+            return None;
+        }
+        let all = self.trials();
+        let early = self.entries.iter().filter(|entry| entry.sample.blocks.len() < all);
+        let early: Vec<String> = early
+            .map(|entry| {
+                let rounds = counted(entry.sample.blocks.len(), "round");
+                format!("{} after {rounds}", quoted(&entry.sample.name))
+            })
+            .collect();
+        let stopped = match early.is_empty() {
+            true => String::new(),
+            false => {
+                let more = and_more(early.len().saturating_sub(MOST_NAMED));
+                format!(
+                    " Decided and stopped early: {}{more}.",
+                    early[..early.len().min(MOST_NAMED)].join(", ")
+                )
+            }
+        };
+        let rounds = looks.join(", ");
+        Some(format!("Looks after {rounds} rounds share one error rate of 5%.{stopped}"))
+    }
+}

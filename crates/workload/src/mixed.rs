@@ -1,0 +1,208 @@
+//! A phase of mixed operations, on drawn or recorded keys.
+
+use catalog::{Choice, ChoiceError, Count, Time};
+use toml::{Table, Value};
+
+use crate::keys;
+use crate::mix::Mix;
+use crate::operation::Kind;
+use crate::range::RangeSpec;
+use crate::spelling::{self, Spelling, bounded, inside};
+use crate::trace::TraceFile;
+
+/// Maximum number of operations in one batch or multi-get.
+pub(crate) const MOST_MEMBERS: u64 = 65_536;
+
+/// Default number of members of a batch or multi-get.
+const DEFAULT_MEMBERS: u32 = 100;
+
+/// A phase of mixed operations: `operations = 1_000_000` or `seconds = "30s"`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mixed {
+    /// The number of operations over all threads; `None` if only the time or the trace limits them.
+    pub operations: Option<u64>,
+    /// The time in nanoseconds after which the phase ends, even with operations left.
+    pub time_limit_ns: Option<u64>,
+    /// The share of each kind of operation.
+    pub mix: Mix,
+    /// The source of the keys.
+    pub keys: KeySource,
+    /// The share of gets, single or in a multi-get, of absent keys that never existed, and of scans with a span that
+    /// begin at such a key.
+    pub absent: f64,
+    /// The specification of the scans.
+    pub range: RangeSpec,
+    /// The number of members of a batch or multi-get.
+    pub batch: u32,
+}
+
+/// Source of the keys of a mixed phase.
+#[derive(Clone, Debug, PartialEq)]
+pub enum KeySource {
+    /// Keys drawn from one of [`keys::CATALOG`].
+    Drawn(Choice),
+    /// Keys of a trace, in recorded order.
+    Recorded(TraceFile),
+}
+
+impl Mixed {
+    /// Reads the keys of a phase with a mix, on drawn keys or on those of `trace`.
+    pub(crate) fn from_spelling(
+        spelling: &mut Spelling,
+        trace: Option<TraceFile>,
+    ) -> Result<Self, ChoiceError> {
+        spelling.forbid("order", "the order of a load; choose the keys of a mix with \"keys\"")?;
+        let end = End::from_spelling(spelling)?;
+        if !end.is_given() && trace.is_none() {
+            spelling.misspelt("a phase", &["insert", "operations", "seconds", "replay", "step"])?;
+            let message = "the phase has no operations; write insert = …, operations = …, seconds = …, replay = …, or \
+                           step = …";
+            return Err(ChoiceError::at("operations", message));
+        }
+        Self::with_end(spelling, end, trace)
+    }
+
+    /// Reads the keys of a role, which needs no end of its own.
+    pub(crate) fn of_role(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
+        let end = End::from_spelling(spelling)?;
+        Self::with_end(spelling, end, None)
+    }
+
+    fn with_end(
+        spelling: &mut Spelling,
+        End { operations, time_limit_ns }: End,
+        trace: Option<TraceFile>,
+    ) -> Result<Self, ChoiceError> {
+        let mix = match (spelling.take("mix"), &trace) {
+            (Some(mix), _) => Mix::from_toml(&mix).map_err(|error| inside("mix", error))?,
+            (None, Some(_)) => Mix::only(Kind::Get),
+            (None, None) => {
+                spelling.misspelt("a phase", &["mix"])?;
+                return Err(ChoiceError::at("mix", "operations need a mix: mix = { get = 1 }"));
+            }
+        };
+        let batch = bounded(spelling, "batch", MOST_MEMBERS)?;
+        let absent = spelling.take("absent").map_or(Ok(0.0), |share| spelling::share("absent", &share))?;
+        let range = match spelling.take("range") {
+            Some(range) => RangeSpec::from_toml(&range).map_err(|error| inside("range", error))?,
+            None => RangeSpec::default(),
+        };
+        let keys = read_keys(spelling, trace, &mix)?;
+        let only_full_ranges = mix.has(Kind::Range) && range.span == 0;
+        if absent > 0.0 && only_full_ranges && !mix.has(Kind::Get) && !mix.has(Kind::MultiGet) {
+            let message = "absent is about gets, and about ranges that end: range = { span = 32 }; those of this phase \
+                           have entries wherever they begin";
+            return Err(ChoiceError::at("absent", message));
+        }
+        let batch = batch.unwrap_or(DEFAULT_MEMBERS);
+        Ok(Self { operations, time_limit_ns, mix, keys, absent, range, batch })
+    }
+
+    /// Returns whether any operation may request absent keys: gets, and scans that may be empty.
+    fn asks_for_absent(&self) -> bool {
+        let ranges = self.mix.has(Kind::Range) && self.range.span > 0;
+        self.mix.has(Kind::Get) || self.mix.has(Kind::MultiGet) || ranges
+    }
+
+    /// Returns whether any operation has a length in keys or entries.
+    fn has_lengths(&self) -> bool {
+        self.mix.has(Kind::Range) || self.mix.has(Kind::DeleteRange)
+    }
+
+    fn groups(&self) -> bool {
+        self.mix.has(Kind::Batch) || self.mix.has(Kind::MultiGet)
+    }
+
+    /// Returns whether the mix reads a key of a phase: true for a key that every mix reads.
+    pub(crate) fn reads(&self, key: &str) -> bool {
+        match key {
+            "absent" => self.asks_for_absent(),
+            "range" => self.has_lengths(),
+            "batch" => self.groups(),
+            "value" => self.mix.writes_values(),
+            "keys" => Kind::ALL
+                .into_iter()
+                .any(|kind| ![Kind::Insert, Kind::First, Kind::Last].contains(&kind) && self.mix.has(kind)),
+            _ => true,
+        }
+    }
+
+    /// Sets the settings that the mix does not read to their defaults, except those for which `is_kept` returns true.
+    pub(crate) fn forget_unread(&mut self, is_kept: impl Fn(&str) -> bool) {
+        let is_idle = |mixed: &Self, key| !mixed.reads(key) && !is_kept(key);
+        if is_idle(self, "absent") {
+            self.absent = 0.0;
+        }
+        if is_idle(self, "range") {
+            self.range = RangeSpec::default();
+        }
+        if is_idle(self, "batch") {
+            self.batch = DEFAULT_MEMBERS;
+        }
+    }
+
+    /// Writes the phase. A setting that the mix does not read is written if it differs from its default, because another
+    /// mix may take the place of this one.
+    pub(crate) fn write(&self, table: &mut Table) {
+        if let Some(operations) = self.operations {
+            table.insert("operations".to_owned(), operations.cast_signed().into());
+        }
+        if let Some(time) = self.time_limit_ns {
+            table.insert("seconds".to_owned(), Time(time).to_string().into());
+        }
+        table.insert("mix".to_owned(), self.mix.to_toml());
+        match &self.keys {
+            KeySource::Drawn(choice) => table.insert("keys".to_owned(), choice.to_toml()),
+            KeySource::Recorded(trace) => table.insert("replay".to_owned(), Value::Table(trace.to_toml())),
+        };
+        if self.asks_for_absent() || self.absent > 0.0 {
+            table.insert("absent".to_owned(), self.absent.into());
+        }
+        if self.has_lengths() || self.range != RangeSpec::default() {
+            table.insert("range".to_owned(), self.range.to_toml());
+        }
+        if self.groups() || self.batch != DEFAULT_MEMBERS {
+            table.insert("batch".to_owned(), i64::from(self.batch).into());
+        }
+    }
+}
+
+/// The end of a phase or a role, as written.
+struct End {
+    operations: Option<u64>,
+    time_limit_ns: Option<u64>,
+}
+
+impl End {
+    fn from_spelling(spelling: &mut Spelling) -> Result<Self, ChoiceError> {
+        let operations = spelling.read::<Count>("operations")?.map(|count| count.0);
+        if operations == Some(0) {
+            return Err(ChoiceError::at("operations", "operations is 0; a phase does at least 1"));
+        }
+        Ok(Self { operations, time_limit_ns: spelling::seconds(spelling)? })
+    }
+
+    fn is_given(&self) -> bool {
+        self.operations.is_some() || self.time_limit_ns.is_some()
+    }
+}
+
+fn read_keys(spelling: &mut Spelling, trace: Option<TraceFile>, mix: &Mix) -> Result<KeySource, ChoiceError> {
+    let Some(trace) = trace else {
+        let choice = match spelling.take("keys") {
+            Some(value) => keys::CATALOG.choose(&value).map_err(|error| inside("keys", error))?,
+            None => keys::CATALOG.baseline(),
+        };
+        return Ok(KeySource::Drawn(choice));
+    };
+    spelling.forbid("keys", "the replayed trace says which keys")?;
+    let without_known_key =
+        [Kind::Insert, Kind::Batch, Kind::MultiGet, Kind::DeleteRange, Kind::First, Kind::Last];
+    match without_known_key.into_iter().find(|kind| mix.has(*kind)) {
+        None => Ok(KeySource::Recorded(trace)),
+        Some(kind) => {
+            let message = format!("{kind} does not go with a trace, which has one known key per operation");
+            Err(ChoiceError::at(format!("mix.{kind}"), message))
+        }
+    }
+}

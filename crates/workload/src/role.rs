@@ -1,0 +1,214 @@
+//! A role of a phase: threads with a mix of their own, next to those of other roles.
+
+use catalog::ChoiceError;
+use toml::{Table, Value};
+
+use crate::mixed::Mixed;
+use crate::operation::Kind;
+use crate::rate::Rate;
+use crate::spelling::{Spelling, bounded, check_name, inside};
+
+/// One `[[phase.role]]`: the threads that execute one mix, at the same time as the threads of the other roles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Role {
+    /// The name, unique in its phase.
+    pub name: String,
+    /// The operations. A role without a number of operations and without a time ends when all others have ended.
+    pub mixed: Mixed,
+    /// The number of threads.
+    pub threads: u32,
+    /// The rate of requests, over the threads of the role.
+    pub rate: Rate,
+}
+
+impl Role {
+    /// Returns whether the role runs until all others have ended.
+    pub fn is_background(&self) -> bool {
+        self.mixed.operations.is_none() && self.mixed.time_limit_ns.is_none()
+    }
+
+    /// Returns the number of the role of a thread, and the position of the thread in it; `None` if the roles have fewer
+    /// threads.
+    pub(crate) fn of_thread(roles: &[Self], thread: u32) -> Option<(usize, u32)> {
+        let mut place = thread;
+        for (number, role) in roles.iter().enumerate() {
+            if place < role.threads {
+                return Some((number, place));
+            }
+            place -= role.threads;
+        }
+        None
+    }
+
+    /// Reads the roles of a phase.
+    ///
+    /// # Errors
+    /// The wrong key, as `role.writer.rate`.
+    pub(crate) fn list_from_toml(list: Value, most_threads: u64) -> Result<Vec<Self>, ChoiceError> {
+        let tables = match list {
+            Value::Array(tables) if !tables.is_empty() => tables,
+            _ => {
+                let message = "role is no list of tables; write [[phase.role]] under its phase";
+                return Err(ChoiceError::at("role", message));
+            }
+        };
+        let mut roles: Vec<Self> = Vec::new();
+        for (number, table) in tables.into_iter().enumerate() {
+            let Value::Table(table) = table else {
+                return Err(ChoiceError::at("role", "every role is a table: [[phase.role]]"));
+            };
+            let name =
+                table.get("name").and_then(Value::as_str).map_or_else(|| number.to_string(), str::to_owned);
+            let at = |error| inside("role", inside(&name, error));
+            let role = Self::from_toml(table, most_threads).map_err(at)?;
+            if roles.iter().any(|other| other.name == role.name) {
+                let message = format!("two roles are called \"{}\"; give each a name of its own", role.name);
+                return Err(at(ChoiceError::at("name", message)));
+            }
+            roles.push(role);
+        }
+        check_together(&roles, most_threads)?;
+        Ok(roles)
+    }
+
+    fn from_toml(table: Table, most_threads: u64) -> Result<Self, ChoiceError> {
+        let mut spelling = Spelling::new(table);
+        let name: String = spelling.read("name")?.unwrap_or_default();
+        check_name("a role", &name)?;
+        for key in ["value", "settle", "cache", "warm_up"] {
+            spelling.forbid(key, "a setting of the whole phase; move it above [[phase.role]]")?;
+        }
+        let mixed = Mixed::of_role(&mut spelling)?;
+        let threads = bounded(&mut spelling, "threads", most_threads)?.unwrap_or(1);
+        let rate = spelling.take("rate").as_ref().map_or(Ok(Rate::Closed), Rate::from_toml)?;
+        if matches!(rate, Rate::Sustained(_)) {
+            let message = "rate: a search runs a whole phase at many rates; give a role a number";
+            return Err(ChoiceError::at("rate", message));
+        }
+        spelling.finish("a role")?;
+        Ok(Self { name, mixed, threads, rate })
+    }
+
+    /// Returns the role as TOML; it parses to an equal role.
+    pub(crate) fn to_toml(&self) -> Table {
+        let mut table = Table::new();
+        table.insert("name".to_owned(), self.name.clone().into());
+        self.mixed.write(&mut table);
+        table.insert("threads".to_owned(), i64::from(self.threads).into());
+        table.insert("rate".to_owned(), self.rate.to_toml());
+        table
+    }
+
+    /// Returns whether the operations of the role write.
+    pub(crate) fn writes(&self) -> bool {
+        self.mixed.mix.writes()
+    }
+
+    /// Returns whether the role adds new keys.
+    pub(crate) fn inserts(&self) -> bool {
+        self.mixed.mix.has(Kind::Insert)
+    }
+
+    /// Returns whether the role overwrites or deletes keys.
+    pub(crate) fn updates(&self) -> bool {
+        Kind::ALL.into_iter().any(|kind| kind.writes() && kind != Kind::Insert && self.mixed.mix.has(kind))
+    }
+}
+
+/// Checks the rules that involve several roles.
+fn check_together(roles: &[Role], most_threads: u64) -> Result<(), ChoiceError> {
+    if roles.iter().all(Role::is_background) {
+        let message = "role: every role runs until the others end; give one of them operations or seconds";
+        return Err(ChoiceError::at("role", message));
+    }
+    let threads: u64 = roles.iter().map(|role| u64::from(role.threads)).sum();
+    if threads > most_threads {
+        let message =
+            format!("role: the roles have {threads} threads together; at most {most_threads} are possible");
+        return Err(ChoiceError::at("role", message));
+    }
+    // Each key has one writer: new keys those that insert, existing keys the others.
+    let does_both = |role: &&Role| role.inserts() && role.updates();
+    let Some(both) = roles.iter().find(does_both) else { return Ok(()) };
+    match roles.iter().find(|role| role.writes() && !does_both(role)) {
+        None => Ok(()),
+        Some(other) => {
+            let message = format!(
+                "role \"{}\" inserts and overwrites keys, and role \"{}\" does one of the two; split the first into a \
+                 role that inserts and one that does not",
+                both.name, other.name
+            );
+            Err(ChoiceError::at(format!("role.{}.mix", both.name), message))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Phase, Work};
+
+    fn read(roles: &str) -> Result<Phase, ChoiceError> {
+        Phase::from_toml(&format!("name = \"p\"\n{roles}").parse().unwrap())
+    }
+
+    #[test]
+    fn roles_read_back() {
+        let text = "[[role]]\nname = \"readers\"\nthreads = 3\noperations = 90\nmix = { get = 1 }\nkeys = \"zipfian\"\n\
+                    [[role]]\nname = \"writer\"\nmix = { put = 1 }\nrate = 100\n";
+        let phase = read(text).unwrap();
+        let Work::Roles(roles) = &phase.work else { panic!("{phase:?}") };
+        assert_eq!(phase.threads, 4);
+        assert_eq!([roles[0].is_background(), roles[1].is_background()], [false, true]);
+        assert_eq!(roles[1].rate, Rate::Open { per_second: 100.0 });
+        assert!(phase.may_write());
+        assert_eq!(Phase::from_toml(&phase.to_toml()).unwrap(), phase);
+    }
+
+    #[test]
+    fn roles_that_cannot_run_together_name_their_key() {
+        let one = |rest: &str| format!("[[role]]\nname = \"a\"\n{rest}\n");
+        let reader = one("mix = { get = 1 }\noperations = 9");
+        for (text, key, message) in [
+            (one("mix = { get = 1 }"), "role", "every role runs until the others end"),
+            ("role = 3".to_owned(), "role", "write [[phase.role]]"),
+            (
+                one("mix = { get = 1 }\noperations = 9\nthread = 3"),
+                "role.a.thread",
+                "did you mean \"threads\"?",
+            ),
+            (one("mix = { gte = 1 }\noperations = 9"), "role.a.mix.gte", "did you mean \"get\"?"),
+            (one("operations = 9"), "role.a.mix", "operations need a mix"),
+            (
+                one("mix = { put = 1 }\noperations = 9\nvalue = { bytes = 9 }"),
+                "role.a.value",
+                "above [[phase.role]]",
+            ),
+            (
+                one("mix = { get = 1 }\noperations = 9\nrate = { p99 = \"1ms\" }"),
+                "role.a.rate",
+                "give a role a number",
+            ),
+            (format!("{reader}{reader}"), "role.a.name", "two roles are called \"a\""),
+            (format!("operations = 9\n{reader}"), "operations", "each role has its own"),
+            (format!("warm_up = \"1s\"\n{reader}"), "warm_up", "before it"),
+            (
+                format!(
+                    "{}[[role]]\nname = \"b\"\nmix = {{ put = 1 }}\n",
+                    one("mix = { insert = 1, put = 1 }\noperations = 9")
+                ),
+                "role.a.mix",
+                "split the first into a role that inserts",
+            ),
+            (
+                one("mix = { get = 1 }\noperations = 9\nthreads = 1025"),
+                "role.a.threads",
+                "between 1 and 1024",
+            ),
+        ] {
+            let error = read(&text).unwrap_err();
+            assert_eq!(error.key.as_deref(), Some(key), "{text}: {error}");
+            assert!(error.message.contains(message), "{text}: {error}");
+        }
+    }
+}
